@@ -1,0 +1,29 @@
+# No build step: Node 24 runs the TypeScript as it is.
+#
+#   docker build -t influencer-sync .
+#   docker run --init --rm --read-only --tmpfs /tmp --stop-timeout 60 \
+#     --env-file .env -v "$PWD/config:/config:ro" -v influencer-sync-data:/config/.data \
+#     influencer-sync run attribute-orders
+#
+# /config/.data must last: answers that the database could not take wait there. A stop (SIGTERM) finishes what is on its way and begins
+# nothing new; give it as long as api.timeout_seconds and some more.
+
+FROM node:24.21.0-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24.21.0-slim
+# A small young generation: the same speed at some 150 MB less (bench/README.md).
+ENV NODE_ENV=production INFLUENCER_SYNC_CONFIG=/config/pipeline.yaml NODE_OPTIONS=--max-semi-space-size=8
+RUN mkdir -p /config/.data && chown node:node /config/.data
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json ./
+COPY config config
+COPY sql sql
+COPY jobs jobs
+COPY src src
+USER node
+ENTRYPOINT ["node", "/app/src/main.ts"]
+CMD ["--help"]

@@ -1,0 +1,10 @@
+/** A fastify route that reads its body and answers `{}`: the most that a server on it can do. Prints its address, as the sandbox does. */
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+
+const server = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true });
+server.post('/*', (_request, reply) => reply.send({}));
+await server.listen({ port: 0, host: '127.0.0.1' });
+const { port } = server.server.address() as AddressInfo;
+process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}`, key: 'none' })}\n`);
+process.once('SIGTERM', () => void server.close());

@@ -1,0 +1,9 @@
+/** One figure of a benchmark run: a ratio unless its name says otherwise. */
+export type Measurement = { readonly name: string; readonly value: number; readonly detail: string };
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}

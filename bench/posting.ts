@@ -1,0 +1,140 @@
+/**
+ * Posting through claim, ledger, lane and record, as a share of a bare loop over the same client library that sends the same requests at
+ * the same concurrency to the same sandbox. The two take turns, and the ratio is taken turn by turn.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Pool } from 'undici';
+import { hello } from '../src/api/account.ts';
+import { createClient } from '../src/api/client.ts';
+import { connect, type Database } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { createClaimer } from '../src/ledger/claim.ts';
+import { readyEntries } from '../src/ledger/ready-entries.ts';
+import { createRecorder } from '../src/ledger/record.ts';
+import { openSpool } from '../src/ledger/spool.ts';
+import { postEntries } from '../src/pipeline/post-entries.ts';
+import { createLane } from '../src/post/lane.ts';
+import { createSender } from '../src/post/send.ts';
+import { acquireLease, startHeartbeat } from '../src/schedule/lease.ts';
+import { beginRun } from '../src/schedule/run-record.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { type Measurement, median } from './measure.ts';
+import { startSandbox } from './sandbox.ts';
+
+const JOB = 'bench';
+
+export type PostingCase = {
+  readonly latencyMs: number;
+  readonly concurrency: number;
+  readonly entries: number;
+  readonly rounds: number;
+};
+
+/** @returns posting ÷ bare loop, in entries a second. */
+export async function measurePosting(given: PostingCase): Promise<Measurement> {
+  const server = await startPostgresServer();
+  const sandbox = await startSandbox(given.latencyMs === 0 ? [] : ['--latency', String(given.latencyMs)]);
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  try {
+    await migrate(db);
+    const rounds: { bare: number; ledger: number }[] = [];
+    // The first round warms up both and is not counted.
+    for (let round = 0; round <= given.rounds; round += 1) {
+      const bare = await bareLoop(sandbox, given);
+      const ledger = await throughLedger(db, { ...sandbox, ...given, spoolFolder: folder });
+      if (round > 0) rounds.push({ bare, ledger });
+    }
+    return {
+      name: `posting, ${given.latencyMs} ms latency, ${given.concurrency} at a time`,
+      value: median(rounds.map(({ bare, ledger }) => ledger / bare)),
+      detail: `${Math.round(median(rounds.map((round) => round.ledger)))} entries/s against ${Math.round(median(rounds.map((round) => round.bare)))} requests/s`,
+    };
+  } finally {
+    await db.destroy();
+    await server.stop();
+    sandbox.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function bareLoop(
+  sandbox: { url: string; key: string },
+  { entries, concurrency }: PostingCase,
+): Promise<number> {
+  const pool = new Pool(sandbox.url, { connections: concurrency, pipelining: 1 });
+  const headers = { 'content-type': 'application/json', 'x-api-key': sandbox.key };
+  let next = 0;
+  const startedAt = performance.now();
+  async function loop(): Promise<void> {
+    while (next < entries) {
+      next += 1;
+      const body = bodyOf(`bare-${next}`).replace(/}$/, `,"order_notes":"influencer-sync e${next}.a1"}`);
+      const answer = await pool.request({
+        path: '/v1/crm/new_influencer_referral',
+        method: 'POST',
+        headers,
+        body,
+      });
+      await answer.body.json();
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, loop));
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return entries / seconds;
+}
+
+type LedgerCase = PostingCase & { readonly url: string; readonly key: string; readonly spoolFolder: string };
+
+async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
+  const owner = randomUUID();
+  const client = createClient({
+    url: given.url,
+    key: given.key,
+    connections: given.concurrency,
+    timeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
+  });
+  const { accountId } = await hello(client);
+  await acquireLease(db, { name: `job:${owner}`, owner, host: 'bench', pid: process.pid, ttlMs: 60_000 });
+  const heartbeat = startHeartbeat(db, { owner, ttlMs: 60_000, leases: 1 });
+  const runId = await beginRun(db, { job: JOB, kind: JOB });
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, order_platform, order_id, amount, currency, run_id)
+    select 'referral', ${accountId}, 'shopify:' || ${runId}::text || '-' || n, 'ready', replace(${bodyOf('ORDER')}, 'ORDER', ${runId}::text || '-' || n),
+           md5(n::text), ${JOB}, 'shopify', ${runId}::text || '-' || n, 25, 'EUR', ${runId}::bigint
+    from generate_series(1, ${given.entries}::int) n`.execute(db);
+  const startedAt = performance.now();
+  await postEntries(readyEntries(db, { job: JOB, limit: null }), {
+    claim: createClaimer(db, { owner, runId, accountId }),
+    send: createSender(client),
+    record: createRecorder(db),
+    spool: openSpool(given.spoolFolder, owner),
+    lane: createLane({
+      concurrency: given.concurrency,
+      requestsPerSecond: 0,
+      probe: async () => true,
+      isLeaseHeld: heartbeat.isHeld,
+      onWait: () => {},
+    }),
+    onOutcome: () => {},
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  heartbeat.stop();
+  await client.close();
+  const { rows } = await sql<{
+    count: string;
+  }>`select count(*) from ledger.entries where run_id = ${runId}::bigint and state = 'accepted'`.execute(db);
+  if (Number(rows[0]?.count) !== given.entries)
+    throw new Error(`only ${rows[0]?.count} of ${given.entries} entries were accepted`);
+  return given.entries / seconds;
+}
+
+function bodyOf(orderId: string): string {
+  return `{"influencer_handle":"mia.test","brand_id":4819,"order_id":"${orderId}","order_revenue":25.00,"order_platform":"shopify","order_discount_codes_used":"MIA10","currency":"EUR"}`;
+}

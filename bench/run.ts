@@ -1,0 +1,68 @@
+/**
+ * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
+ *
+ *     npm run bench                 # everything, some ten minutes
+ *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox
+ */
+import { cpus } from 'node:os';
+import { measureIntake, measureMemory } from './intake.ts';
+import type { Measurement } from './measure.ts';
+import { measurePosting } from './posting.ts';
+import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
+import { measureStart } from './start.ts';
+
+const MILLION = 1_000_000;
+
+type Benchmark = {
+  readonly name: string;
+  readonly goal: string;
+  readonly measure: () => Promise<readonly Measurement[]>;
+};
+
+const benchmarks: readonly Benchmark[] = [
+  {
+    name: 'posting without latency',
+    goal: '≥ 0.80 of a bare loop',
+    measure: async () => [
+      await measurePosting({ latencyMs: 0, concurrency: 256, entries: 60_000, rounds: 3 }),
+    ],
+  },
+  {
+    name: 'posting with 50 ms latency',
+    goal: '≥ 0.97 of a bare loop',
+    measure: async () => [
+      await measurePosting({ latencyMs: 50, concurrency: 64, entries: 24_000, rounds: 1 }),
+    ],
+  },
+  {
+    name: 'intake of a million rows',
+    goal: '≥ 0.60 new, ≥ 0.75 known, of csv-parse alone',
+    measure: () => measureIntake(MILLION),
+  },
+  {
+    name: 'memory of ten million rows',
+    goal: '≤ 384 MB, within 20 % of a million',
+    measure: async () => [await measureMemory(MILLION), await measureMemory(10 * MILLION)],
+  },
+  { name: 'start of --help', goal: '< 0.3 s', measure: async () => [await measureStart(9)] },
+  {
+    name: 'sandbox: referrals',
+    goal: '≥ 0.60 of an empty fastify route',
+    measure: async () => [await measureSandboxRate({ referrals: 10_000, connections: 64, rounds: 30 })],
+  },
+  {
+    name: 'sandbox: search with six filters',
+    goal: '< 20 ms at the median',
+    measure: async () => [await measureSearch(300)],
+  },
+  { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
+];
+
+const wanted = process.argv[2] ?? '';
+process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
+for (const { name, goal, measure } of benchmarks) {
+  if (!name.startsWith(wanted)) continue;
+  process.stdout.write(`\n${name} (${goal})\n`);
+  for (const { name: figure, value, detail } of await measure())
+    process.stdout.write(`  ${value.toFixed(2).padStart(8)}  ${figure}: ${detail}\n`);
+}

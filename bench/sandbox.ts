@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ACCOUNT = `
+brands: [{id: 4819, name: Acme}]
+dealflows: [{id: D_TEST, name: Test, brand_id: 4819}]
+deals: [{deal_id: DEAL1, influencer_handle: mia.test, platform: instagram, brand_id: 4819, dealflow_id: D_TEST, code: MIA10}]
+credits: {search: 100000, reports: 50}
+`;
+
+/** A server that runs as a process of its own, so that it does not share our event loop. */
+export type ServerProcess = {
+  readonly url: string;
+  readonly key: string;
+  /** From the start of the process to its line. */
+  readonly startSeconds: number;
+  stop(): void;
+};
+
+/** @param options of `influencer-sync sandbox`, beside the account. */
+export function startSandbox(options: readonly string[]): Promise<ServerProcess> {
+  const data = join(mkdtempSync(join(tmpdir(), 'influencer-sync-bench-')), 'account.yaml');
+  writeFileSync(data, ACCOUNT);
+  return startServer(new URL('../src/main.ts', import.meta.url), [
+    'sandbox',
+    '--port',
+    '0',
+    '--data',
+    data,
+    ...options,
+  ]);
+}
+
+/** Starts a program that prints one JSON line with its address and key. */
+export async function startServer(program: URL, args: readonly string[]): Promise<ServerProcess> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [program.pathname, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const startSeconds = (performance.now() - startedAt) / 1000;
+    const { url, key } = JSON.parse(line) as { url: string; key: string };
+    return { url, key, startSeconds, stop: () => child.kill('SIGTERM') };
+  }
+  throw new Error('the server did not start');
+}

@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Measurement, median } from './measure.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** Seconds from the start of the process to the end of `--help`, the first run (which fills the compile cache) left out. */
+export async function measureStart(runs: number): Promise<Measurement> {
+  const seconds = Array.from({ length: runs + 1 }, () => {
+    const startedAt = performance.now();
+    const { status } = spawnSync(process.execPath, [MAIN, '--help'], { stdio: 'ignore' });
+    if (status !== 0) throw new Error(`--help ended with ${status}`);
+    return (performance.now() - startedAt) / 1000;
+  }).slice(1);
+  return {
+    name: 'start of --help, s',
+    value: median(seconds),
+    detail: `median of ${runs}, ${Math.max(...seconds).toFixed(2)} s at most`,
+  };
+}

@@ -1,0 +1,35 @@
+import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
+import { EXIT } from '../src/model/exit-code.ts';
+import { KnownError } from '../src/model/known-error.ts';
+import type { Flow } from '../src/pipeline/run-job.ts';
+import { attributeOrdersJob } from './attribute-orders.ts';
+
+/** One kind of job: what a configuration names, and what runs. */
+export type JobKind = {
+  readonly kind: JobSettings['kind'];
+  /** One line for people. */
+  readonly summary: string;
+  readonly flow: Flow;
+};
+
+/** Every kind of job. A new one is a file beside this one, and a line here. */
+export const jobKinds: readonly JobKind[] = [attributeOrdersJob];
+
+/**
+ * The settings and the flow of a configured job.
+ *
+ * @throws KnownError `job_unknown` (exit 2) that lists those there are.
+ */
+export function findJob(config: PipelineConfig, name: string): { job: JobSettings; flow: Flow } {
+  const job = config.jobs[name];
+  const kind = jobKinds.find((candidate) => candidate.kind === job?.kind);
+  if (job !== undefined && kind !== undefined) return { job, flow: kind.flow };
+  throw new KnownError({
+    code: 'job_unknown',
+    message: `There is no job "${name}".`,
+    where: config.path,
+    help: `Jobs there: ${Object.keys(config.jobs).join(', ') || 'none'}.`,
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}

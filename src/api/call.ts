@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { ApiError, toApiError } from './api-error.ts';
+import type { Client, ExchangeInput } from './client.ts';
+import {
+  type BodyInput,
+  type OperationName,
+  operationOf,
+  type QueryInput,
+  type ResponseOf,
+} from './contract.ts';
+
+/** The query and body of an operation, as far as it has them. */
+export type CallInput<Name extends OperationName> = {
+  readonly query?: QueryInput<Name>;
+  readonly body?: BodyInput<Name>;
+};
+
+/**
+ * Calls one operation: checks the input against the contract before anything is sent, and the answer after.
+ *
+ * Amounts in `body` are numbers of JavaScript here; where an amount must stay exact, write the JSON text and use `client.exchange`.
+ *
+ * @throws ApiError where the input does not fit, there is no answer, it is not a 2xx, or it does not fit the contract.
+ */
+export async function call<Name extends OperationName>(
+  client: Client,
+  name: Name,
+  input: CallInput<Name> = {},
+): Promise<ResponseOf<Name>> {
+  const operation = operationOf(name);
+  const query = check(name, operation.query, input.query);
+  const body = check(name, operation.body, input.body);
+  const exchange = await client.exchange(name, {
+    ...(query === null ? {} : { query: query as NonNullable<ExchangeInput['query']> }),
+    ...(body === null ? {} : { body: JSON.stringify(body) }),
+  });
+  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
+    throw toApiError(name, exchange);
+  const answer = operation.response.safeParse(parse(exchange.text));
+  if (answer.success) return answer.data as ResponseOf<Name>;
+  throw toApiError(
+    name,
+    exchange,
+    `the answer does not fit the contract: ${explainIssues(answer.error.issues)}`,
+  );
+}
+
+/** What does not fit and why, by field, without any value: `order_id: Invalid input: expected string, received undefined`. */
+export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
+  return issues
+    .slice(0, 5)
+    .map((issue) => (issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`))
+    .join('; ');
+}
+
+/** `undefined` as the body of a non-JSON answer: no schema with members takes it. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function check(name: OperationName, schema: z.ZodType | null, value: unknown): unknown {
+  if (schema === null) return null;
+  const result = schema.safeParse(value ?? {});
+  if (result.success) return result.data;
+  throw new ApiError({
+    operation: name,
+    status: null,
+    text: explainIssues(result.error.issues),
+    safe: 'Nothing was sent. Change the request.',
+  });
+}

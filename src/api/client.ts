@@ -1,0 +1,169 @@
+import { type Dispatcher, Pool } from 'undici';
+import type { Exchange } from '../model/exchange.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { contract, type OperationName, operationNames } from './contract.ts';
+import { Flight } from './flight.ts';
+
+export type ClientOptions = {
+  /** Base address, `http(s)://host[:port][/prefix]`. */
+  readonly url: string;
+  /** Sent as `X-API-KEY`; empty: operations that need one are sent without. */
+  readonly key: string;
+  /** Sockets at most. More requests than that wait in a queue, where they are provably not written. */
+  readonly connections: number;
+  /** The whole exchange at most: waiting for a connection (no more than half of it), headers, body. */
+  readonly timeoutMs: number;
+  /** Connecting at most, TLS included. */
+  readonly connectTimeoutMs: number;
+};
+
+export type ExchangeInput = {
+  /** Values as text; undefined ones are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Exact JSON text; sent byte for byte, so that an amount stays what it is. */
+  readonly body?: string;
+};
+
+export type Client = {
+  /**
+   * One request and its answer. Never throws for trouble on the network, follows no redirect, tries nothing again, validates nothing.
+   */
+  exchange(operation: OperationName, input?: ExchangeInput): Promise<Exchange>;
+  /** Waits for what is on its way, then closes the sockets. Later exchanges fail as not written. */
+  close(): Promise<void>;
+  /** Gives up at once: what waits fails as not written, what is on its way as written. */
+  destroy(): Promise<void>;
+};
+
+/** No answer of the contract comes near this; more is a fault or an attack. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** How often deadlines are looked at: they hold within this, or a twentieth of the timeout where that is shorter. */
+const SWEEP_MS = 250;
+
+/**
+ * A client of the service on undici's pool: HTTP/1.1, one request a connection at a time.
+ *
+ * @throws KnownError `api_url_invalid`, `api_key_invalid` (exit 2).
+ */
+export function createClient(options: ClientOptions): Client {
+  const base = readBaseUrl(options.url);
+  checkKey(options.key);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const requests = prepareRequests(prefix, options.key);
+  const pool = new Pool(base.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: options.connectTimeoutMs },
+    maxResponseSize: MAX_ANSWER_BYTES,
+    // One deadline for the whole exchange, ours: undici's count from the last byte, so a server that drips would never time out.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  // All have the same timeout, so the first in the set is always the first to expire.
+  const flights = new Set<Flight>();
+  const land = (flight: Flight): void => {
+    flights.delete(flight);
+  };
+  const sweeping = setInterval(
+    () => {
+      const now = performance.now();
+      for (const flight of flights) {
+        if (flight.deadline > now) break;
+        flight.expire();
+      }
+    },
+    Math.max(5, Math.min(SWEEP_MS, options.timeoutMs / 20)),
+  );
+  sweeping.unref();
+
+  return {
+    exchange: (operation, input) =>
+      new Promise((resolve) => {
+        const flight = new Flight(options.timeoutMs, resolve, land);
+        flights.add(flight);
+        const request = requests[operation];
+        const body = input?.body ?? null;
+        const query = input?.query;
+        pool.dispatch(
+          {
+            path: query === undefined ? request.path : request.path + queryText(query),
+            method: request.method,
+            headers: body === null ? request.headers : request.headersWithBody,
+            body,
+          },
+          flight,
+        );
+      }),
+    async close() {
+      await pool.close();
+      clearInterval(sweeping);
+    },
+    async destroy() {
+      await pool.destroy();
+      clearInterval(sweeping);
+    },
+  };
+}
+
+type PreparedRequest = {
+  readonly path: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: string[];
+  readonly headersWithBody: string[];
+};
+
+/** What is the same for every request of an operation is made once. */
+function prepareRequests(prefix: string, key: string): Readonly<Record<OperationName, PreparedRequest>> {
+  const entries = operationNames.map((name): [OperationName, PreparedRequest] => {
+    const { path, method, sendsKey } = contract[name];
+    const headers = ['accept', 'application/json', ...(sendsKey && key !== '' ? ['x-api-key', key] : [])];
+    return [
+      name,
+      {
+        path: prefix + path,
+        method,
+        headers,
+        headersWithBody: [...headers, 'content-type', 'application/json'],
+      },
+    ];
+  });
+  return Object.fromEntries(entries) as Record<OperationName, PreparedRequest>;
+}
+
+function queryText(query: NonNullable<ExchangeInput['query']>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.append(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function readBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new KnownError({
+    code: 'api_url_invalid',
+    message: 'The address of the service is not a plain http:// or https:// address.',
+    help: 'Give it as https://host or http://host:port, without user, password or query. To try things out: npx influencer-sync sandbox',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function checkKey(key: string): void {
+  if (/^[\x21-\x7e]*$/.test(key)) return;
+  throw new KnownError({
+    code: 'api_key_invalid',
+    message: 'The API key holds a blank, a line break or a character that no header can carry.',
+    help: 'Copy it again from the API integration page of the service, without blanks around it.',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}

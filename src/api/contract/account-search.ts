@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { defineOperation } from './operation.ts';
+
+/** The record shapes are not shown: a bare array has been seen, or an array under some key. */
+const listing = z.union([z.array(z.unknown()), z.looseObject({})]).describe('Not shown.');
+const query = z.looseObject({}).describe('Not shown.');
+
+export const accountSearchOperations = {
+  search_dealflows: defineOperation({
+    group: 'account search',
+    method: 'GET',
+    path: '/v1/account/search_dealflows',
+    otherPaths: [],
+    sendsKey: true,
+    query,
+    body: null,
+    response: listing,
+    repeatable: true,
+    credits: null,
+    description: 'Lists all dealflows of the account. Endpoints, Account search.',
+  }),
+  search_brands: defineOperation({
+    group: 'account search',
+    method: 'GET',
+    path: '/v1/account/search_brands',
+    otherPaths: [],
+    sendsKey: true,
+    query,
+    body: null,
+    response: listing,
+    repeatable: true,
+    credits: null,
+    description: 'Lists the brands of the account. Endpoints, Account search.',
+  }),
+  autocomplete: defineOperation({
+    group: 'account search',
+    method: 'GET',
+    path: '/v1/crm/autocomplete',
+    otherPaths: [],
+    sendsKey: true,
+    query: z.looseObject({
+      q: z.string().optional().describe('Name or handle. Its name is not shown; ours is q.'),
+    }),
+    body: null,
+    response: listing,
+    repeatable: true,
+    credits: null,
+    description: 'Finds deals by the name or handle of their influencer. Endpoints, Account search.',
+  }),
+};

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { brandId, brandIdInQuery } from './fields.ts';
+import { defineOperation } from './operation.ts';
+
+export const identifyOperations = {
+  identify_influencers: defineOperation({
+    group: 'identify',
+    method: 'POST',
+    path: '/v1/search/identify_influencers',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      influencer_list: z.array(z.string()).describe('E-mail addresses to check.'),
+      brand_id: brandId.optional().describe('Omitted: the first brand of the account.'),
+      source_type: z
+        .string()
+        .optional()
+        .describe('In the request sample; meaning and allowed values: not shown.'),
+    }),
+    response: z.looseObject({
+      message: z.string().describe('States that the contacts were queued.'),
+      success: z.boolean().optional().describe('In one variant only.'),
+    }),
+    repeatable: true,
+    credits: null,
+    description:
+      'Queues contacts; those who are influencers appear after some minutes, at the latest after an hour. Endpoints, Identify influencers; Limits.',
+  }),
+  identify_influencers_real_time: defineOperation({
+    group: 'identify',
+    method: 'GET',
+    path: '/v1/search/identify_influencers_real_time',
+    otherPaths: [],
+    sendsKey: true,
+    query: z.looseObject({
+      brand_id: brandIdInQuery.optional(),
+      influencer_email: z.string().optional(),
+    }),
+    body: null,
+    response: z.looseObject({
+      is_influencer: z.boolean().optional().describe('The answer when there is no match: not shown.'),
+      type: z.string().nullish().describe('Platform.'),
+      user_id: z.string().nullish(),
+      url: z.string().nullish(),
+      username: z.string().nullish(),
+      fullname: z.string().nullish(),
+      picture: z.string().nullish().describe('Address of an image.'),
+      followers: z.int().nullish(),
+      is_verified: z.boolean().nullish(),
+    }),
+    repeatable: true,
+    credits: null,
+    description:
+      'Identifies one influencer by e-mail address at once. Which query members are required: not shown. Endpoints, Identify influencers.',
+  }),
+};

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { brandId, messageResponse, platform, text } from './fields.ts';
+import { defineOperation } from './operation.ts';
+
+export const importOperations = {
+  create_deal: defineOperation({
+    group: 'import',
+    method: 'POST',
+    path: '/v1/crm/create_deal',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      influencer_handle: text,
+      platform: text.describe('Allowed values: not shown.'),
+      brand_id: brandId,
+      dealflow_id: text,
+      first_name: z.string().optional(),
+      last_name: z.string().optional(),
+      email: z.string().optional(),
+      funnel_step: z.int().optional().describe('Funnel step to set.'),
+      address_line: z.string().optional(),
+      postcode: z.string().optional(),
+      region: z.string().optional().describe('Region or state.'),
+      city: z.string().optional(),
+      country_code: z.string().length(2).optional().describe('Two letters.'),
+      phone_nr: z.string().optional(),
+      total_payouts: z.number().optional().describe('Payouts already made.'),
+      total_commission_earned: z.number().optional(),
+      total_fixed_fee_earned: z.number().optional(),
+      total_sales: z.number().optional(),
+      total_referrals: z.number().optional(),
+      code: z.string().optional().describe('Discount code.'),
+      code_perc: z.number().min(0).max(100).optional().describe('Discount in percent, 0 to 100.'),
+      custom_url: z.string().optional().describe('Custom affiliate URL to track.'),
+      custom_url_target: z.string().optional().describe('Landing page or reference name for custom_url.'),
+      commission_perc: z.number().optional().describe('Commission in percent.'),
+      create_affiliate_details: z
+        .boolean()
+        .optional()
+        .describe(
+          'True: code and link are created in the connected store; false: only recorded on the deal page.',
+        ),
+    }),
+    response: messageResponse.extend({
+      deal_id: z.string(),
+      deal_page_url: z.string().optional().describe('{app_url}/deal/<deal_id>'),
+    }),
+    repeatable: false,
+    credits: null,
+    description:
+      'Creates a deal page in a dealflow, without outreach. Endpoints, Import influencers; States and transitions.',
+  }),
+  submit_influencers: defineOperation({
+    group: 'import',
+    method: 'POST',
+    path: '/v1/search/submit_influencers',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      outreach_id: text.describe('Campaign id.'),
+      influencer_ids: z.array(z.string()).describe('User ids of influencers.'),
+      platform,
+    }),
+    response: messageResponse.extend({
+      total_added: z.int(),
+      duplicates_ignored: z.int(),
+      success: z.boolean(),
+      status: z.int(),
+    }),
+    repeatable: false,
+    credits: '0.04 search credits for each influencer added; duplicates are skipped',
+    description:
+      'Adds influencers to an outreach campaign, which may send mail to them. Endpoints, Import influencers; Limits.',
+  }),
+};

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
+import { defineOperation } from './operation.ts';
+
+/** Whether DD-MM-YYYY names a day that exists: 29-02 only in leap years. */
+function isDay(text: string): boolean {
+  const [day = '', month = '', year = ''] = text.split('-');
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${year}-${month}-${day}`);
+}
+
+/** Section "Deal". Further fields of a deal record: not shown, so they are kept as they come. */
+const dealRecord = z.looseObject({
+  id: z.union([z.string(), z.number()]).optional(),
+  influencer_handle: z.string().nullish(),
+  brand_id: z.union([z.int(), z.string()]).nullish(),
+  is_active: z.boolean().nullish(),
+});
+
+export const influencerPageOperations = {
+  get_deal_details: defineOperation({
+    group: 'influencer page',
+    method: 'GET',
+    path: '/v1/crm/get_deal_details',
+    otherPaths: [],
+    sendsKey: true,
+    query: z
+      .looseObject({
+        influencer_handle: z.string().optional(),
+        deal_id: z.string().optional().describe('Deal id or the address of a deal page.'),
+        return_collabs: z
+          .union([z.boolean(), z.enum(['true', 'false'])])
+          .optional()
+          .describe('Not in the specification: true adds the collaborations.'),
+      })
+      .refine((query) => Boolean(query.deal_id) || Boolean(query.influencer_handle), {
+        path: ['deal_id'],
+        message: 'at least one of influencer_handle and deal_id is required',
+      }),
+    body: null,
+    response: z.looseObject({ deal_info: dealRecord.optional() }),
+    repeatable: true,
+    credits: null,
+    description:
+      'Reads one deal by its id, its address or its influencer. Endpoints, Influencer page (CRM); Resources.',
+  }),
+  create_note: defineOperation({
+    group: 'influencer page',
+    method: 'POST',
+    path: '/v1/crm/create_note',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({ deal_id: text, note_description: text }),
+    response: messageResponse,
+    repeatable: false,
+    credits: null,
+    description: 'Adds a note to a deal. Endpoints, Influencer page (CRM).',
+  }),
+  create_task: defineOperation({
+    group: 'influencer page',
+    method: 'POST',
+    path: '/v1/crm/create_task',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      deal_id: text,
+      tasktype: z
+        .enum(['todo_task', 'wait_task'])
+        .describe('todo_task: standard; wait_task: waiting for a follow-up.'),
+      task_title: text,
+      task_description: text,
+      deadline: z
+        .string()
+        .regex(/^\d{2}-\d{2}-\d{4}$/, 'must be a date as DD-MM-YYYY')
+        .refine(isDay, 'must be a day of the calendar, as DD-MM-YYYY'),
+      assigned_to: z.string().nullable().describe('User id; null: nobody.'),
+    }),
+    response: messageResponse,
+    repeatable: false,
+    credits: null,
+    description: 'Adds a task to a deal. Endpoints, Influencer page (CRM); Limits.',
+  }),
+  update_dealstage: defineOperation({
+    group: 'influencer page',
+    method: 'POST',
+    path: '/v1/crm/update_dealstage',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      deal_id: text,
+      new_stage: z
+        .int()
+        .optional()
+        .describe('Which fields are required: not shown. Stage numbering: not shown.'),
+      dashboard_id: z.string().optional().describe('A dealflow id.'),
+    }),
+    response: messageResponse.extend({ ugc_tracking_activated: z.boolean() }),
+    repeatable: true,
+    credits: null,
+    description:
+      'Moves a deal to another stage or dealflow. Endpoints, Influencer page (CRM); States and transitions.',
+  }),
+  update_deal_info: defineOperation({
+    group: 'influencer page',
+    method: 'POST',
+    path: '/v1/crm/update_deal_info',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      deal_id: text.describe(
+        'Not in the specification, which shows no other member than status_update_only.',
+      ),
+      new_deal_info: z.looseObject({}).optional().describe('Not in the specification.'),
+      status_update_only: z.boolean().optional().describe('True: only the active status changes.'),
+    }),
+    response: z.looseObject({}).describe('Not shown.'),
+    repeatable: true,
+    credits: null,
+    description:
+      'Changes contact and profile information of a deal, or only its active status. Endpoints, Influencer page (CRM); States and transitions.',
+  }),
+  update_post_capture: defineOperation({
+    group: 'influencer page',
+    method: 'POST',
+    path: '/v1/crm/update_post_capture',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z
+      .looseObject({
+        ...identification,
+        enabled: z.boolean().describe('True: posts are captured. Not in the specification.'),
+      })
+      .refine(namesDeal, mustNameDeal)
+      .describe('Not shown; these members are ours.'),
+    response: z.looseObject({}).describe('Not shown.'),
+    repeatable: true,
+    credits: null,
+    description:
+      'Turns the capture of posts on or off for a collaboration. Endpoints, Influencer page (CRM); States and transitions.',
+  }),
+};

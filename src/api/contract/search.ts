@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { platform, text } from './fields.ts';
+import { defineOperation } from './operation.ts';
+import { searchFilter } from './search-filter.ts';
+
+export const searchOperations = {
+  get_search: defineOperation({
+    group: 'search',
+    method: 'POST',
+    path: '/v1/search/get_search',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: z.looseObject({
+      platform,
+      filter: searchFilter,
+      search_timestamp: z.int().optional().describe('Unix seconds, for time-based filtering.'),
+      offset: z.int().min(0).optional().describe('Pagination offset; each request returns 10 influencers.'),
+    }),
+    response: z.looseObject({
+      results: z.looseObject({ accounts: z.array(z.unknown()).describe('Entries: not shown.') }),
+      cost: z.string().optional(),
+      shown_accounts: z.array(z.string()),
+      search_credits_left: z
+        .number()
+        .describe(
+          'Search credits left, divided by 50; times 50 is the number of new influencers still to see.',
+        ),
+      search_timestamp: z.int(),
+      success: z.boolean(),
+    }),
+    repeatable: false,
+    credits: '1 search credit for each new influencer seen',
+    description: 'Finds influencers, 10 a request. Endpoints, Search and reports.',
+  }),
+  database_influencers: defineOperation({
+    group: 'search',
+    method: 'GET',
+    path: '/v1/search/database_influencers',
+    otherPaths: [],
+    sendsKey: true,
+    query: z.looseObject({
+      q: text.describe('Search term.'),
+      type: z
+        .enum(['topic-tags', 'search'])
+        .describe('topic-tags: lookalike influencers; search: any influencer.'),
+      platform,
+    }),
+    body: null,
+    response: z.looseObject({ items: z.array(z.string()) }),
+    repeatable: true,
+    credits: null,
+    description: 'Looks up handles and tags. Endpoints, Search and reports.',
+  }),
+  locations: defineOperation({
+    group: 'search',
+    method: 'GET',
+    path: '/v1/search/locations',
+    otherPaths: [],
+    sendsKey: true,
+    query: z.looseObject({ q: text.describe('Search term.') }),
+    body: null,
+    response: z.looseObject({
+      items: z.array(z.looseObject({})).describe('Entries: not shown.'),
+      inputPhrase: z.string().describe('Echo of the search term.'),
+    }),
+    repeatable: true,
+    credits: null,
+    description: 'Looks up location ids for the filters geo and audience_geo. Endpoints, Search and reports.',
+  }),
+  get_analytics_page: defineOperation({
+    group: 'search',
+    method: 'GET',
+    path: '/v1/search/get_analytics_page',
+    otherPaths: [],
+    sendsKey: true,
+    query: z
+      .looseObject({
+        user_id: z.string().optional().describe('User id of the influencer. Not in the specification.'),
+        influencer_handle: z.string().optional().describe('Instead of user_id. Not in the specification.'),
+        platform: platform
+          .optional()
+          .describe('Of influencer_handle, which may stand on several. Not in the specification.'),
+      })
+      .describe('Not shown; these members are ours.'),
+    body: null,
+    response: z.unknown().describe('Not shown.'),
+    repeatable: false,
+    credits: 'none if the report exists; 1 report credit when a new one is generated',
+    description:
+      'Returns the analytics report of one influencer and generates it if there is none. Endpoints, Search and reports; Limits.',
+  }),
+};

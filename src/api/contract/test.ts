@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { messageResponse } from './fields.ts';
+import { defineOperation } from './operation.ts';
+
+export const testOperations = {
+  public_hello: defineOperation({
+    group: 'test',
+    method: 'GET',
+    path: '/v1/public/hello',
+    otherPaths: [],
+    sendsKey: false,
+    query: null,
+    body: null,
+    response: messageResponse,
+    repeatable: true,
+    credits: null,
+    description:
+      'Confirms that a request was received and points to the authenticated test endpoint. Endpoints, Test endpoints.',
+  }),
+  account_hello: defineOperation({
+    group: 'test',
+    method: 'GET',
+    path: '/v1/account/hello',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: null,
+    response: z.looseObject({
+      message: z.string().describe('"You are logged in - <account_id> - <user_id>"'),
+    }),
+    repeatable: true,
+    credits: null,
+    description:
+      'Says to which account and user the key belongs. Endpoints, Test endpoints; Authentication, 3.',
+  }),
+};

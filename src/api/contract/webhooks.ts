@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { messageResponse, text } from './fields.ts';
+import { defineOperation } from './operation.ts';
+import { webhookTypes } from './webhook-types.ts';
+
+const address = z.url({
+  protocol: /^https?$/,
+  error: 'must be an address that begins with http:// or https://',
+});
+const webhook = z.looseObject({ webhook_url: address, webhook_type: z.enum(webhookTypes) });
+
+export const webhookOperations = {
+  create_webhook: defineOperation({
+    group: 'webhooks',
+    method: 'POST',
+    path: '/v1/account/create_webhook',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: webhook,
+    response: messageResponse,
+    repeatable: true,
+    credits: null,
+    description: 'Registers an address for one kind of event. Endpoints, Webhook management; Events.',
+  }),
+  get_webhooks: defineOperation({
+    group: 'webhooks',
+    method: 'GET',
+    path: '/v1/account/get_webhooks',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    body: null,
+    response: z.looseObject({ webhooks: z.array(z.looseObject({})).describe('Items: not shown.') }),
+    repeatable: true,
+    credits: null,
+    description: 'Lists the registered addresses. Endpoints, Webhook management.',
+  }),
+  delete_webhook: defineOperation({
+    group: 'webhooks',
+    method: 'DELETE',
+    path: '/v1/account/delete_webhook',
+    otherPaths: [],
+    sendsKey: true,
+    query: null,
+    // Kinds beyond the specification exist and must be removable, so any text is sent.
+    body: z.looseObject({ webhook_url: text, webhook_type: text }),
+    response: messageResponse,
+    repeatable: true,
+    credits: null,
+    description: 'Removes a registration. Endpoints, Webhook management.',
+  }),
+};

@@ -1,0 +1,167 @@
+import { type RawBuilder, sql } from 'kysely';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+
+export type AttributionRules = {
+  readonly job: string;
+  readonly sources: readonly CreditedSource[];
+  readonly brandId: string;
+  readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  readonly rulesHash: string;
+};
+
+export type CreditedSource = {
+  readonly source: string;
+  /** Status words that are credited: those of the job, else those of the source's layout; null: every order. */
+  readonly credited: readonly string[] | null;
+};
+
+/**
+ * Files that the job has not looked at under these rules, with the words that their source credits.
+ */
+export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
+  return sql`
+    select f.source_file_id, s.credited
+    from intake.source_files f
+    join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, credited text[]) on s.source = f.source
+    where f.state = 'sealed' and not exists (
+      select from intake.attributed_files d
+      where d.job = ${job} and d.source_file_id = f.source_file_id and d.rules_hash = ${rulesHash})`;
+}
+
+/**
+ * Decides about the current orders of `files_to_attribute` (a table as `filesToAttribute` selects), one row an order. In this order:
+ * excluded, named by the export itself, owner of a code, owner of a link, nobody's.
+ */
+export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
+  return sql`with ${weighedOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
+}
+
+const AMOUNT = {
+  total: sql`o.total`,
+  subtotal: sql`o.subtotal`,
+  total_less_refunds: sql`o.total - coalesce(o.refunded, 0)`,
+};
+
+/** Orders with their revenue, and why they can't be credited whoever earned them. `offset 0`: by the index of their file,
+ * whatever the planner believes. */
+function weighedOf({ brandId, revenue }: AttributionRules): RawBuilder<unknown> {
+  return sql`
+    weighed as materialized (
+      select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
+        case
+          when o.exclusion is not null then o.exclusion
+          when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
+          when o.amount is null then 'no_revenue'
+          when o.amount <= 0 and ${revenue} = 'total_less_refunds' and o.refunded > 0 and o.total > 0 then 'fully_refunded'
+          when o.amount < 0 then 'negative_revenue'
+          when o.amount = 0 then 'zero_revenue'
+          when o.brand_id <> ${brandId} then 'other_brand'
+        end as obstacle
+      from files_to_attribute f
+      cross join lateral (
+        select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.total, o.refunded,
+          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.codes, o.codes_folded, o.links, o.links_folded,
+          o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
+        from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
+      where o.is_current
+    )`;
+}
+
+/** Of orders that name nobody: whom their codes and links belong to, and what speaks against those that don't count. */
+function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
+  return sql`
+    carried as (
+      select w.order_version_id, w.placed_at, 'code' as kind, 'code' as owner_of, k.place, k.folded, w.codes[k.place] as written
+      from weighed w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
+      where w.obstacle is null and w.named is null and cardinality(w.codes_folded) > 0
+      union all
+      select w.order_version_id, w.placed_at, 'link', l.owner_of, k.place,
+        case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
+      from weighed w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
+      cross join (values ('code'), ('handle')) as l(owner_of)
+      where w.obstacle is null and w.named is null and cardinality(w.links_folded) > 0
+    ),
+    owners as materialized (
+      select 'code' as owner_of, code_folded as folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job}
+      union all
+      select 'handle', handle_folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and handle_folded <> ''
+    ),
+    hits as (
+      select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
+        case
+          when c.brand_id <> ${brandId} then 'code_of_other_brand'
+          when v.placed_at >= c.valid_to then 'code_expired'
+          when v.placed_at < c.valid_from then 'code_not_yet_valid'
+        end as fault
+      from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
+    ),
+    matched as materialized (
+      select order_version_id,
+        min(target) filter (where fault is null and kind = 'code') as code_target,
+        max(target) filter (where fault is null and kind = 'code') as other_code_target,
+        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_line,
+        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'code'))[1] as code_written,
+        min(target) filter (where fault is null and kind = 'link') as link_target,
+        max(target) filter (where fault is null and kind = 'link') as other_link_target,
+        (array_agg(line_no order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_line,
+        (array_agg(written order by place, line_no) filter (where fault is null and kind = 'link'))[1] as link_written,
+        case
+          when bool_or(fault = 'code_expired') then 'code_expired'
+          when bool_or(fault = 'code_not_yet_valid') then 'code_not_yet_valid'
+          when bool_or(fault = 'code_of_other_brand') then 'code_of_other_brand'
+        end as fault
+      from hits group by order_version_id
+    )`;
+}
+
+function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
+  return sql`
+    judged as (
+      select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
+        case
+          when w.obstacle is not null then 'excluded'
+          when w.named is not null then 'explicit'
+          when m.code_target <> m.other_code_target then 'ambiguous_codes'
+          when m.code_target is not null then 'code'
+          when m.link_target <> m.other_link_target then 'ambiguous_links'
+          when m.link_target is not null then 'link'
+          when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
+          else 'organic'
+        end as verdict
+      from weighed w left join matched m on m.order_version_id = w.order_version_id
+    ),
+    decisions as (
+      select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
+        case when j.verdict in ('explicit', 'code', 'link') then 'attributed'
+             when j.verdict in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.verdict end as outcome,
+        case j.verdict
+          when 'excluded' then j.obstacle
+          when 'unattributed' then
+            coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
+          when 'ambiguous_codes' then j.verdict
+          when 'ambiguous_links' then j.verdict
+        end as reason,
+        case when j.verdict in ('explicit', 'code', 'link') then j.verdict end as matched_by,
+        case j.verdict
+          when 'explicit' then j.named
+          when 'code' then j.code_written
+          when 'link' then j.link_written
+          when 'excluded' then null
+          else nullif(array_to_string(j.codes || j.links, ', '), '')
+        end as matched_value,
+        case
+          when j.verdict = 'explicit' then
+            coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || lower(ltrim(j.influencer_handle, '@')))
+          else c.target
+        end as target,
+        case when j.verdict in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
+        case when j.verdict = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
+        case when j.verdict = 'explicit' then j.deal_id else c.deal_id end as deal_id,
+        case when j.verdict = 'explicit' then j.collab_id else c.collab_id end as collab_id
+      from judged j
+      left join intake.codes c on c.job = ${job}
+        and c.line_no = case j.verdict when 'code' then j.code_line when 'link' then j.link_line end
+    )`;
+}

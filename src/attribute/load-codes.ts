@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
+import type { CodeProblem } from '../model/run.ts';
+import { findAmbiguousCodes } from './find-ambiguous-codes.ts';
+import { type CodeRow, parseCodes } from './parse-codes.ts';
+import { readCodeChanges, toCodeRows } from './read-code-changes.ts';
+
+export type LoadCodesOptions = {
+  readonly job: string;
+  /** Absolute path of codes.csv; null when the job has none: its orders name their influencer themselves. */
+  readonly path: string | null;
+  /** IANA zone of dates and of times without an offset; null: UTC. */
+  readonly timeZone: string | null;
+  readonly brandId: string;
+};
+
+export type LoadedCodes = {
+  /** Digest of the codes: part of the rules that orders are attributed by. */
+  readonly hash: string;
+  /** Usable rows. */
+  readonly codes: number;
+  /** Rows that were left out, and codes with more than one owner at a time (their orders are held). */
+  readonly problems: readonly CodeProblem[];
+};
+
+/**
+ * Reads codes.csv and makes it the job's codes, with the codes that events told of and it does not name, if that says anything new.
+ *
+ * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2); the codes loaded before stay.
+ */
+export async function loadCodes(db: Database, options: LoadCodesOptions): Promise<LoadedCodes> {
+  const { path } = options;
+  const parsed =
+    path === null ? { rows: [], problems: [], missingColumns: [] } : parseCodes(await readCodes(path));
+  if (parsed.missingColumns.length > 0) throw badHeader(path ?? '', parsed.missingColumns);
+  const rows = [...parsed.rows, ...toCodeRows(await readCodeChanges(db), parsed.rows)];
+  const zone = options.timeZone ?? 'UTC';
+  const hash = createHash('sha256')
+    .update(JSON.stringify([zone, rows]))
+    .digest('base64url');
+  await inTransaction(db, (trx) => replace(trx, { job: options.job, zone, hash, rows }));
+  const ambiguous = await findAmbiguousCodes(db, options);
+  const problems = [...parsed.problems, ...ambiguous].map(withoutAddresses);
+  return { hash, codes: rows.length, problems };
+}
+
+/** A problem is shown and stored; what stands in the file may be an address. */
+function withoutAddresses(problem: CodeProblem): CodeProblem {
+  const { column, value, reason } = problem;
+  return {
+    ...problem,
+    column: column === null ? null : maskAddresses(column),
+    value: value === null ? null : maskAddresses(value),
+    reason: maskAddresses(reason),
+  };
+}
+
+async function replace(
+  trx: Transaction<DB>,
+  { job, zone, hash, rows }: { job: string; zone: string; hash: string; rows: readonly CodeRow[] },
+): Promise<void> {
+  const { rows: changed } = await sql`
+    insert into intake.code_lists as l (job, content_hash) values (${job}, ${hash})
+    on conflict (job) do update set content_hash = excluded.content_hash, loaded_at = now()
+    where l.content_hash <> excluded.content_hash
+    returning job`.execute(trx);
+  if (changed.length === 0) return;
+  await sql`delete from intake.codes where job = ${job}`.execute(trx);
+  await sql`
+    insert into intake.codes (job, line_no, code, code_folded, brand_id, influencer_handle, handle_folded, deal_id, collab_id, target,
+      valid_from, valid_to)
+    select ${job}, g.line, g.code, g.folded, g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
+      ${instantOf('from')}, ${instantOf('to')}
+    from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
+      line integer, code text, folded text, "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
+      target text, "from" jsonb, "to" jsonb)`.execute(trx);
+
+  function instantOf(limit: string) {
+    const moment = sql.ref(`g.${limit}`);
+    return sql`case when (${moment} ->> 'isLocal')::boolean then (${moment} ->> 'text')::timestamp at time zone ${zone}
+      else (${moment} ->> 'text')::timestamptz end`;
+  }
+}
+
+async function readCodes(path: string): Promise<string> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new KnownError({
+      code: 'codes_missing',
+      message: 'The file with the discount codes could not be read.',
+      where: path,
+      help: 'Check `codes` of the job; the file lists code, brand_id, influencer_handle, deal_id, collab_id, valid_from, valid_to.',
+      safe: 'Nothing was posted; the codes loaded before are kept.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new KnownError({
+      code: 'codes_unreadable',
+      message: 'The file with the discount codes is not UTF-8.',
+      where: path,
+      help: 'Save it as "CSV UTF-8".',
+      safe: 'Nothing was posted; the codes loaded before are kept.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function badHeader(path: string, missing: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'codes_header',
+    message: `The file with the discount codes has no column ${missing.join(', ')}.`,
+    where: `${path}:1`,
+    help: 'Its first line names the columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.',
+    safe: 'Nothing was posted; the codes loaded before are kept.',
+    exitCode: EXIT.configuration,
+  });
+}

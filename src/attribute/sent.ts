@@ -1,0 +1,4 @@
+import { sql } from 'kysely';
+
+/** Entry `e` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written. */
+export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;

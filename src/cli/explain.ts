@@ -1,0 +1,46 @@
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+
+type Options = ConfigOptions & { readonly source?: string };
+
+export const explainCommand: CommandDefinition = {
+  name: 'explain',
+  define(command, act) {
+    command.description('why something is as it is');
+    const order = addConfigOptions(
+      command
+        .command('order')
+        .argument('<id>', 'order id, or its name such as #1001 (in quotes)')
+        .description('the whole life of an order'),
+    ).option('--source <name>', 'where the same id stands in several sources');
+    addExamples(order, [
+      ['explain order 5551234567890', 'by id'],
+      ["explain order '#1001'", 'by name'],
+    ]);
+    order.action(
+      act(async (output, id: string, options: Options) => {
+        const { openConfig, withDatabase } = await import('./open-config.ts');
+        const { explainOrder } = await import('../report/explain-order.ts');
+        const { renderOrderLife } = await import('./render/order-life.ts');
+        const { source } = options;
+        const lives = await withDatabase(openConfig(options), (db) =>
+          explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
+        );
+        if (lives.length === 0) throw notFound(id);
+        for (const life of lives) output.emit({ event: 'order', ...life });
+        output.print(lives.map((life) => renderOrderLife(life, output.screen)).join('\n\n'));
+        return EXIT.ok;
+      }),
+    );
+  },
+};
+
+function notFound(id: string): KnownError {
+  return new KnownError({
+    code: 'order_not_found',
+    message: `No file that was read has an order ${JSON.stringify(id)}.`,
+    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet. Ids are case-sensitive.',
+    exitCode: EXIT.configuration,
+  });
+}

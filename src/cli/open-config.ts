@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { loadConfig } from '../config/load-config.ts';
+import { shortPath } from '../config/locate.ts';
+import { connect, type Database } from '../db/connect.ts';
+import { isConnectionLost } from '../db/connection-lost.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { ping } from '../db/ping.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { ConfigOptions } from './command.ts';
+
+/** Relative to the folder that a command is started in. */
+export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
+
+/**
+ * Reads the environment file, if one is named, and the configuration.
+ *
+ * @throws KnownError (exit 2) with every problem at once.
+ */
+export function openConfig(options: ConfigOptions): PipelineConfig {
+  if (options.envFile !== undefined) readEnvFile(options.envFile);
+  return loadConfig(
+    options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH),
+    process.env,
+  );
+}
+
+/** Sets the variables of a file that are not set already. @throws KnownError `env_file_unreadable` (exit 2). */
+export function readEnvFile(path: string): void {
+  try {
+    process.loadEnvFile(path);
+  } catch (cause) {
+    const message = existsSync(path)
+      ? 'The environment file cannot be read.'
+      : 'There is no such environment file.';
+    const help = 'It holds lines like NAME=value; .env.example shows those that matter.';
+    throw new KnownError({
+      code: 'env_file_unreadable',
+      message,
+      where: path,
+      help,
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+/** What a person types to name the configuration that a command was given, with a blank before it; empty for the default. */
+export function configOption(options: ConfigOptions): string {
+  return options.config === undefined ? '' : ` --config ${options.config}`;
+}
+
+/**
+ * Opens the database of the configuration for one piece of work and closes it whatever happens.
+ *
+ * @throws KnownError `database_unreachable`, `database_refused`, `database_not_migrated`, or `database_lost` when it goes away meanwhile.
+ */
+export async function withDatabase<Result>(
+  config: PipelineConfig,
+  work: (db: Database) => Promise<Result>,
+  { migrated = true }: { readonly migrated?: boolean } = {},
+): Promise<Result> {
+  const { url, dataFolder } = config.database;
+  if (migrated && url === '' && !existsSync(dataFolder)) throw notMigrated(config);
+  const db = await connect({ url, embeddedFolder: dataFolder });
+  try {
+    await ping(db).catch((cause: unknown) => {
+      throw unreachable(config, cause);
+    });
+    if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
+    return await work(db).catch((error: unknown) => {
+      throw isConnectionLost(error) ? lost(config, error) : error;
+    });
+  } finally {
+    await db.destroy();
+  }
+}
+
+function notMigrated(config: PipelineConfig): KnownError {
+  const isEmbedded = config.database.url === '';
+  return new KnownError({
+    code: 'database_not_migrated',
+    message:
+      isEmbedded && !existsSync(config.database.dataFolder)
+        ? 'Nothing has run yet: there is no database.'
+        : 'The database lacks tables of this version.',
+    where: isEmbedded ? shortPath(config.database.dataFolder) : placeOf(config.database.url),
+    help: 'Create or update them:  npx influencer-sync migrate\nA run does that by itself.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** Codes with which Postgres refuses a user, a password or a database's name. */
+const REFUSED = ['28000', '28P01', '3D000', '42501'];
+
+function unreachable(config: PipelineConfig, cause: unknown): KnownError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  const isRefused = REFUSED.includes(code);
+  return new KnownError({
+    code: isRefused ? 'database_refused' : 'database_unreachable',
+    message: isRefused
+      ? `The database refused the user, the password or the name (${code}).`
+      : `The database does not answer (${code}).`,
+    where: config.database.url === '' ? shortPath(config.database.dataFolder) : placeOf(config.database.url),
+    help: isRefused
+      ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
+      : 'Check that the server runs and can be reached from here. Leave DATABASE_URL empty for the embedded database.',
+    safe: 'Nothing was sent.',
+    exitCode: isRefused ? EXIT.configuration : EXIT.crash,
+    cause,
+  });
+}
+
+function lost(config: PipelineConfig, cause: unknown): KnownError {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new KnownError({
+    code: 'database_lost',
+    message: `The connection to the database was lost${code}.`,
+    where: placeOf(config.database.url),
+    help: 'Run the command again when the database is back.',
+    safe: 'What was done is recorded, here or in the spool of the data folder, and nothing is posted twice: the next run goes on from there.',
+    exitCode: EXIT.crash,
+    cause,
+  });
+}
+
+/** Host, port and name of a database, without user and password. */
+function placeOf(url: string): string {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  return `${host}${pathname}`;
+}

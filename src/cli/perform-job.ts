@@ -1,0 +1,102 @@
+import { findJob } from '../../jobs/index.ts';
+import type { Client } from '../api/client.ts';
+import { requireService } from '../config/require-service.ts';
+import { migrate } from '../db/migrate.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import type { ExitCode } from '../model/exit-code.ts';
+import { createLogger } from '../observe/logger.ts';
+import { describeStop, runJob } from '../pipeline/run-job.ts';
+import { openSourceClients } from '../source/source-clients.ts';
+import { listenForStop } from './listen-for-stop.ts';
+import { configOption, openConfig, withDatabase } from './open-config.ts';
+import { isLoopback, openClient } from './open-service.ts';
+import type { Output } from './render/output.ts';
+import { renderRunSummary } from './render/run-summary.ts';
+import type { RunCommandOptions } from './run.ts';
+
+type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
+
+/** Runs or plans a job of the configuration and shows what came of it. */
+export async function performJob(output: Output, request: Request): Promise<ExitCode> {
+  const config = openConfig(request.options);
+  return performConfigured(output, config, request);
+}
+
+/** The same, for a configuration at hand. */
+export async function performConfigured(
+  output: Output,
+  config: PipelineConfig,
+  request: Request,
+): Promise<ExitCode> {
+  const { job, flow } = findJob(config, request.jobName);
+  const client = request.isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
+  const log = createLogger({ level: process.env.LOG_LEVEL ?? 'silent', isTerminal: false });
+  log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
+  try {
+    return await withDatabase(
+      config,
+      async (db) => {
+        for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
+        const { limit = null, file = null, allowEmpty = false } = request.options;
+        const options = { limit, file, allowEmpty };
+        const result = await runJob({
+          config,
+          job,
+          flow,
+          db,
+          client,
+          sourceClients,
+          options,
+          progress,
+          draining: stopping.signal,
+        });
+        const { finished, details, stop, codeProblems, exitCode } = result;
+        const problem = stop === null ? null : describeStop(stop);
+        const { isPlan } = request;
+        const summary = {
+          finished,
+          details,
+          problem,
+          codeProblems,
+          configOption: configOption(request.options),
+          isPlan,
+        };
+        // Between the progress and the result.
+        if (!output.json) output.warn('');
+        output.print(renderRunSummary(summary, output.screen));
+        for (const problem of codeProblems) output.emit({ event: 'code_problem', ...problem });
+        output.emit(finished);
+        const { job: name, run_id, status, counts } = finished;
+        log.info(
+          {
+            job: name,
+            run_id,
+            status,
+            exit_code: exitCode,
+            ...counts.entries,
+            rejected_rows: counts.rejected_rows,
+          },
+          'run finished',
+        );
+        return exitCode;
+      },
+      { migrated: false },
+    );
+  } finally {
+    progress.end();
+    stopping.ignore();
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+/** Live is deliberate: a run says where it sends to. */
+function openJobClient(config: PipelineConfig, output: Output): Client {
+  const api = requireService(config);
+  if (!isLoopback(api.url)) output.warn(`Live: orders are posted to ${api.url}.`);
+  return openClient(api, { connections: api.concurrency });
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { apiCommand } from './api.ts';
+import type { Act, CommandDefinition } from './command.ts';
+import { demoCommand } from './demo.ts';
+import { explainCommand } from './explain.ts';
+import { migrateCommand } from './migrate.ts';
+import { rejectedCommand } from './rejected.ts';
+import { createOutput } from './render/output.ts';
+import { reviewCommand } from './review.ts';
+import { planCommand, runCommand } from './run.ts';
+import { runsCommand } from './runs.ts';
+import { sandboxCommand } from './sandbox.ts';
+import { statusCommand } from './status.ts';
+import { webhooksCommand } from './webhooks.ts';
+
+/** Every command, in the order in which help lists them. */
+const commands: readonly CommandDefinition[] = [
+  demoCommand,
+  runCommand,
+  planCommand,
+  statusCommand,
+  runsCommand,
+  explainCommand,
+  reviewCommand,
+  rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
+  migrateCommand,
+  apiCommand,
+  webhooksCommand,
+];
+
+/** What a program needs of the process it runs in. */
+export type Surroundings = {
+  readonly argv: readonly string[];
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+};
+
+const INTRODUCTION = `Reads the order and customer exports of shops, and tells an influencer-marketing
+service which orders an influencer earned: never twice, and none lost.`;
+
+const EXIT_CODES = `
+Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need mending,
+4 key refused, 5 already running, 6 orders in doubt, 130 interrupted`;
+
+/** Runs one command line. Known errors are explained, others are reported as bugs; nothing is thrown. */
+export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const output = createOutput({ stdout, stderr, json: argv.includes('--json') });
+  let exitCode: ExitCode = EXIT.ok;
+  const act: Act =
+    (action) =>
+    async (...args) => {
+      exitCode = await action(output, ...args);
+    };
+  try {
+    await createProgram(act).parseAsync(argv);
+    return exitCode;
+  } catch (error) {
+    // Commander has already said what is wrong with the command line, or shown help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
+    if (error instanceof KnownError) {
+      output.fail(error.details);
+      return error.details.exitCode;
+    }
+    output.crash(error);
+    return EXIT.crash;
+  }
+}
+
+function createProgram(act: Act): Command {
+  const program = new Command('influencer-sync')
+    .description(INTRODUCTION)
+    .version(readVersion(), '-V, --version')
+    .exitOverride()
+    // An option belongs to the command that it stands behind: `webhooks list --json`.
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .showHelpAfterError('(add --help to see what it takes)')
+    .addHelpText('after', EXIT_CODES);
+  for (const { name, define } of commands) define(program.command(name), act);
+  program.addCommand(sandboxCommand().copyInheritedSettings(program));
+  return program;
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

@@ -1,0 +1,63 @@
+import type { Doubt } from '../../model/run.ts';
+import { formatAmounts, formatMoney } from './money.ts';
+import type { Screen } from './screen.ts';
+import { formatDuration, formatInstant, plural, wrap } from './text.ts';
+
+/** Every doubt with its amount, its age, what is known about it, and how to settle it. */
+export function renderDoubts(
+  { doubts, configOption = '' }: { readonly doubts: readonly Doubt[]; readonly configOption?: string },
+  screen: Screen,
+): string {
+  if (doubts.length === 0) return 'No order is in doubt.\n';
+  const amounts = formatAmounts(
+    doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
+  );
+  const why =
+    'The service may have credited them, but no answer says so. Look each up in the service; nothing is sent again by itself.';
+  const command = 'npx influencer-sync review <entry>';
+  return `${[
+    `${screen.style('bold', `${plural(doubts.length, 'order')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
+    wrap(why, { width: screen.columns, indent: '' }),
+    '',
+    ...doubts.map((doubt) => renderDoubt(doubt, screen)),
+    'To settle one:',
+    screen.style('dim', '  # the service shows it'),
+    `  ${command} --accepted --reason '…'${configOption}`,
+    screen.style('dim', '  # it does not: send it once more'),
+    `  ${command} --resend --reason '…'${configOption}`,
+    screen.style('dim', '  # nobody will find out: let it go'),
+    `  ${command} --write-off --reason '…'${configOption}`,
+  ].join('\n')}\n`;
+}
+
+function renderDoubt(doubt: Doubt, screen: Screen): string {
+  const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
+  const title = `entry ${doubt.entryId}: ${doubt.orderPlatform ?? ''} order ${doubt.orderId ?? '?'}${amount}`;
+  const whose = [
+    doubt.influencerHandle === null ? '' : `influencer ${doubt.influencerHandle}`,
+    doubt.dealId === null ? '' : `deal ${doubt.dealId}`,
+    doubt.collabId === null ? '' : `collaboration ${doubt.collabId}`,
+  ].filter((part) => part !== '');
+  const evidence = doubt.evidence.map(({ kind, dealId, amount: named, currency, receivedAt }) =>
+    [
+      `${formatInstant(receivedAt)} ${kind.replaceAll('_', ' ')}`,
+      dealId === null ? '' : `deal ${dealId}`,
+      named === null ? '' : formatMoney(named, currency),
+    ]
+      .filter((part) => part !== '')
+      .join(', '),
+  );
+  const line = (name: string, text: string): string =>
+    wrap(text, { width: screen.columns, firstIndent: `  ${name.padEnd(10)}`, indent: ' '.repeat(12) });
+  return [
+    screen.style('bold', wrap(title, { width: screen.columns, indent: '  ', firstIndent: '' })),
+    ...(whose.length === 0 ? [] : [line('for', whose.join(', '))]),
+    line(
+      'since',
+      `${formatInstant(doubt.since)} UTC, ${formatDuration(doubt.ageSeconds)} ago, after ${plural(doubt.attempts, 'attempt')}`,
+    ),
+    line('why', doubt.reason),
+    line('evidence', evidence.length === 0 ? 'none' : evidence.join('; ')),
+    '',
+  ].join('\n');
+}

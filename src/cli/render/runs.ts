@@ -1,0 +1,38 @@
+import type { ListedRun } from '../../report/list-runs.ts';
+import { formatAmounts } from './money.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+import { formatCount, formatDuration, formatInstant, wrap } from './text.ts';
+
+const LOST = 'its process gives no sign of life; the next run of the job goes on from there';
+
+/** Runs as a table, and why those that failed did. */
+export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
+  if (runs.length === 0) return 'Nothing has run yet.\n';
+  const columns = [
+    { title: 'run', align: 'right' },
+    { title: 'job' },
+    { title: 'status', cutAt: 'never' },
+    { title: 'started (UTC)', cutAt: 'never' },
+    { title: 'took', align: 'right' },
+    { title: 'posted', align: 'right' },
+    { title: 'amount' },
+  ] as const;
+  const rows = runs.map((run) => [
+    run.runId,
+    run.job,
+    run.status,
+    formatInstant(run.startedAt).slice(0, 16),
+    run.status === 'lost' ? '' : formatDuration(run.seconds),
+    run.counts === null ? '' : formatCount(run.counts.entries.accepted),
+    formatAmounts((run.amounts ?? []).map(({ currency, accepted }) => ({ currency, amount: accepted }))),
+  ]);
+  const problems = runs.flatMap((run) => {
+    const problem = run.status === 'lost' ? LOST : run.problem;
+    return problem === null
+      ? []
+      : [wrap(`run ${run.runId}: ${problem}`, { width: screen.columns, indent: '  ', firstIndent: '' })];
+  });
+  const table = renderTable(columns, rows, { screen });
+  return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
+}

@@ -1,0 +1,36 @@
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** What a renderer needs to know about where its text goes. */
+export type Screen = {
+  /** Width to fit in. */
+  readonly columns: number;
+  /** A person watches: progress may be redrawn in place. */
+  readonly isTerminal: boolean;
+  /** Colours the text where that is wanted; otherwise gives it back as it is. */
+  style(format: Format, text: string): string;
+};
+
+type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** A pipe has no width; this is what people read in mails and logs. */
+const DEFAULT_COLUMNS = 80;
+const MIN_COLUMNS = 40;
+/** Longer lines are hard to read on a wide terminal too. */
+const MAX_COLUMNS = 120;
+
+/** Colour only on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise: `styleText` knows those rules. */
+export function createScreen(stream: Stream): Screen {
+  const isTerminal = stream.isTTY === true;
+  return {
+    columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS)),
+    isTerminal,
+    style: (format, text) => styleText(format, text, { stream, validateStream: true }),
+  };
+}
+
+/** Text only, of a fixed width. */
+export function plainScreen(columns: number = DEFAULT_COLUMNS): Screen {
+  return { columns, isTerminal: false, style: (_format, text) => text };
+}

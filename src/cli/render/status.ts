@@ -1,0 +1,100 @@
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Status } from '../../report/read-status.ts';
+import { formatMoney } from './money.ts';
+import { renderDoubtLine } from './run-summary.ts';
+import { renderRuns } from './runs.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+import { fileName, formatCount, formatInstant, wrap } from './text.ts';
+
+export type StatusInput = {
+  readonly status: Status;
+  readonly config: PipelineConfig;
+  readonly configOption?: string;
+};
+
+/** How things stand, on one screen: what needs a person comes last, next to the prompt. */
+export function renderStatus(input: StatusInput, screen: Screen): string {
+  const sections = [
+    renderTarget(input, screen),
+    renderLastRuns(input, screen),
+    renderBacklog(input, screen),
+    renderWork(input, screen),
+    renderHeld(input, screen),
+    renderDoubts(input, screen),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function renderTarget({ config, status }: StatusInput, screen: Screen): string {
+  const { api, database } = config;
+  const service = api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url;
+  const account = status.account === null ? 'not known before the first run' : status.account;
+  const place =
+    database.url === ''
+      ? `embedded, in ${database.dataFolder}`
+      : `Postgres at ${URL.parse(database.url)?.host ?? '?'}`;
+  const line = (name: string, text: string): string =>
+    wrap(text, { width: screen.columns, firstIndent: name.padEnd(10), indent: ' '.repeat(10) });
+  return [line('service', service), line('account', account), line('database', place)].join('\n');
+}
+
+function renderLastRuns({ status, config }: StatusInput, screen: Screen): string {
+  const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
+  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}`);
+  const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, screen).trimEnd()];
+  return [screen.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
+}
+
+function renderBacklog({ status }: StatusInput, screen: Screen): string {
+  if (status.backlog.length === 0) return '';
+  const columns = [
+    { title: 'job' },
+    { title: 'state', cutAt: 'never' },
+    { title: 'orders', align: 'right' },
+    { title: 'amount', align: 'right' },
+    { title: 'oldest (UTC)', cutAt: 'never' },
+  ] as const;
+  const rows = status.backlog.map(({ job, state, entries, amount, currency, oldest }) => [
+    job,
+    state.replaceAll('_', ' '),
+    formatCount(entries),
+    formatMoney(amount, currency),
+    formatInstant(oldest).slice(0, 16),
+  ]);
+  return `${screen.style('bold', 'Ledger')}\n${renderTable(columns, rows, { screen })}`;
+}
+
+function renderWork({ status }: StatusInput, screen: Screen): string {
+  if (status.leases.length === 0) return '';
+  const lines = status.leases.map(
+    ({ name, host, pid, secondsLeft }) =>
+      `  ${name}  pid ${pid} on ${host}, alive for ${secondsLeft} s more at least`,
+  );
+  return [screen.style('bold', 'At work now'), ...lines].join('\n');
+}
+
+function renderHeld({ status }: StatusInput, screen: Screen): string {
+  if (status.heldFiles.length === 0) return '';
+  const lines = status.heldFiles.flatMap(({ uri, message, help }) => [
+    wrap(`${fileName(uri)}: ${message}`, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
+    screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
+  ]);
+  return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
+}
+
+function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen): string {
+  if (status.doubts.length === 0) return screen.style('dim', 'No order is in doubt.');
+  const count = status.backlog.reduce(
+    (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
+    0,
+  );
+  const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, screen));
+  const title = screen.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
+  return [
+    title,
+    ...lines,
+    screen.style('dim', '  # look each up in the service, then settle it'),
+    `  npx influencer-sync review${configOption}`,
+  ].join('\n');
+}

@@ -1,0 +1,90 @@
+/** `1234567` → `1,234,567`. */
+export function formatCount(count: number | string): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `1 order`, `2 orders`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Cuts to a width, with … for what was cut off. */
+export function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}
+
+/** Cuts at the front, where the end tells more: a path. */
+export function cutFront(text: string, width: number): string {
+  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`;
+}
+
+/** What a person calls a file: without `file://`, and only its name where that is wanted. */
+export function fileName(uri: string): string {
+  const path = uri.startsWith('file://') ? decodeURIComponent(uri.slice('file://'.length)) : uri;
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** Keeps two words on one line when text is wrapped. */
+export const NO_BREAK = '\u00a0';
+
+/**
+ * Breaks at blanks; a longer word stands alone, and an amount stays with its currency. Line breaks in the text are kept.
+ * The indent counts towards the width.
+ */
+export function wrap(
+  text: string,
+  options: { readonly width: number; readonly indent: string; readonly firstIndent?: string },
+): string {
+  const { width, indent, firstIndent = indent } = options;
+  const lines: string[] = [];
+  for (const paragraph of text.replace(/(\d) (?=[A-Z]{3}\b)/g, `$1${NO_BREAK}`).split('\n')) {
+    // A line that is indented itself is a command: it is never broken.
+    const isCommand = paragraph.startsWith('  ');
+    let line = lines.length === 0 ? firstIndent : indent;
+    let isEmpty = true;
+    for (const word of isCommand ? [paragraph] : paragraph.split(/ +/)) {
+      if (!isEmpty && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = indent;
+        isEmpty = true;
+      }
+      line += isEmpty ? word : ` ${word}`;
+      isEmpty = false;
+    }
+    lines.push(line);
+  }
+  return lines.join('\n').replaceAll(NO_BREAK, ' ');
+}
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+
+/** `8 s`, `4 min`, `3 h 20 min`, `5 days`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < MINUTE_S) return `${whole} s`;
+  if (whole < HOUR_S)
+    return `${Math.floor(whole / MINUTE_S)} min${whole < 10 * MINUTE_S ? ` ${whole % MINUTE_S} s` : ''}`;
+  if (whole < 2 * DAY_S)
+    return `${Math.floor(whole / HOUR_S)} h ${Math.floor((whole % HOUR_S) / MINUTE_S)} min`;
+  return `${Math.floor(whole / DAY_S)} days`;
+}
+
+/** `2026-04-10 09:15:03`, in UTC, as every time that is shown. */
+export function formatInstant(instant: string | Date): string {
+  return new Date(instant).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** `1.2 GB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}

@@ -1,0 +1,132 @@
+import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import type { Database } from '../db/connect.ts';
+import { reapLost } from '../ledger/reap.ts';
+import {
+  acceptDoubt,
+  approveResend,
+  type Resolution,
+  type Resolved,
+  writeOffDoubt,
+} from '../ledger/resolve.ts';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Doubt } from '../model/run.ts';
+import { listDoubts } from '../report/list-doubts.ts';
+import { formatMoney } from './render/money.ts';
+import type { Output } from './render/output.ts';
+import { wrap } from './render/text.ts';
+
+export type ReviewOptions = {
+  readonly accepted?: boolean;
+  readonly writeOff?: boolean;
+  readonly resend?: boolean;
+  readonly reason?: string;
+  readonly deal?: string;
+  readonly collab?: string;
+  readonly yes?: boolean;
+};
+
+export type ReviewInput = {
+  readonly db: Database;
+  readonly output: Output;
+  readonly entryId: string;
+  readonly options: ReviewOptions;
+};
+
+/**
+ * Settles one doubt as a person says, with their reason and login name.
+ *
+ * @throws KnownError (exit 2) when it is not said what to do and why, or when the entry is not in doubt.
+ */
+export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
+  const reason = (options.reason ?? '').trim();
+  if (!options.accepted && !options.writeOff && !options.resend) {
+    throw usage(
+      'It is not said what to do with the entry.',
+      'Add --accepted, --write-off or --resend, and --reason.',
+    );
+  }
+  if (reason === '')
+    throw usage(
+      'A decision about money needs its reason.',
+      "Add --reason '…': it is kept with the decision.",
+    );
+
+  // An entry of a process that is gone is in doubt, whether or not a run has come by since.
+  await reapLost(db);
+  const [doubt] = await listDoubts(db, { entryId, limit: 1 });
+  if (options.resend && !options.yes && !(await confirmResend(output, { entryId, doubt }))) {
+    output.print('Nothing was changed.');
+    return EXIT.ok;
+  }
+  const resolution = { entryId, reason, decidedBy: userInfo().username };
+  const resolved = await decide(db, { options, resolution, doubt });
+  if (!resolved.done) throw notInDoubt(entryId, resolved.state);
+  output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
+  output.print(`Entry ${entryId} is ${WORDS[resolved.state ?? ''] ?? resolved.state} now.`);
+  return EXIT.ok;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  accepted: 'accepted',
+  written_off: 'written off',
+  ready: 'ready: the next run sends it once more',
+};
+
+type Decision = {
+  readonly options: ReviewOptions;
+  readonly resolution: Resolution;
+  readonly doubt: Doubt | undefined;
+};
+
+async function decide(db: Database, { options, resolution, doubt }: Decision): Promise<Resolved> {
+  if (options.writeOff) return writeOffDoubt(db, resolution);
+  if (options.resend) return approveResend(db, resolution);
+  const dealId =
+    options.deal ?? doubt?.dealId ?? doubt?.evidence.find((one) => one.dealId !== null)?.dealId ?? null;
+  const collabId = options.collab ?? doubt?.collabId ?? null;
+  if (doubt !== undefined && dealId === null && collabId === null) {
+    const message = 'The order was sent for a handle, so it is not known which deal was credited.';
+    throw usage(message, 'Look it up in the service and add --deal or --collab.');
+  }
+  return acceptDoubt(db, { ...resolution, dealId, collabId });
+}
+
+/** Sending twice is the one thing that this program exists to prevent, so a person must mean it. */
+async function confirmResend(
+  output: Output,
+  { entryId, doubt }: { entryId: string; doubt: Doubt | undefined },
+): Promise<boolean> {
+  const amount =
+    doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
+  const text = `Entry ${entryId}${amount} is sent once more. If the service did process it before, the influencer is credited twice, and nothing can take that back.`;
+  output.warn(wrap(`Warning: ${text}`, { width: output.screen.columns, indent: '  ', firstIndent: '' }));
+  if (!process.stdin.isTTY) throw usage('Nobody is there to be asked.', 'Add --yes if you mean it.');
+  const question = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await question.question('Type "resend" to go on: ').finally(() => question.close());
+  return answer.trim().toLowerCase() === 'resend';
+}
+
+function notInDoubt(entryId: string, state: string | null): KnownError {
+  return new KnownError({
+    code: state === null ? 'entry_not_found' : 'entry_not_in_doubt',
+    message:
+      state === null
+        ? `There is no entry ${entryId}.`
+        : `Entry ${entryId} is ${state}, so there is nothing to decide that way.`,
+    help: 'npx influencer-sync review lists those that are in doubt. A process that is still at work settles its own.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function usage(message: string, help: string): KnownError {
+  return new KnownError({
+    code: 'usage',
+    message,
+    help,
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

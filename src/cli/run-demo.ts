@@ -1,0 +1,100 @@
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../config/load-config.ts';
+import { shortPath } from '../config/locate.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { startSandbox } from '../sandbox/start-sandbox.ts';
+import { performConfigured } from './perform-job.ts';
+import type { Output } from './render/output.ts';
+
+const CONFIG = fileURLToPath(new URL('../../config/demo/pipeline.yaml', import.meta.url));
+const ACCOUNT = fileURLToPath(new URL('../../config/demo/sandbox.yaml', import.meta.url));
+const JOB = 'attribute-orders';
+
+/**
+ * Starts the sandbox, runs the demo's job from nothing, and runs it again to show that nothing is posted twice.
+ * What it leaves can be looked at afterwards with the other commands.
+ *
+ * @throws KnownError `demo_failed` (exit 1) when the second run posted something.
+ */
+export async function runDemo(output: Output): Promise<void> {
+  const sandbox = await startSandbox({ port: 0, data: ACCOUNT });
+  try {
+    const config = loadConfig(CONFIG, {
+      ...process.env,
+      INFLUENCER_API_URL: sandbox.url,
+      INFLUENCER_API_KEY: sandbox.key,
+    });
+    // From nothing each time: it is the demo's own database.
+    rmSync(config.database.dataFolder, { recursive: true, force: true });
+    output.print(introduction(config, sandbox.url, output));
+    await perform(output, config);
+    const posted = await countReferrals(sandbox.url);
+    output.print(
+      `\n${heading(output, 'The same again')}\nThe sandbox has ${posted} orders now, and nothing has changed: a second run\nmust post 0.\n\n`,
+    );
+    await perform(output, config);
+    const postedAgain = (await countReferrals(sandbox.url)) - posted;
+    if (postedAgain !== 0) throw postedTwice(postedAgain);
+    output.emit({ event: 'demo_finished', posted, posted_again: postedAgain });
+    output.print(ending(output, posted));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function perform(output: Output, config: PipelineConfig): Promise<void> {
+  const options = { config: shortPath(CONFIG) };
+  await performConfigured(output, config, { jobName: JOB, options, isPlan: false });
+}
+
+/** From the sandbox's log of the truth: what it really processed, whatever anyone says. */
+async function countReferrals(url: string): Promise<number> {
+  const log = await (await fetch(`${url}/_sandbox/truth/referrals`)).text();
+  return log.split('\n').filter((line) => line !== '').length;
+}
+
+function heading(output: Output, text: string): string {
+  return output.screen.style('bold', text);
+}
+
+function introduction(config: PipelineConfig, url: string, output: Output): string {
+  const sources = Object.values(config.sources).map(({ name, layout }) => `${name} (${layout})`);
+  return `${heading(output, 'influencer-sync demo')}
+A sandbox of the service runs at ${url}, an embedded Postgres in
+this process. Two exports are read:
+${sources.map((source) => `  ${source}`).join('\n')}
+Orders with an influencer's discount code are posted; everything else is
+accounted for. Nothing leaves this machine.
+
+`;
+}
+
+function ending(output: Output, posted: number): string {
+  const config = `--config ${shortPath(CONFIG)}`;
+  return `\n${heading(output, 'Done')}: ${posted} orders were posted once, and 0 by the second run.
+
+What to try next:
+  # one order's whole life: file and line, code, attempt, answer
+  npx influencer-sync explain order 5601000000101 ${config}
+  # the rows that could not be used, and how to mend them
+  npx influencer-sync rejected ${config}
+  # how things stand
+  npx influencer-sync status ${config}
+  # a service of your own to develop against
+  npx influencer-sync sandbox --port 4010
+  # your own exports: edit the configuration, then look before you post
+  npx influencer-sync plan attribute-orders --config config/pipeline.yaml
+`;
+}
+
+function postedTwice(count: number): KnownError {
+  return new KnownError({
+    code: 'demo_failed',
+    message: `The second run posted ${count} orders.`,
+    help: 'This must not be. Please report it with the output above.',
+    exitCode: EXIT.crash,
+  });
+}

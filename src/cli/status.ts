@@ -1,0 +1,27 @@
+import { EXIT } from '../model/exit-code.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+
+export const statusCommand: CommandDefinition = {
+  name: 'status',
+  define(command, act) {
+    addConfigOptions(
+      command.description('how things stand: backlog, doubts, last runs, held files, who is at work'),
+    );
+    addExamples(command, [
+      ['status', 'for a person'],
+      ['status --json | jq .backlog', 'for a program'],
+    ]);
+    command.action(
+      act(async (output, options: ConfigOptions) => {
+        const { configOption, openConfig, withDatabase } = await import('./open-config.ts');
+        const { readStatus } = await import('../report/read-status.ts');
+        const { renderStatus } = await import('./render/status.ts');
+        const config = openConfig(options);
+        const status = await withDatabase(config, readStatus);
+        output.emit({ event: 'status', ...status });
+        output.print(renderStatus({ status, config, configOption: configOption(options) }, output.screen));
+        return EXIT.ok;
+      }),
+    );
+  },
+};

@@ -1,0 +1,186 @@
+import { statSync } from 'node:fs';
+import { validateDetailed } from 'node-cron';
+import type { PipelineConfig, SourceSettings } from '../model/config.ts';
+import type { Problem } from '../model/known-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { layoutFolders, layoutNames } from './layout-folders.ts';
+import { type ConfigPath, type Places, shortPath } from './locate.ts';
+
+/** A rule's findings: where in the file, what is wrong, how to mend it. */
+type Finding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
+
+/**
+ * What no single value can show: names that must exist, words that another authority defines, settings that must fit each other.
+ *
+ * @param sourceNames every source that the file names, also one that has a problem of its own.
+ */
+export function crossCheck(
+  config: PipelineConfig,
+  places: Places,
+  sourceNames: readonly string[],
+): readonly Problem[] {
+  const findings: readonly Finding[] = [
+    ...checkApi(config),
+    ...checkDatabase(config),
+    ...Object.values(config.sources).flatMap((source) => [...checkSource(source, config.path)]),
+    ...checkJobs(config, sourceNames),
+  ];
+  return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));
+}
+
+function* checkApi({ api }: PipelineConfig): Generator<Finding> {
+  const path = ['api', 'url'];
+  const url = api.url === '' ? null : URL.parse(api.url);
+  if (
+    api.url !== '' &&
+    (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
+  ) {
+    yield {
+      path,
+      message: 'api.url is not a web address.',
+      help: 'Write it like https://api.example.com, or leave it empty.',
+    };
+  } else if (url !== null && (url.username !== '' || url.password !== '')) {
+    yield {
+      path,
+      message: 'api.url carries a user name or password.',
+      help: 'The key belongs into api.key; the address stands alone.',
+    };
+  } else if (url !== null && (url.search !== '' || url.hash !== '')) {
+    yield {
+      path,
+      message: 'api.url has a part after ? or #.',
+      help: 'Write only the address, for example https://api.example.com.',
+    };
+  } else if (url !== null && /\/v1$/.test(url.pathname.replace(/\/+$/, ''))) {
+    yield {
+      path,
+      message: 'api.url ends with /v1, which every operation adds by itself.',
+      help: 'Leave /v1 out.',
+    };
+  }
+  if (api.leaseSeconds <= api.timeoutSeconds) {
+    yield {
+      path: ['api', 'lease_seconds'],
+      message: `api.lease_seconds (${api.leaseSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a slow answer would be taken for a lost process.`,
+      help: 'Raise lease_seconds or lower timeout_seconds; twice as long is a good choice.',
+    };
+  }
+}
+
+function* checkDatabase({ database }: PipelineConfig): Generator<Finding> {
+  if (database.url === '') return;
+  const protocol = URL.parse(database.url)?.protocol;
+  if (protocol === 'postgres:' || protocol === 'postgresql:') return;
+  const help =
+    'Write it like postgres://user:password@host:5432/name (special characters in the password %-encoded), or leave it empty.';
+  yield {
+    path: ['database', 'url'],
+    message: 'database.url is not the address of a Postgres database.',
+    help,
+  };
+}
+
+function* checkSource(source: SourceSettings, configPath: string): Generator<Finding> {
+  const at = (key: string): ConfigPath => ['sources', source.name, key];
+  const title = `sources.${source.name}`;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
+    const help = 'Write s3://bucket/prefix/ or the path of a folder.';
+    yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
+  }
+  const layouts = layoutNames(configPath);
+  if (!layouts.includes(source.layout)) {
+    const near = didYouMean(source.layout, layouts);
+    const folder = shortPath(layoutFolders(configPath)[0] ?? '');
+    const known =
+      layouts.length === 0
+        ? `Put ${source.layout}.yaml into ${folder}/.`
+        : `There are: ${layouts.join(', ')}. Your own go into ${folder}/.`;
+    const help = near === null ? known : `Did you mean "${near}"? ${known}`;
+    yield { path: at('layout'), message: `${title}.layout: there is no layout "${source.layout}".`, help };
+  }
+  if (source.timeZone !== null && !isTimeZone(source.timeZone)) {
+    const near = didYouMean(source.timeZone, Intl.supportedValuesOf('timeZone'));
+    const help =
+      near === null ? 'Write an IANA name, for example Europe/Amsterdam or UTC.' : `Did you mean "${near}"?`;
+    yield {
+      path: at('time_zone'),
+      message: `${title}.time_zone: "${source.timeZone}" is not a time zone.`,
+      help,
+    };
+  }
+  if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
+    const help = 'Write the three letters of ISO 4217, for example EUR.';
+    yield {
+      path: at('currency'),
+      message: `${title}.currency: "${source.currency}" is not a currency.`,
+      help,
+    };
+  }
+}
+
+function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generator<Finding> {
+  const taken = new Map<string, string>();
+  for (const job of Object.values(config.jobs)) {
+    const at = (key: string): ConfigPath => ['jobs', job.name, key];
+    const title = `jobs.${job.name}`;
+    if (job.schedule !== null) yield* checkSchedule(job.schedule, { path: at('schedule'), title });
+    for (const [index, source] of job.sources.entries()) {
+      const path = job.sources.length > 1 ? [...at('source'), index] : at('source');
+      if (!sources.includes(source)) {
+        const near = didYouMean(source, sources);
+        const help =
+          near === null
+            ? `Add it under sources, or use one of: ${sources.join(', ') || '(none yet)'}.`
+            : `Did you mean "${near}"?`;
+        yield { path, message: `${title}.source: there is no source "${source}".`, help };
+      } else if (job.sources.indexOf(source) !== index) {
+        yield { path, message: `${title}.source names "${source}" twice.`, help: 'Name it once.' };
+      }
+      const claim = `${job.kind} ${source}`;
+      const other = taken.get(claim);
+      if (other !== undefined && other !== job.name) {
+        const help = 'Let one job read each source; codes.csv can name a brand for each code.';
+        yield {
+          path,
+          message: `${title} reads source "${source}", which jobs.${other} of the same kind reads already.`,
+          help,
+        };
+      }
+      taken.set(claim, other ?? job.name);
+    }
+    if (job.codes !== null && !isFile(job.codes)) {
+      const help =
+        'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
+      yield { path: at('codes'), message: `${title}.codes: there is no file ${shortPath(job.codes)}.`, help };
+    }
+  }
+}
+
+function* checkSchedule(
+  schedule: string,
+  { path, title }: { path: ConfigPath; title: string },
+): Generator<Finding> {
+  const fields = schedule.split(/\s+/).length;
+  const { valid, errors } = validateDetailed(schedule);
+  if (valid && fields === 5) return;
+  const why = valid ? `it has ${fields} fields` : (errors[0]?.message ?? 'it cannot be read');
+  yield {
+    path,
+    message: `${title}.schedule: "${schedule}" is not a cron expression (${why}).`,
+    help: 'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.',
+  };
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return !/^[+-]/.test(zone);
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}

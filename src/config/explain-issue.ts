@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { Problem } from '../model/known-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { jobKindNames } from './jobs/index.ts';
+import type { ConfigPath, Places } from './locate.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Values of these are never shown, also when they stand in the file in plain. */
+const SECRETS = ['api.key', 'database.url', 'api.url', 'webhooks.secret', 'webhooks.previous_secret'];
+
+/** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to mend it. */
+export function explainIssue(
+  issue: Issue,
+  places: Places,
+  knownKeys: (path: ConfigPath) => readonly string[],
+): readonly Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => explainUnknownKey([...issue.path, key], places, knownKeys(issue.path)));
+  }
+  const where = issue.code === 'invalid_key' ? places.whereKey(issue.path) : places.where(issue.path);
+  return [{ where, ...describe(issue, places) }];
+}
+
+function explainUnknownKey(path: ConfigPath, places: Places, known: readonly string[]): Problem {
+  const key = String(path.at(-1));
+  const parent = name(path.slice(0, -1));
+  const near = didYouMean(key, known);
+  return {
+    where: places.whereKey(path),
+    message: `${parent === '' ? 'This file' : parent} has no setting "${key}".`,
+    help: near === null ? `Remove it, or use one of: ${known.join(', ')}.` : `Did you mean "${near}"?`,
+  };
+}
+
+function describe(issue: Issue, places: Places): Omit<Problem, 'where'> {
+  const what = name(issue.path);
+  const located = places.get(issue.path);
+  if (issue.code === 'invalid_key') {
+    const help = 'Use lower-case letters, digits, - and _, beginning with a letter or digit, 60 at most.';
+    return { message: `"${String(issue.path.at(-1))}" cannot be a name.`, help };
+  }
+  if (located === undefined) return { message: `${what} is missing.`, help: `Add it: ${expected(issue)}.` };
+  if (located.kind === 'nothing' || (located.kind === 'scalar' && located.written === '')) {
+    return { message: `${what} is empty.`, help: `It should be ${expected(issue)}.` };
+  }
+  if (located.kind !== 'scalar') {
+    const found = issue.code === 'too_small' ? `an empty ${located.kind}` : `a ${located.kind}`;
+    return { message: `${what} is ${found}.`, help: `It should be ${expected(issue)}.` };
+  }
+  const shown = SECRETS.includes(what) ? 'a value' : JSON.stringify(located.written);
+  const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
+  const near = didYouMean(located.written, wordsOf(issue));
+  const help =
+    near === null
+      ? `It should be ${expected(issue)}.`
+      : `Did you mean "${near}"? It should be ${expected(issue)}.`;
+  return { message: `${what} is ${shown}${from}, which does not fit.`, help };
+}
+
+/** The words that may stand there, when they are few. */
+function wordsOf(issue: Issue): readonly string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  return issue.code === 'invalid_union' && issue.discriminator !== undefined ? jobKindNames() : [];
+}
+
+/** What should stand there, as the end of "It should be …". */
+function expected(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPES[issue.expected] ?? `a value of type ${issue.expected}`;
+    case 'invalid_value':
+      return `one of: ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      if (issue.origin === 'string' || issue.origin === 'array')
+        return issue.origin === 'array' ? 'a list with at least one item' : 'text';
+      return `${issue.minimum} or more`;
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `text of at most ${issue.maximum} characters`
+        : `${issue.maximum} or less`;
+    case 'invalid_union':
+      if (issue.discriminator !== undefined) return `one of: ${jobKindNames().join(', ')}`;
+      return issue.message === 'id' ? 'the id of a brand, a number or text' : 'a name or a list of names';
+    default:
+      return 'another value';
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a section: indented "key: value" lines',
+  record: 'a section with one indented entry for each name',
+  array: 'a list: [a, b]',
+};
+
+/** `jobs.attribute-orders.include[0]`. */
+function name(path: ConfigPath): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '');
+}

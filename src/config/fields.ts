@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/**
+ * Kinds of values in the file. Numbers may come as text, since the environment only has text; text may come as a number,
+ * since YAML reads `4819` as one. The reader keeps every digit, so neither direction loses anything.
+ */
+
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+
+function textToNumber(value: unknown): unknown {
+  return typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
+}
+
+function numberToText(value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value;
+}
+
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number) {
+  return z.preprocess(textToNumber, z.int().min(min).max(max));
+}
+
+/** Any number within bounds. */
+export function anyNumber(min: number, max: number) {
+  return z.preprocess(textToNumber, z.number().min(min).max(max));
+}
+
+/** Text that says something. */
+export function text(maxLength = 500) {
+  return z.preprocess(numberToText, z.string().trim().min(1).max(maxLength));
+}
+
+/** Text that may be empty, also as nothing at all after the colon. */
+export function textOrEmpty() {
+  return z.preprocess((value) => numberToText(value ?? ''), z.string().trim());
+}
+
+/** true or false, also from the environment. */
+export function yesOrNo() {
+  return z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
+}
+
+/** An id of the service: text to us, written with or without quotes. Ids are opaque and never parsed. */
+export function id() {
+  return z.union([z.int(), z.string().trim().min(1).max(200)], { error: 'id' }).transform(String);
+}
+
+/** A name that people type in commands: of a source or a job. */
+export const NAME = /^[a-z0-9][a-z0-9_-]{0,59}$/;

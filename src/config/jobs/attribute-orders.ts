@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { AttributeOrdersSettings } from '../../model/config.ts';
+import { id, text } from '../fields.ts';
+import type { JobContext } from './job-context.ts';
+
+const fields = z.strictObject({
+  kind: z.literal('attribute-orders'),
+  schedule: text(100)
+    .nullable()
+    .default(null)
+    .describe(
+      'Cron expression with five fields, in UTC, for example "5 * * * *". Leave it out to run by hand only.',
+    ),
+  source: z
+    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
+    .describe('Name of a source, or a list of names.'),
+  brand_id: id().describe(
+    'Brand that the orders are credited for, where neither the order nor the code names another.',
+  ),
+  codes: text()
+    .nullable()
+    .default(null)
+    .describe(
+      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Leave it out when the orders name their influencer themselves.',
+    ),
+  revenue: z
+    .enum(['total', 'subtotal', 'total_less_refunds'])
+    .default('total')
+    .describe('Which amount of an order is its revenue.'),
+  include: z
+    .array(text(60).transform((word) => word.toLowerCase().replace(/\s+/g, '_')))
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      "Status words that are credited, in the shop's own language. Leave it out for those of the layout.",
+    ),
+});
+
+/** Credits the orders of exports to influencers. */
+export const attributeOrders = fields.transform(
+  (job) =>
+    (context: JobContext): AttributeOrdersSettings => ({
+      name: context.name,
+      kind: job.kind,
+      schedule: job.schedule,
+      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      brandId: job.brand_id,
+      codes: job.codes === null ? null : context.resolvePath(job.codes),
+      revenue: job.revenue,
+      include: job.include,
+    }),
+);

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { NAME } from './fields.ts';
+import { pipelineSchema } from './schema.ts';
+
+/** What an editor accepts instead of any scalar. */
+const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}' };
+
+const SCALARS = ['string', 'number', 'integer', 'boolean'];
+
+/** The JSON Schema of `pipeline.yaml` for editors: what a person may write, so a reference fits wherever a scalar does. */
+export function pipelineJsonSchema(): string {
+  const schema = z.toJSONSchema(pipelineSchema, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      const isScalar = typeof jsonSchema.type === 'string' && SCALARS.includes(jsonSchema.type);
+      if (!isScalar || zodSchema._zod.def.type === 'literal' || acceptsAnyText(jsonSchema)) return;
+      if (jsonSchema.pattern === NAME.source) return; // The name of a source or job is a key, and keys take no reference.
+      const { description, default: fallback, ...scalar } = jsonSchema;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      Object.assign(jsonSchema, { ...(description === undefined ? {} : { description }) });
+      Object.assign(jsonSchema, {
+        ...(fallback === undefined ? {} : { default: fallback }),
+        anyOf: [scalar, REFERENCE],
+      });
+    },
+  });
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function acceptsAnyText(jsonSchema: z.core.JSONSchema.BaseSchema): boolean {
+  return jsonSchema.type === 'string' && jsonSchema.enum === undefined && jsonSchema.pattern === undefined;
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { ConfigPath } from './locate.ts';
+import { pipelineSchema } from './schema.ts';
+
+/** The settings that may stand in the section at a path, for "did you mean". */
+export function knownKeys(path: ConfigPath): readonly string[] {
+  let schemas: z.core.$ZodType[] = [pipelineSchema];
+  for (const part of path) schemas = schemas.flatMap(unwrap).flatMap((schema) => step(schema, String(part)));
+  return [
+    ...new Set(
+      schemas
+        .flatMap(unwrap)
+        .flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])),
+    ),
+  ];
+}
+
+function step(schema: z.core.$ZodType, key: string): z.core.$ZodType[] {
+  if (schema instanceof z.ZodRecord) return [schema.valueType];
+  const child: z.core.$ZodType | undefined = schema instanceof z.ZodObject ? schema.shape[key] : undefined;
+  return child === undefined ? [] : [child];
+}
+
+/** Defaults, nullables, transforms and unions, down to what they wrap. */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return unwrap(schema.def.innerType);
+  }
+  if (schema instanceof z.ZodPipe)
+    return unwrap(schema.def.in instanceof z.ZodTransform ? schema.def.out : schema.def.in);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(unwrap);
+  return [schema];
+}

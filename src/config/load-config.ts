@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { PipelineConfig, SourceSettings } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError, type Problem } from '../model/known-error.ts';
+import type { WebhookSettings } from '../model/webhook-event.ts';
+import { crossCheck } from './cross-check.ts';
+import { explainIssue } from './explain-issue.ts';
+import { knownKeys } from './known-keys.ts';
+import { type ConfigPath, shortPath } from './locate.ts';
+import { readYaml } from './read-yaml.ts';
+import { isSection, parseSalvaging } from './salvage.ts';
+import type { PipelineFile } from './schema.ts';
+import type { Environment } from './substitute.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.url));
+
+/**
+ * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
+ *
+ * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
+ */
+export function loadConfig(path: string, env: Environment): PipelineConfig {
+  const absolute = resolve(path);
+  const file = shortPath(absolute);
+  const yaml = readYaml(readConfigFile(absolute), { file, env });
+  if (!yaml.isReadable) throw invalid(file, yaml.problems);
+
+  const { data, issues } = parseSalvaging(yaml.content ?? {});
+  const problems = [
+    ...yaml.problems,
+    ...issues
+      .filter((issue) => !yaml.unresolved.some((path) => startsWith(issue.path, path)))
+      .flatMap((issue) => explainIssue(issue, yaml.places, knownKeys)),
+  ];
+  const config = data === null ? null : toConfig(absolute, data);
+  if (config !== null) {
+    // One problem a place is enough: a value that does not fit, or is missing, is not checked against others as well.
+    const places = new Set(problems.map((problem) => problem.where));
+    const findings = crossCheck(config, yaml.places, namesIn(yaml.content, 'sources'));
+    problems.push(...findings.filter((finding) => !places.has(finding.where)));
+  }
+  if (config === null || problems.length > 0) throw invalid(file, problems);
+  return config;
+}
+
+function namesIn(content: unknown, section: string): readonly string[] {
+  const value: unknown = isSection(content) ? content[section] : null;
+  return isSection(value) ? Object.keys(value) : [];
+}
+
+function invalid(file: string, problems: readonly Problem[]): KnownError {
+  return new KnownError({
+    code: 'config_invalid',
+    message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
+    help: 'Mend the file and run the command again.',
+    safe: 'Nothing was read or sent.',
+    problems: [...problems].sort(byPlace),
+    exitCode: EXIT.configuration,
+  });
+}
+
+function readConfigFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new KnownError({
+      code: 'config_missing',
+      message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
+      where: shortPath(path),
+      help: isMissing
+        ? `Name it with --config, or begin with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nTo try things out without one:  npx influencer-sync demo`
+        : 'Check that it is a file and that this user may read it.',
+      safe: 'Nothing was read or sent.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function toConfig(path: string, file: PipelineFile): PipelineConfig {
+  const folder = dirname(path);
+  const resolvePath = (relative: string): string => resolve(folder, relative);
+  return {
+    path,
+    api: {
+      url: file.api.url.replace(/\/+$/, ''),
+      key: file.api.key,
+      concurrency: file.api.concurrency,
+      requestsPerSecond: file.api.requests_per_second,
+      duplicateOrders: file.api.duplicate_orders,
+      quietPeriodMinutes: file.api.quiet_period_minutes,
+      leaseSeconds: file.api.lease_seconds,
+      timeoutSeconds: file.api.timeout_seconds,
+    },
+    database: { url: file.database.url, dataFolder: join(folder, '.data') },
+    sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
+    jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
+    webhooks: toWebhooks(file.webhooks),
+  };
+}
+
+function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
+  return {
+    host: file.host,
+    port: file.port,
+    path: file.path,
+    secrets: [file.secret, file.previous_secret].filter((secret) => secret !== ''),
+    headerPrefix: file.header_prefix,
+    encoding: file.encoding,
+    maxBodyBytes: file.max_body_bytes,
+  };
+}
+
+function toSource(
+  name: string,
+  file: PipelineFile['sources'][string],
+  resolvePath: (path: string) => string,
+): SourceSettings {
+  return {
+    name,
+    uri: /^[a-z][a-z0-9+.-]*:\/\//i.test(file.uri) ? file.uri : resolvePath(file.uri),
+    layout: file.layout,
+    orderPlatform: file.order_platform,
+    timeZone: file.time_zone,
+    currency: file.currency,
+    encoding: file.encoding,
+    forcePathStyle: file.force_path_style,
+    limits: {
+      maxBytes: file.limits.max_bytes,
+      maxRatio: file.limits.max_ratio,
+      maxRecordBytes: file.limits.max_record_bytes,
+      idleTimeoutSeconds: file.limits.idle_timeout_seconds,
+      maxRejectedShare: file.limits.max_rejected_share,
+      maxCancelledShare: file.limits.max_cancelled_share,
+    },
+  };
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  change: (value: In, name: string) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+}
+
+function startsWith(path: ConfigPath, start: ConfigPath): boolean {
+  return start.every((part, index) => String(path[index]) === String(part));
+}
+
+function byPlace(one: Problem, other: Problem): number {
+  return one.where.localeCompare(other.where, 'en', { numeric: true });
+}

@@ -1,0 +1,149 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
+import type { Problem } from '../model/known-error.ts';
+import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
+import { type Environment, substitute } from './substitute.ts';
+
+export type ReadYaml = {
+  /** False when it is not YAML at all; `problems` then says why. */
+  readonly isReadable: boolean;
+  /** Plain objects, lists and scalars, with the environment filled in. */
+  readonly content: unknown;
+  readonly places: Places;
+  readonly problems: readonly Problem[];
+  /** Paths whose value is unknown because a variable is missing: no second problem is reported for them. */
+  readonly unresolved: readonly ConfigPath[];
+};
+
+/** An alias that refers to itself, or a tower of them, ends here. */
+const MAX_ALIASES = 100;
+
+/**
+ * Parses YAML and fills in the environment, remembering where everything stands.
+ *
+ * @param file its name, as messages say it.
+ */
+export function readYaml(
+  text: string,
+  options: { readonly file: string; readonly env: Environment },
+): ReadYaml {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const places = new Places(options.file);
+  const problems: Problem[] = document.errors.map((error) => ({
+    where: places.at(toPosition(lines, error.pos[0])),
+    message: `This is not valid YAML: ${error.message.split('\n')[0]?.replace(/\.$/, '')}.`,
+    help: 'Check the indentation (spaces, no tabs), the quotes and the colons on this line and the one before.',
+  }));
+  if (problems.length > 0) return { isReadable: false, content: null, places, problems, unresolved: [] };
+
+  const walker = new Walker(lines, places, options.env, (alias) =>
+    isAlias(alias) ? alias.resolve(document) : undefined,
+  );
+  const content = walker.read(document.contents, [], { line: 1, column: 1 });
+  return { isReadable: true, content, places, problems: walker.problems, unresolved: walker.unresolved };
+}
+
+function toPosition(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function kindOf(node: unknown): Located['kind'] {
+  if (isMap(node)) return 'section';
+  if (isSeq(node)) return 'list';
+  return isScalar(node) && node.value !== null ? 'scalar' : 'nothing';
+}
+
+/** Turns YAML nodes into plain values; one instance a file. */
+class Walker {
+  readonly problems: Problem[] = [];
+  readonly unresolved: ConfigPath[] = [];
+  #aliases = 0;
+  readonly #lines: LineCounter;
+  readonly #places: Places;
+  readonly #env: Environment;
+  readonly #resolve: (node: unknown) => Node | undefined;
+
+  constructor(
+    lines: LineCounter,
+    places: Places,
+    env: Environment,
+    resolve: (node: unknown) => Node | undefined,
+  ) {
+    this.#lines = lines;
+    this.#places = places;
+    this.#env = env;
+    this.#resolve = resolve;
+  }
+
+  read(node: unknown, path: ConfigPath, key: Position): unknown {
+    const value = this.#positionOf(node) ?? key;
+    this.#places.set(path, {
+      key,
+      value,
+      kind: kindOf(node),
+      written: isScalar(node) ? (node.source ?? '') : '',
+    });
+    if (isAlias(node)) return this.#readAlias(node, path, key);
+    if (isMap(node)) return this.#readMap(node.items, path);
+    if (isSeq(node)) {
+      return node.items.map((item, index) =>
+        this.read(item, [...path, index], this.#positionOf(item) ?? value),
+      );
+    }
+    return isScalar(node) ? this.#readScalar(node, path) : null;
+  }
+
+  #readAlias(node: unknown, path: ConfigPath, key: Position): unknown {
+    this.#aliases += 1;
+    if (this.#aliases <= MAX_ALIASES) return this.read(this.#resolve(node), path, key);
+    if (this.#aliases === MAX_ALIASES + 1) {
+      const help = 'Write the values out instead.';
+      this.problems.push({
+        where: this.#places.at(key),
+        message: 'Aliases (*name) refer to each other without end.',
+        help,
+      });
+    }
+    return null;
+  }
+
+  #readMap(items: readonly { key: unknown; value: unknown }[], path: ConfigPath): unknown {
+    const entries: [string, unknown][] = [];
+    for (const { key, value } of items) {
+      const position = this.#positionOf(key) ?? { line: 1, column: 1 };
+      const name = isScalar(key) ? (key.source ?? String(key.value)) : '?';
+      entries.push([name, this.read(value, [...path, name], position)]);
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #readScalar(node: Scalar, path: ConfigPath): unknown {
+    const { value, source } = node;
+    // A number that would not survive (a long id, leading zeros) stays text; a number field reads it back from there.
+    if (typeof value === 'number') return source === undefined || String(value) === source ? value : source;
+    if (typeof value !== 'string' || !value.includes('${')) return value;
+    const result = substitute(value, this.#env);
+    if (result.kind === 'value') return result.text;
+    this.unresolved.push(path);
+    const where = this.#places.where(path);
+    if (result.kind === 'missing') {
+      const message = `\${${result.name}} is used here, but the environment variable ${result.name} is not set or empty.`;
+      const help = `Set ${result.name}, or give a default: \${${result.name}:-default}.`;
+      this.problems.push({ where, message, help });
+    } else {
+      const help = `Write \${NAME} or \${NAME:-default}, without one inside another; $\${ stands for a plain \${.`;
+      this.problems.push({
+        where,
+        message: `${JSON.stringify(result.fragment)} is not a reference to a variable.`,
+        help,
+      });
+    }
+    return '';
+  }
+
+  #positionOf(node: unknown): Position | null {
+    const range = node !== null && typeof node === 'object' ? (node as Partial<Node>).range : null;
+    return range === null || range === undefined ? null : toPosition(this.#lines, range[0]);
+  }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
+import { jobKinds } from './jobs/index.ts';
+
+const GIBIBYTE = 1024 ** 3;
+
+const api = z
+  .strictObject({
+    url: textOrEmpty()
+      .prefault('')
+      .describe(
+        'Base address of the service, without /v1. Empty: `run` stops and says how to start the sandbox.',
+      ),
+    key: textOrEmpty()
+      .prefault('')
+      .describe(`API key. Best taken from the environment: \${INFLUENCER_API_KEY:-}`),
+    concurrency: wholeNumber(1, 256).prefault(4).describe('Requests in flight at most.'),
+    requests_per_second: anyNumber(0, 100_000)
+      .prefault(4)
+      .describe('Requests a second at most; 0 for no limit.'),
+    duplicate_orders: z
+      .enum(['unknown', 'ignored'])
+      .default('unknown')
+      .describe(
+        '"ignored" only if the service is known to ignore a second order id of the same platform: doubts are then sent again by themselves.',
+      ),
+    quiet_period_minutes: anyNumber(0, 100_000)
+      .prefault(60)
+      .describe('With duplicate_orders "ignored": how long a doubt rests before it is sent again.'),
+    lease_seconds: anyNumber(1, 3_600)
+      .prefault(60)
+      .describe(
+        'A process without a sign of life for this long has lost what it had claimed. Longer than timeout_seconds.',
+      ),
+    timeout_seconds: anyNumber(0.1, 600)
+      .prefault(30)
+      .describe('One request, from the first byte to the whole answer.'),
+  })
+  .prefault({})
+  .describe('The influencer-marketing service.');
+
+const database = z
+  .strictObject({
+    url: textOrEmpty()
+      .prefault('')
+      .describe(
+        'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside this file.',
+      ),
+  })
+  .prefault({})
+  .describe('Where orders and the ledger are kept.');
+
+const webhooks = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on; 0.0.0.0 behind a proxy that ends TLS.'),
+    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
+    path: z
+      .string()
+      .regex(/^(\/[\w.~-]+)+$/)
+      .default('/webhooks')
+      .describe('Where events are posted to; the kind of event may follow as one more part.'),
+    secret: textOrEmpty()
+      .prefault('')
+      .describe(
+        `Signing secret of the account. Best taken from the environment: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
+      ),
+    previous_secret: textOrEmpty()
+      .prefault('')
+      .describe('The secret before, accepted too while it is being replaced.'),
+    header_prefix: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
+      .default('X-Service')
+      .describe('What the names of the headers begin with: <prefix>-Signature and <prefix>-Timestamp.'),
+    encoding: z.enum(['hex', 'base64']).default('hex').describe('How the signature is written.'),
+    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
+      .prefault(1024 ** 2)
+      .describe('A larger body is refused.'),
+  })
+  .prefault({})
+  .describe('The receiver of events: `npx influencer-sync webhooks`.');
+
+const limits = z
+  .strictObject({
+    max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+      .prefault(64 * GIBIBYTE)
+      .describe('Decompressed bytes of one file at most.'),
+    max_ratio: anyNumber(1, 1_000_000)
+      .prefault(200)
+      .describe('Decompressed bytes for each compressed byte at most.'),
+    max_record_bytes: wholeNumber(1_024, GIBIBYTE)
+      .prefault(1024 ** 2)
+      .describe('One record at most: an unclosed quote swallows no more.'),
+    idle_timeout_seconds: anyNumber(0.1, 86_400)
+      .prefault(60)
+      .describe('A read without a byte for this long is given up.'),
+    max_rejected_share: anyNumber(0, 1)
+      .prefault(0.2)
+      .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
+    max_cancelled_share: anyNumber(0, 1)
+      .prefault(0.5)
+      .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),
+  })
+  .prefault({})
+  .describe('When a file cannot be trusted.');
+
+const source = z.strictObject({
+  uri: text(2_000).describe(
+    's3://bucket/prefix/ with a glob after the prefix if wanted, or a folder (relative to this file).',
+  ),
+  layout: text(60).describe(
+    'Name of a file in config/layouts/ or in layouts/ beside this file, without .yaml.',
+  ),
+  order_platform: text(100).describe(
+    'Sent with every order and part of what keeps it from being posted twice. Never change it for a source.',
+  ),
+  time_zone: text(100)
+    .nullable()
+    .default(null)
+    .describe('IANA zone for times that carry none, for example Europe/Amsterdam.'),
+  currency: text(10)
+    .transform((code) => code.toUpperCase())
+    .nullable()
+    .default(null)
+    .describe('ISO 4217, for exports that have no currency column.'),
+  encoding: text(40)
+    .nullable()
+    .default(null)
+    .describe("Text encoding, where it is not the layout's: utf-8, utf-16le, windows-1252, …"),
+  force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
+  limits,
+});
+
+/** What the file may say. Every object is strict, so that nothing in it is silently unused. */
+export const pipelineSchema = z
+  .strictObject({
+    api,
+    database,
+    sources: z
+      .record(z.string().regex(NAME), source)
+      .describe('Where exports arrive. The name is yours; it appears in reports.'),
+    jobs: z
+      .record(z.string().regex(NAME), z.discriminatedUnion('kind', jobKinds))
+      .describe('What runs. The name is yours; `run <name>` runs it.'),
+    webhooks,
+  })
+  .describe(
+    `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
+  );
+
+export type PipelineFile = z.output<typeof pipelineSchema>;

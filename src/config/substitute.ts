@@ -1,0 +1,36 @@
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A scalar after substitution, or what keeps it from having a value. */
+export type Substituted =
+  | { readonly kind: 'value'; readonly text: string }
+  | { readonly kind: 'missing'; readonly name: string }
+  | { readonly kind: 'malformed'; readonly fragment: string };
+
+const REFERENCE = /\$\$\{|\$\{(?<body>[^}]*)(?<end>\}?)/g;
+const BODY = /^(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^$]*))?$/;
+
+/**
+ * Replaces `${VAR}` and `${VAR:-default}` in one scalar that YAML has already parsed, so a value can never become structure.
+ * As in a shell, `:-` also covers a variable that is set but empty. `$${` stands for a plain `${`.
+ */
+export function substitute(text: string, env: Environment): Substituted {
+  let result = '';
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    result += text.slice(end, match.index);
+    end = match.index + match[0].length;
+    if (match[0] === '$${') {
+      result += '${';
+      continue;
+    }
+    const body = BODY.exec(match.groups?.body ?? '');
+    const name = body?.groups?.name;
+    if (name === undefined || match.groups?.end !== '}') return { kind: 'malformed', fragment: match[0] };
+    const value = env[name];
+    const fallback = body?.groups?.fallback;
+    if (value !== undefined && value !== '') result += value;
+    else if (fallback === undefined) return { kind: 'missing', name };
+    else result += fallback;
+  }
+  return { kind: 'value', text: result + text.slice(end) };
+}

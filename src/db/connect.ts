@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kysely, PGliteDialect, PostgresDialect } from 'kysely';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { lockFolder } from './lock-folder.ts';
+import type { DB } from './tables.ts';
+
+/** Every query goes through this type; a function that must run in a transaction takes a `Transaction<DB>` instead. */
+export type Database = Kysely<DB>;
+
+export type ConnectOptions = {
+  /** `postgres://…`, or empty for the embedded database. */
+  readonly url: string;
+  /** Where the embedded database lives (absolute path), or `memory`. Not used with a url. */
+  readonly embeddedFolder: string;
+  /** Connections at most. Not used by the embedded database, which has one. */
+  readonly maxConnections?: number;
+};
+
+/** A connection attempt that takes longer than this is a network problem, not a slow server. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** `int8` and `numeric` stay text and instants become Date, in both drivers alike. */
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/**
+ * Opens Postgres (15 and later), or the embedded database where `url` is empty.
+ * Loads only the driver that it needs, so that `--help` stays quick.
+ *
+ * @throws KnownError `database_in_use` (exit 5) when another process has the embedded database open.
+ */
+export async function connect(options: ConnectOptions): Promise<Database> {
+  return options.url === '' ? connectEmbedded(options.embeddedFolder) : connectServer(options);
+}
+
+async function connectServer(options: ConnectOptions): Promise<Database> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections ?? 8,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'influencer-sync',
+  });
+  // A connection that the server ends (a restart) must not end the process, idle or in use; the query that needs it reports it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+}
+
+async function connectEmbedded(folder: string): Promise<Database> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  const parsers = { [INT8]: (text: string) => text, [NUMERIC]: (text: string) => text };
+  if (folder === 'memory') {
+    return new Kysely<DB>({ dialect: new PGliteDialect({ pglite: await PGlite.create({ parsers }) }) });
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const unlock = lockFolder(folder);
+  try {
+    const pglite = await PGlite.create({ dataDir: join(folder, 'postgres'), parsers });
+    const close = pglite.close.bind(pglite);
+    pglite.close = async () => {
+      await close();
+      unlock();
+    };
+    return new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
+  } catch (cause) {
+    unlock();
+    throw new KnownError({
+      code: 'embedded_database_failed',
+      message: 'The embedded database could not be opened.',
+      where: folder,
+      help: 'Check that the folder is writable and has space; or set DATABASE_URL to a Postgres server.',
+      exitCode: EXIT.crash,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { DB } from '../db/tables.ts';
+import type { SourceFile } from '../model/source.ts';
+import { clearStaged } from './clear-staged.ts';
+
+export type BeginFileOptions = {
+  /** Name of the source; the caller holds its lease, so nobody else reads a file of it. */
+  readonly source: string;
+  readonly file: SourceFile;
+  readonly layout: string;
+  /** Digest of the layout and of the source's settings. */
+  readonly layoutHash: string;
+  readonly runId: string;
+  /** A fresh random UUID for this one read: what an older reader of the file stages or seals changes nothing. */
+  readonly reader: string;
+  /** Reads a held file again though nothing about it has changed. */
+  readonly again?: boolean;
+};
+
+export type BegunFile =
+  | { readonly kind: 'read'; readonly sourceFileId: string }
+  /** Nothing to do: its orders count already, or it is kept back for a reason that still holds. */
+  | {
+      readonly kind: 'known';
+      readonly sourceFileId: string;
+      readonly state: 'sealed' | 'duplicate' | 'held';
+    };
+
+/**
+ * Opens a version of a file for reading, or says that it is known. What a dead read of this or another file of the source has left
+ * staged is cleared: one file of a source is read at a time.
+ */
+export function beginFile(db: Database, options: BeginFileOptions): Promise<BegunFile> {
+  return inTransaction(db, async (trx) => {
+    const known = await lockFile(trx, options);
+    if (known !== null) {
+      const { source_file_id: sourceFileId, state } = known;
+      if (state === 'sealed' || state === 'duplicate') return { kind: 'known', sourceFileId, state };
+      const isWorthIt =
+        known.layout_hash !== options.layoutHash || known.hold_is_transient || options.again === true;
+      if (state === 'held' && !isWorthIt) return { kind: 'known', sourceFileId, state };
+    }
+    await takeOver(trx, options.source);
+    return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };
+  });
+}
+
+type KnownFile = {
+  source_file_id: string;
+  state: 'reading' | 'sealed' | 'held' | 'duplicate';
+  layout_hash: string;
+  hold_is_transient: boolean;
+};
+
+async function lockFile(trx: Transaction<DB>, { source, file }: BeginFileOptions): Promise<KnownFile | null> {
+  const { rows } = await sql<KnownFile>`
+    select source_file_id, state, layout_hash, hold_is_transient from intake.source_files
+    where source = ${source} and uri = ${file.uri} and version = ${file.version} for update`.execute(trx);
+  return rows[0] ?? null;
+}
+
+/** Fences off readers that died, or lost their lease: a new reader's id is theirs no more. Then clears what they had staged. */
+async function takeOver(trx: Transaction<DB>, source: string): Promise<void> {
+  const { rows } = await sql<{ source_file_id: string }>`
+    update intake.source_files set reader = gen_random_uuid()
+    where source = ${source} and state = 'reading' returning source_file_id`.execute(trx);
+  for (const row of rows) await clearStaged(trx, row.source_file_id);
+}
+
+async function open(
+  trx: Transaction<DB>,
+  options: BeginFileOptions,
+  sourceFileId: string | null,
+): Promise<string> {
+  const { source, file, layout, layoutHash, runId, reader } = options;
+  const { rows } = await (sourceFileId === null
+    ? sql<{ source_file_id: string }>`
+        insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
+        values (${source}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
+                ${reader}::uuid, ${runId}::bigint)
+        returning source_file_id`
+    : sql<{ source_file_id: string }>`
+        update intake.source_files
+        set state = 'reading', reader = ${reader}::uuid, layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
+            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null
+        where source_file_id = ${sourceFileId}::bigint returning source_file_id`
+  ).execute(trx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a file could not be opened');
+  return row.source_file_id;
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { SourceFile } from '../model/source.ts';
+
+/**
+ * Of the files that a listing shows, those that must be read: new ones, new versions, those whose reading was cut short, and held ones whose
+ * layout or settings have changed since, or whose reason may have passed. One query for many files, so that ten thousand unchanged ones cost next to nothing.
+ */
+export async function selectUnread(
+  db: Database,
+  options: { readonly source: string; readonly layoutHash: string; readonly files: readonly SourceFile[] },
+): Promise<readonly SourceFile[]> {
+  const { source, layoutHash, files } = options;
+  const { rows } = await sql<{ position: string }>`
+    select f.position - 1 as position
+    from jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
+      as f(position int, uri text, version text)
+    left join intake.source_files known
+      on known.source = ${source} and known.uri = f.uri and known.version = f.version
+    where known.source_file_id is null or known.state = 'reading'
+      or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
+    order by f.position`.execute(db);
+  return rows.flatMap(({ position }) => files[Number(position)] ?? []);
+}

@@ -1,0 +1,36 @@
+/**
+ * Lets concurrent callers share one statement and one commit, so that durability costs each only a small share.
+ * While a commit is under way the next group gathers.
+ *
+ * @param commit does the whole group; must answer as many results, in the order of the items. When it throws, the whole group fails.
+ */
+export function groupCommit<Item, Result>(
+  commit: (items: readonly Item[]) => Promise<readonly Result[]>,
+  maxItems = 500,
+): (item: Item) => Promise<Result> {
+  type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  const gathering: Waiting[] = [];
+  let busy = false;
+
+  async function commitGroups(): Promise<void> {
+    while (gathering.length > 0) {
+      const group = gathering.splice(0, maxItems);
+      try {
+        const results = await commit(group.map((waiting) => waiting.item));
+        for (const [index, waiting] of group.entries()) waiting.resolve(results[index] as Result);
+      } catch (error) {
+        for (const waiting of group) waiting.reject(error);
+      }
+    }
+    busy = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      gathering.push({ item, resolve, reject });
+      if (busy) return;
+      busy = true;
+      // Everything that arrives in this turn of the event loop joins the first group.
+      setImmediate(commitGroups);
+    });
+}

@@ -1,0 +1,96 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { EntryState, Outcome } from '../model/ledger.ts';
+import { groupCommit } from './group-commit.ts';
+
+/** What came of one attempt, ready to be stored or spooled. */
+export type Answer = {
+  readonly entryId: string;
+  readonly attempt: number;
+  readonly outcome: Outcome;
+  /** How long the entry rests before its next claim, in milliseconds; only for not_written and throttled. */
+  readonly backoffMs: number;
+};
+
+/** Records one answer. Resolves to the entry's state after it, or null when fencing kept the answer from changing the entry. */
+export type RecordAnswer = (answer: Answer) => Promise<EntryState | null>;
+
+/** T3 to T6: concurrent answers share one statement. The answer is durable when the promise resolves. */
+export function createRecorder(db: Database): RecordAnswer {
+  return groupCommit((answers) => recordAnswers(db, answers, 'direct'));
+}
+
+/**
+ * Stores answers and moves their entries, fenced by attempt: an answer to an older attempt, or to a settled entry, is stored but
+ * changes nothing. Storing the same answer twice (a spool replayed after a commit of unknown outcome) is harmless.
+ */
+export async function recordAnswers(
+  db: Database,
+  answers: readonly Answer[],
+  via: 'direct' | 'spool',
+): Promise<(EntryState | null)[]> {
+  const result = await sql<{ entry_id: string; attempt: number; state: EntryState }>`
+    with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+    given as materialized (
+      select a.* from jsonb_to_recordset(${JSON.stringify(answers.map(toRow))}::jsonb) as a(
+        entry_id bigint, attempt integer, kind text, http_status integer, message text,
+        deal_id text, collab_id text, retry_after_ms bigint, backoff_ms bigint), durable
+    ),
+    changed as (
+      update ledger.entries e
+      set state = case
+            when g.kind = 'accepted' then 'accepted'
+            when g.kind in ('not_written', 'throttled') then 'ready'
+            when g.kind = 'rejected' and (e.doubtful_attempt is null or e.doubtful_attempt = g.attempt) then 'rejected'
+            else 'in_doubt' end,
+          doubtful_attempt = case
+            when g.kind = 'in_doubt' then coalesce(e.doubtful_attempt, g.attempt)
+            when e.doubtful_attempt < g.attempt then e.doubtful_attempt end,
+          not_sent = e.not_sent + (g.kind in ('not_written', 'throttled'))::int,
+          not_before = case when g.kind in ('not_written', 'throttled')
+            then clock_timestamp() + g.backoff_ms * interval '1 millisecond' end,
+          owner = null,
+          state_reason = g.message,
+          deal_id = coalesce(g.deal_id, e.deal_id),
+          collab_id = coalesce(g.collab_id, e.collab_id),
+          state_changed_at = clock_timestamp()
+      from given g
+      where e.entry_id = g.entry_id and e.attempt = g.attempt and e.state in ('sending', 'in_doubt')
+      returning e.entry_id, e.attempt, e.state
+    ),
+    logged as (
+      insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, collab_id, retry_after_ms, via, applied)
+      select g.entry_id, g.attempt, g.kind, g.http_status, g.message, g.deal_id, g.collab_id, g.retry_after_ms, ${via},
+             c.entry_id is not null
+      from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt
+    )
+    select entry_id, attempt, state from changed`.execute(db);
+  const states = new Map(result.rows.map((row) => [`${row.entry_id}/${row.attempt}`, row.state]));
+  return answers.map((answer) => states.get(`${answer.entryId}/${answer.attempt}`) ?? null);
+}
+
+function toRow({ entryId, attempt, outcome, backoffMs }: Answer) {
+  const row = { entry_id: entryId, attempt, kind: outcome.kind };
+  switch (outcome.kind) {
+    case 'accepted':
+      return {
+        ...row,
+        http_status: outcome.httpStatus,
+        deal_id: outcome.dealId,
+        collab_id: outcome.collabId,
+      };
+    case 'rejected':
+      return { ...row, http_status: outcome.httpStatus, message: outcome.message };
+    case 'in_doubt':
+      return { ...row, http_status: outcome.httpStatus, message: outcome.reason };
+    case 'throttled':
+      return {
+        ...row,
+        http_status: outcome.httpStatus,
+        retry_after_ms: outcome.retryAfterMs,
+        backoff_ms: backoffMs,
+      };
+    case 'not_written':
+      return { ...row, message: outcome.reason, backoff_ms: backoffMs };
+  }
+}

@@ -1,0 +1,105 @@
+import type { AnswerKind, EntryState } from '../model/ledger.ts';
+
+/** What decides about an entry: the columns of `ledger.entries` that its state machine reads and writes. */
+export type EntryFacts = {
+  readonly state: EntryState;
+  /** Claims so far. */
+  readonly attempt: number;
+  /** First attempt that may have been processed without an answer that settles it. */
+  readonly doubtfulAttempt: number | null;
+  /** Attempts proven not processed. */
+  readonly notSent: number;
+  readonly resendsApproved: number;
+};
+
+/** What can happen to an entry, as its append-only tables tell it. */
+export type LedgerEvent =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'answered'; readonly attempt: number; readonly answer: AnswerKind }
+  /** A refused order came again with other content (attribute/prepare-entries.ts). */
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'decided'; readonly decision: 'accept' | 'write_off' | 'resend' }
+  /** A signed event of the service names the order. */
+  | { readonly kind: 'evidenced' };
+
+export const newEntry: EntryFacts = {
+  state: 'ready',
+  attempt: 0,
+  doubtfulAttempt: null,
+  notSent: 0,
+  resendsApproved: 0,
+};
+
+/**
+ * The state machine of one entry: T2 to T8 of the table in docs/ledger.md. The SQL of claim.ts, record.ts, reap.ts,
+ * resolve.ts and apply-evidence.ts does the same set-based; a test holds the two against each other, and the model checks this one exhaustively.
+ *
+ * @returns the entry after the event, or null when fencing keeps the event from changing it.
+ */
+export function applyEvent(entry: EntryFacts, event: LedgerEvent): EntryFacts | null {
+  switch (event.kind) {
+    case 'claimed':
+      return entry.state === 'ready' ? { ...entry, state: 'sending', attempt: entry.attempt + 1 } : null;
+    case 'answered':
+      return applyAnswer(entry, event.attempt, event.answer);
+    case 'replaced':
+      // The refused attempt was not processed, so the newer content may be sent as if it were the first.
+      return entry.state === 'rejected' ? { ...entry, state: 'ready', notSent: entry.notSent + 1 } : null;
+    case 'decided':
+      return applyDecision(entry, event.decision);
+    case 'evidenced':
+      return applyEvidence(entry);
+  }
+}
+
+/** The state that a history leads to. Events that fencing refused leave no trace in it. */
+export function foldEvents(events: Iterable<LedgerEvent>): EntryFacts {
+  let entry = newEntry;
+  for (const event of events) entry = applyEvent(entry, event) ?? entry;
+  return entry;
+}
+
+function applyAnswer(entry: EntryFacts, attempt: number, answer: AnswerKind): EntryFacts | null {
+  if (entry.attempt !== attempt) return null;
+  if (answer === 'lease_over') return entry.state === 'sending' ? doubt(entry) : null;
+  if (entry.state !== 'sending' && entry.state !== 'in_doubt') return null;
+
+  // An answer settles the doubt about its own attempt, never one about an earlier attempt.
+  const earlierDoubt = entry.doubtfulAttempt !== null && entry.doubtfulAttempt < attempt;
+  const settled = { ...entry, doubtfulAttempt: earlierDoubt ? entry.doubtfulAttempt : null };
+  switch (answer) {
+    case 'accepted':
+      return { ...settled, state: 'accepted' };
+    case 'rejected':
+      return { ...settled, state: earlierDoubt ? 'in_doubt' : 'rejected' };
+    case 'not_written':
+    case 'throttled':
+      return { ...settled, state: 'ready', notSent: entry.notSent + 1 };
+    case 'in_doubt':
+      return doubt(entry);
+  }
+}
+
+function applyDecision(entry: EntryFacts, decision: 'accept' | 'write_off' | 'resend'): EntryFacts | null {
+  switch (decision) {
+    case 'accept':
+      return entry.state === 'in_doubt' ? { ...entry, state: 'accepted' } : null;
+    case 'write_off':
+      return entry.state === 'in_doubt' ? { ...entry, state: 'written_off' } : null;
+    case 'resend':
+      return entry.state === 'in_doubt' || entry.state === 'rejected'
+        ? { ...entry, state: 'ready', resendsApproved: entry.resendsApproved + 1 }
+        : null;
+  }
+}
+
+/** What may have been processed was; what cannot have been was credited by somebody else. While a request is out, its answer decides. */
+function applyEvidence(entry: EntryFacts): EntryFacts | null {
+  if (entry.state === 'in_doubt') return { ...entry, state: 'accepted' };
+  if (entry.state !== 'ready') return null;
+  return { ...entry, state: entry.doubtfulAttempt === null ? 'held' : 'accepted' };
+}
+
+function doubt(entry: EntryFacts): EntryFacts {
+  return { ...entry, state: 'in_doubt', doubtfulAttempt: entry.doubtfulAttempt ?? entry.attempt };
+}

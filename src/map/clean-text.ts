@@ -1,0 +1,21 @@
+/** Every character plain ASCII, none of them a control character or a blank at either end: nothing to clean. */
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060\ufeff]+/g;
+/** A spreadsheet's mark for "this is text", or our own export's guard before a formula. */
+const GUARDED = /^'(?=[=+\-@])/;
+
+/**
+ * Text as it is stored: NFC, no control or invisible characters, no blanks at its ends, no apostrophe before what looks like a formula.
+ * Blank text becomes empty.
+ */
+export function cleanText(text: string): string {
+  if (text === '') return text;
+  if (PLAIN.test(text)) return text.charCodeAt(0) === 39 ? text.replace(GUARDED, '') : text;
+  return text.normalize('NFC').replace(CONTROL, ' ').trim().replace(GUARDED, '');
+}
+
+/** A word to compare by: cleaned, lower case, blanks to underscores. `Partially Refunded` becomes `partially_refunded`. */
+export function foldWord(text: string): string {
+  return cleanText(text).toLowerCase().replace(/\s+/g, '_');
+}

@@ -1,0 +1,46 @@
+import { maskAddresses } from '../model/mask-addresses.ts';
+import type { RejectedRow } from '../model/record.ts';
+
+/** Why a value cannot be used. Returned, never thrown; values themselves are text, so `typeof` tells them apart. */
+export type Fault = {
+  readonly code: string;
+  readonly reason: string;
+  readonly help: string;
+};
+
+/** Rows that stand together in the file, from one record on. */
+export type Run = { readonly record: number; readonly line: number; count: number };
+
+const MAX_VALUE_CHARS = 200;
+
+/** What is kept of a value at fault: its beginning, addresses masked. */
+function showValue(value: string): string {
+  const shown = maskAddresses(value.slice(0, MAX_VALUE_CHARS * 2)).replaceAll('\u0000', '');
+  return shown.length > MAX_VALUE_CHARS ? `${shown.slice(0, MAX_VALUE_CHARS - 1)}…` : shown;
+}
+
+/** Rejects rows that stand together: one entry for the run, named by its first row. */
+export function reject(
+  run: Run,
+  fault: Fault,
+  at: { readonly column: string | null; readonly value: string | null },
+): RejectedRow {
+  return {
+    code: fault.code,
+    line: run.line,
+    record: run.record,
+    column: at.column,
+    value: at.value === null ? null : showValue(at.value),
+    reason: fault.reason,
+    help: fault.help,
+    rowCount: run.count,
+  };
+}
+
+export function missingValue(what: string): Fault {
+  return {
+    code: 'missing_value',
+    reason: `The ${what} is blank.`,
+    help: 'Fill it in, or export the file again with this column.',
+  };
+}

@@ -1,0 +1,47 @@
+import type { Layout } from '../model/layout.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
+import { cleanText } from './clean-text.ts';
+
+/** Finds in an order's notes what may name an influencer: values of `key: value` lines, query parameters of links. */
+export type LinkFinder = (notes: string) => readonly string[];
+
+const MAX_LINKS = 20;
+/** A code or handle is short; longer values are messages or addresses of pages. */
+const MAX_CHARS = 100;
+
+/** Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded. */
+export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
+  const wantedKeys = new Set(keys.map(foldKey));
+  const wantedParameters = new Set(parameters.map(foldKey));
+  if (wantedKeys.size + wantedParameters.size === 0) return () => [];
+  return (notes) => {
+    if (notes === '') return [];
+    const found = new Set<string>();
+    for (const line of notes.split(/\r\n|\r|\n/)) {
+      const pair = /^\s*"?([^:=]{1,60}?)"?\s*[:=]\s*(.+)$/.exec(line);
+      if (pair !== null && wantedKeys.has(foldKey(pair[1] ?? ''))) add(found, pair[2] ?? '');
+      for (const [, name = '', value = ''] of line.matchAll(/[?&]([\w.-]{1,60})=([^&#\s"'<>]+)/g)) {
+        if (wantedParameters.has(foldKey(name))) add(found, decode(value));
+      }
+    }
+    return [...found].slice(0, MAX_LINKS);
+  };
+}
+
+function add(found: Set<string>, value: string): void {
+  const link = maskAddresses(cleanText(value));
+  if (link !== '' && link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);
+}
+
+function foldKey(key: string): string {
+  return key.toLowerCase().replace(/[\s_-]+/g, '');
+}
+
+function decode(value: string): string {
+  const spaced = value.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced; // A stray % is part of the value.
+  }
+}

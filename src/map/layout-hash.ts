@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto';
+import type { SourceSettings } from '../model/config.ts';
+import type { Layout } from '../model/layout.ts';
+
+/**
+ * Grows when the code of this stage gives another meaning to the same layout: what was held is then read again.
+ */
+const MEANING = 1;
+
+/** Digest of all that influences what a file's rows mean. Names, places and credited statuses do not. */
+export function layoutHash(layout: Layout, source: SourceSettings): string {
+  const { name: _, title: __, status, ...rest } = layout;
+  const { timeZone, currency, encoding, limits } = source;
+  const meaning = {
+    MEANING,
+    ...rest,
+    words: status.words,
+    timeZone,
+    currency,
+    encoding: encoding ?? layout.encoding,
+    limits,
+  };
+  return hash('sha256', stableJson(meaning), 'base64url');
+}
+
+/** JSON with its keys sorted, so that the order in which a file lists things does not count. Lists keep theirs. */
+function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}

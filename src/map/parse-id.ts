@@ -1,0 +1,50 @@
+import { hasAddress } from '../model/mask-addresses.ts';
+import type { Fault } from './fault.ts';
+import { missingValue } from './fault.ts';
+
+/** Nothing in it to look at closer. Digits with a point or an E are left to the tests for damage. */
+const PLAIN = /^[#A-Za-z]?[0-9A-Za-z_/-]+$/;
+const DAMAGED = /^[+-]?\d+(?:[.,]\d+)?E\+\d+$|^\d+[.,]0+$|^#{3,}$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
+const MAX_CHARS = 200;
+
+const SPREADSHEET_DAMAGE: Fault = {
+  code: 'spreadsheet_damage',
+  reason: 'A spreadsheet program has rounded this id; its digits are lost.',
+  help: 'Take the file as it was exported, without opening and saving it in a spreadsheet; or format the column as text before.',
+};
+const CONTROL_CHARACTER: Fault = {
+  code: 'control_character',
+  reason: 'The id holds a character that cannot be seen or was damaged on the way.',
+  help: 'Export the file again; check the encoding of the source if this is in many rows.',
+};
+const TOO_LONG: Fault = {
+  code: 'id_too_long',
+  reason: `The id is longer than ${MAX_CHARS} characters.`,
+  help: 'Check that the columns of this row have not slipped.',
+};
+
+const ADDRESS: Fault = {
+  code: 'address_in_value',
+  reason: 'An e-mail address stands where an id or a name belongs: it is personal data and is not kept.',
+  help: 'Check that the columns of this row have not slipped, and that the layout fits the export.',
+};
+
+/** An address that would be kept and sent as part of an id or a name. */
+export function findAddress(text: string): Fault | null {
+  return hasAddress(text) ? ADDRESS : null;
+}
+
+/**
+ * An id as text: NFC, outer blanks and a spreadsheet's leading apostrophe taken off, every digit and leading zero kept.
+ * `1.23E+12` and `5000000000001.0` are refused: what they once were cannot be known. So is an e-mail address.
+ */
+export function parseId(text: string): string | Fault {
+  if (PLAIN.test(text) && text.length <= MAX_CHARS) return text;
+  const id = text.normalize('NFC').trim().replace(/^'/, '').trim();
+  if (id === '') return missingValue('id');
+  if (CONTROL.test(id)) return CONTROL_CHARACTER;
+  if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;
+  return id.length > MAX_CHARS ? TOO_LONG : (findAddress(id) ?? id);
+}

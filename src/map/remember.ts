@@ -1,0 +1,16 @@
+/** Few different words stand in a column of statuses or currencies; should there be many, the memory stays small. */
+const MAX_REMEMBERED = 512;
+const MAX_REMEMBERED_CHARS = 100;
+
+/** Gives a function of one text a small memory. */
+export function remember<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>();
+  return (text) => {
+    const old = known.get(text);
+    if (old !== undefined || known.has(text)) return old as Result;
+    const result = compute(text);
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    if (text.length <= MAX_REMEMBERED_CHARS) known.set(text, result);
+    return result;
+  };
+}

@@ -1,0 +1,153 @@
+import { FileHeld } from '../model/file-held.ts';
+import { LAYOUT_FIELDS, type Layout, type LayoutField } from '../model/layout.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
+
+/** Where one column stands, and its header as written. */
+export type Column = { readonly index: number; readonly name: string };
+
+/** Which columns of a file hold what. */
+export type ResolvedHeader = {
+  /** Columns of each field in order of preference; empty when the file has none. */
+  readonly fields: Readonly<Record<LayoutField, readonly Column[]>>;
+  /** The column of any header by its spellings; null when the file has none. */
+  readonly find: (spellings: readonly string[]) => Column | null;
+};
+
+const MAX_SHOWN_CHARS = 40;
+
+/**
+ * Finds a layout's columns in a file's header. Case, blanks, quotes and invisible characters in a header do not count.
+ *
+ * @param others layouts that may fit better, to name one.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ */
+export function resolveHeader(
+  header: readonly string[],
+  layout: Layout,
+  others: readonly Layout[] = [],
+): ResolvedHeader {
+  const places = Map.groupBy(header.keys(), (index) => foldHeader(header[index] ?? ''));
+  const missing = layout.required.filter(
+    (field) => !spellingsOf(layout, field).some((name) => places.has(foldHeader(name))),
+  );
+  if (missing.length > 0) throw mismatch(header, { layout, others, missing });
+  const duplicated = new Set<string>();
+  const findAll = (spellings: readonly string[]): Column[] =>
+    [...new Set(spellings.map(foldHeader))].flatMap((name) => {
+      const [index, second] = places.get(name) ?? [];
+      if (index === undefined) return [];
+      const column = { index, name: (header[index] ?? '').trim() };
+      if (second !== undefined) duplicated.add(column.name);
+      return [column];
+    });
+  const find = (spellings: readonly string[]): Column | null => findAll(spellings)[0] ?? null;
+  const fields = Object.fromEntries(
+    LAYOUT_FIELDS.map((field) => {
+      const found = findAll(layout.columns[field] ?? []);
+      // Identity must not change from row to row: one column of the file is it.
+      return [field, field === 'order_id' || field === 'group' ? found.slice(0, 1) : found];
+    }),
+  ) as Record<LayoutField, Column[]>;
+  for (const rule of Object.values(layout.grouping.sum)) findAll([...rule.plus, ...rule.minus]);
+  findAll([
+    ...layout.timeOfDay,
+    ...[...layout.exclusions, ...layout.grouping.addsNothing].flatMap((test) => test.columns),
+  ]);
+  if (duplicated.size > 0) throw ambiguous([...duplicated]);
+  return { fields, find };
+}
+
+/** A header to compare by: NFKC (which makes a no-break space a blank), lower case, no quotes, no invisible characters. */
+function foldHeader(name: string): string {
+  const visible = name.normalize('NFKC').replace(/[\p{Cc}\p{Cf}"']+/gu, ' ');
+  return visible.replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
+  const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
+    layout.grouping.sum;
+  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])];
+}
+
+function ambiguous(names: readonly string[]): FileHeld {
+  return new FileHeld({
+    code: 'ambiguous_header',
+    message: `The header has more than one column ${names.map((name) => `"${name}"`).join(', ')}, and it cannot be known which is meant.`,
+    help: 'Rename or remove the one that is not meant, or export the file again.',
+  });
+}
+
+type Mismatch = {
+  readonly layout: Layout;
+  readonly others: readonly Layout[];
+  readonly missing: readonly LayoutField[];
+};
+
+function mismatch(header: readonly string[], { layout, others, missing }: Mismatch): FileHeld {
+  const fitting = others.find((other) => other.name !== layout.name && fits(other, header));
+  const known = new Set(LAYOUT_FIELDS.flatMap((field) => spellingsOf(layout, field)).map(foldHeader));
+  const found = header.filter((name) => known.has(foldHeader(name)));
+  const lacking = missing.map((field) => {
+    const [first = field] = spellingsOf(layout, field);
+    // Without any known column this may be no header at all, and its cells are nobody's business.
+    const near = found.length === 0 ? null : nearest(first, header);
+    return near === null ? `"${first}"` : `"${first}" (there is "${shorten(near)}")`;
+  });
+  const what =
+    found.length === 0
+      ? 'none of the columns that are looked for'
+      : found.map((name) => `"${shorten(name)}"`).join(', ');
+  return new FileHeld({
+    code: 'header_mismatch',
+    message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${header.length} columns it has ${what}.`,
+    help: helpFor(header, fitting?.name ?? null, found.length),
+  });
+}
+
+function helpFor(header: readonly string[], fitting: string | null, foundCount: number): string {
+  if (fitting !== null)
+    return `It fits the layout ${fitting}: set that on the source, or put the file elsewhere.`;
+  if (header.some((name) => name.includes('\u0000'))) {
+    return "There are NUL bytes between the letters, as in UTF-16: set the source's encoding to utf-16le.";
+  }
+  if (header.length === 1) return "There is only one column: the layout's delimiter may be another.";
+  if (foundCount === 0)
+    return 'Check that the first row is the header (preamble_lines of the layout) and that this is the right kind of file.';
+  return "Export the file with these columns, or add its spelling of them to the layout's columns.";
+}
+
+function fits(layout: Layout, header: readonly string[]): boolean {
+  const names = new Set(header.map(foldHeader));
+  return layout.required.every((field) =>
+    spellingsOf(layout, field).some((name) => names.has(foldHeader(name))),
+  );
+}
+
+/** A header that differs in a few letters, or only in marks between them. */
+function nearest(wanted: string, header: readonly string[]): string | null {
+  const letters = (name: string): string => foldHeader(name).replace(/[^\p{L}\p{N}]/gu, '');
+  const target = letters(wanted);
+  const near = header.find((name) => {
+    const other = letters(name);
+    if (other === '') return false;
+    return (
+      other === target || (target.length > 3 && (other.includes(target) || isOneEditAway(target, other)))
+    );
+  });
+  return near ?? null;
+}
+
+/** One letter more, less, or another. */
+function isOneEditAway(one: string, other: string): boolean {
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end))
+    end += 1;
+  return Math.max(one.length, other.length) - start - end <= 1;
+}
+
+/** A header is no row, but where the header row is missing a cell of one may stand here. */
+function shorten(name: string): string {
+  return maskAddresses(name.trim().slice(0, MAX_SHOWN_CHARS));
+}

@@ -1,0 +1,14 @@
+import type { CellTest } from '../model/layout.ts';
+import { cleanText, foldWord } from './clean-text.ts';
+import { remember } from './remember.ts';
+
+/** Makes the test of one cell that a layout declares. */
+export function cellTest({ equals, notBlank, matches }: CellTest): (cell: string) => boolean {
+  if (notBlank) return (cell) => cell !== '' && cleanText(cell) !== '';
+  if (matches !== null) {
+    const pattern = new RegExp(matches, 'iu');
+    return remember((cell) => pattern.test(cleanText(cell)));
+  }
+  const words = new Set((equals ?? []).map(foldWord));
+  return remember((cell) => words.has(foldWord(cell)));
+}

@@ -1,0 +1,89 @@
+import type { WebhookSettings } from './webhook-event.ts';
+
+/** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
+export type PipelineConfig = {
+  /** Absolute path of the file it came from. */
+  readonly path: string;
+  readonly api: ApiSettings;
+  readonly database: DatabaseSettings;
+  readonly sources: Readonly<Record<string, SourceSettings>>;
+  readonly jobs: Readonly<Record<string, JobSettings>>;
+  readonly webhooks: WebhookSettings;
+};
+
+export type ApiSettings = {
+  /** Base address without a trailing slash; empty when none is set. */
+  readonly url: string;
+  readonly key: string;
+  /** Requests in flight at most. */
+  readonly concurrency: number;
+  /** 0 means no limit. */
+  readonly requestsPerSecond: number;
+  /** Whether the service is declared to ignore a second order id of the same platform. */
+  readonly duplicateOrders: 'unknown' | 'ignored';
+  /** With `ignored`: how long a doubt rests before it is sent again, in minutes. */
+  readonly quietPeriodMinutes: number;
+  /** A process that has not given a sign of life for this long has lost what it had claimed, in seconds. */
+  readonly leaseSeconds: number;
+  /** One request, from the first byte to the whole answer, in seconds. Shorter than leaseSeconds. */
+  readonly timeoutSeconds: number;
+};
+
+export type DatabaseSettings = {
+  /** `postgres://…`; empty: the embedded database. */
+  readonly url: string;
+  /** Folder of the embedded database and of the spool: `.data/` beside the configuration file, absolute. */
+  readonly dataFolder: string;
+};
+
+export type SourceSettings = {
+  readonly name: string;
+  /** `s3://bucket/prefix/`, with a glob after the prefix if wanted, or an absolute folder. */
+  readonly uri: string;
+  /** Name of a file in `config/layouts/`, without `.yaml`. */
+  readonly layout: string;
+  /** Sent as `order_platform`; part of the idempotency key, so it must stay as it is for a source. */
+  readonly orderPlatform: string;
+  /** IANA zone for times that carry none; null when not given. */
+  readonly timeZone: string | null;
+  /** ISO 4217 for layouts whose format has no currency; null when not given. */
+  readonly currency: string | null;
+  /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
+  readonly encoding: string | null;
+  /** Path-style addresses for S3 (MinIO and others). */
+  readonly forcePathStyle: boolean;
+  readonly limits: SourceLimits;
+};
+
+export type SourceLimits = {
+  /** Decompressed bytes of one file at most. */
+  readonly maxBytes: number;
+  /** Decompressed bytes for each compressed byte at most: bombs. */
+  readonly maxRatio: number;
+  /** One record at most, in bytes: an unclosed quote swallows no more than this. */
+  readonly maxRecordBytes: number;
+  /** A read without a byte for this long is given up, in seconds. */
+  readonly idleTimeoutSeconds: number;
+  /** A file with a larger share of rejected rows is held; 0 to 1. */
+  readonly maxRejectedShare: number;
+  /** A file with a larger share of cancelled orders is held; 0 to 1. */
+  readonly maxCancelledShare: number;
+};
+
+/** One member for each kind of job; `kind` tells them apart. */
+export type JobSettings = AttributeOrdersSettings;
+
+export type AttributeOrdersSettings = {
+  readonly name: string;
+  readonly kind: 'attribute-orders';
+  /** Cron expression with five fields; null: only by hand. */
+  readonly schedule: string | null;
+  /** Names of sources, at least one. */
+  readonly sources: readonly string[];
+  readonly brandId: string;
+  /** Absolute path of codes.csv; null when orders name their influencer themselves. */
+  readonly codes: string | null;
+  readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  /** Status words that are credited, lower case; null: those of the layout. */
+  readonly include: readonly string[] | null;
+};

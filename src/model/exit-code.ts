@@ -1,0 +1,13 @@
+/** What the process tells its caller. Partial is not success, nor is empty. */
+export const EXIT = {
+  ok: 0,
+  crash: 1,
+  configuration: 2,
+  rowsRejected: 3,
+  authentication: 4,
+  alreadyRunning: 5,
+  doubts: 6,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,12 @@
+import type { HoldReason } from './source.ts';
+
+/** A whole file cannot be trusted (cut, damaged, replaced, another header). Thrown by a stage; the pipeline holds the file and goes on. */
+export class FileHeld extends Error {
+  readonly reason: HoldReason;
+
+  constructor(reason: HoldReason, cause?: unknown) {
+    super(reason.message, { cause });
+    this.name = 'FileHeld';
+    this.reason = reason;
+  }
+}

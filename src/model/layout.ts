@@ -1,0 +1,117 @@
+/** What a layout can find in an export. `group` holds the rows of one order together. */
+export const LAYOUT_FIELDS = [
+  'group',
+  'order_id',
+  'order_name',
+  'status',
+  'currency',
+  'total',
+  'subtotal',
+  'refunded',
+  'codes',
+  'notes',
+  'influencer_handle',
+  'deal_id',
+  'collab_id',
+  'brand_id',
+  'placed_at',
+  'paid_at',
+  'cancelled_at',
+] as const;
+export type LayoutField = (typeof LAYOUT_FIELDS)[number];
+
+/** Amounts that a layout may add up over the rows of an order. */
+export type SummedField = 'total' | 'subtotal' | 'refunded';
+
+/** What a format does not carry. The source must give `currency` and `time_zone`; `codes` and `status` nobody can. */
+export type LayoutLack = 'currency' | 'time_zone' | 'codes' | 'status';
+
+/** How amounts are written. */
+export type MoneyFormat = {
+  readonly decimal: '.' | ',';
+  /** Between groups of digits; null: no separator is allowed. */
+  readonly thousands: ',' | '.' | ' ' | "'" | null;
+  /** Whether a currency symbol or code may stand beside the digits. */
+  readonly symbols: boolean;
+};
+
+/** A test on the cells of one column. One of the three is set. */
+export type CellTest = {
+  /** Spellings of the column's header; a file without the column never matches. */
+  readonly columns: readonly string[];
+  /** Any of these words, case and outer blanks folded. */
+  readonly equals: readonly string[] | null;
+  /** True: anything at all. */
+  readonly notBlank: boolean;
+  /** Source of a case-insensitive regular expression. */
+  readonly matches: string | null;
+};
+
+/** Orders that are never posted. */
+export type ExclusionRule = CellTest & {
+  /** Stable machine name: `test`, `draft`, `cancelled`. */
+  readonly reason: string;
+};
+
+/** Amounts of an order's rows that are added up: Σ plus − Σ minus. Columns that a file lacks count as nothing. */
+export type SumRule = {
+  readonly plus: readonly string[];
+  readonly minus: readonly string[];
+};
+
+/** How one kind of export is read: the content of `config/layouts/<name>.yaml`, defaults filled in. */
+export type Layout = {
+  readonly name: string;
+  /** For people: `Shopify orders export`. */
+  readonly title: string;
+  /** `auto`: whichever of comma, semicolon, tab and bar the header row has most of. */
+  readonly delimiter: ',' | ';' | '\t' | '|' | 'auto';
+  /** Null: quotes mean nothing in this format. */
+  readonly quote: '"' | null;
+  /** A WHATWG or iconv label. */
+  readonly encoding: string;
+  /** Physical lines before the header. A `sep=;` line needs no mention. */
+  readonly preambleLines: number;
+  readonly lacks: readonly LayoutLack[];
+  /**
+   * Spellings of each field's column, in order of preference. For `group` and `order_id` the first that the header has is used, for the
+   * whole file; for the others the first that is not blank, order by order.
+   */
+  readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
+  /** Columns that a header must have. */
+  readonly required: readonly LayoutField[];
+  /** `Order Time` where the date stands in a column of its own. */
+  readonly timeOfDay: readonly string[];
+  readonly grouping: {
+    /** Whether later rows of an order (line items) leave the order's own columns blank. */
+    readonly lineItems: boolean;
+    /** Amounts that are added up over an order's rows. When there are any, intake adds up parts of one order that stand apart. */
+    readonly sum: Readonly<Partial<Record<SummedField, SumRule>>>;
+    /** Rows that belong to their order but add nothing to a sum: cancelled items. */
+    readonly addsNothing: readonly CellTest[];
+  };
+  readonly money: MoneyFormat;
+  readonly times: {
+    /** Patterns, tried in order: `YYYY-MM-DD HH:mm:ss Z`, `M/D/YYYY H:mm`, `iso`. */
+    readonly formats: readonly string[];
+  };
+  readonly codes: {
+    /** Between several codes in one cell; null: a cell is one code. */
+    readonly split: string | null;
+    /** Regular expression whose first group is a code, for cells that hold more than codes; null: the cell is the code. */
+    readonly pattern: string | null;
+  };
+  readonly links: {
+    /** `key: value` lines of the notes whose value may name an influencer. */
+    readonly keys: readonly string[];
+    /** Query parameters of links in the notes whose value may name one. */
+    readonly parameters: readonly string[];
+  };
+  readonly status: {
+    /** Translations and spellings, normalised, to the word that is used here. */
+    readonly words: Readonly<Record<string, string>>;
+    /** Words that are credited unless a job says otherwise; null: every order, the format has no status to go by. */
+    readonly credited: readonly string[] | null;
+  };
+  readonly exclusions: readonly ExclusionRule[];
+};

@@ -1,0 +1,46 @@
+/** Effects of the service that must not be repeated. Each has entries in the ledger. */
+export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task';
+
+/** `ready` may be claimed; `sending` is claimed; `in_doubt` may have been processed and is never sent again by itself. */
+export type EntryState = 'held' | 'ready' | 'sending' | 'accepted' | 'rejected' | 'in_doubt' | 'written_off';
+
+/**
+ * An entry that this process has claimed: the claim's commit was acknowledged, so a byte may be written.
+ * Only `ledger/claim.ts` makes one, which is why posting without claiming does not compile.
+ */
+export type ClaimedEntry = {
+  readonly [claimed]: true;
+  readonly entryId: string;
+  /** 1 for the first attempt. Results are fenced by it. */
+  readonly attempt: number;
+  readonly effect: Effect;
+  /** The frozen request body, exact JSON text. */
+  readonly body: string;
+};
+declare const claimed: unique symbol;
+
+/** What is known after an attempt. Returned, never thrown. */
+export type Outcome =
+  /** 2xx, JSON, names the deal or collaboration. */
+  | {
+      readonly kind: 'accepted';
+      readonly httpStatus: number;
+      readonly dealId: string | null;
+      readonly collabId: string | null;
+    }
+  /** The service refused it and said why. `stopsLane`: 401 and 403, the key is no good for any other order either. */
+  | {
+      readonly kind: 'rejected';
+      readonly httpStatus: number;
+      readonly message: string;
+      readonly stopsLane: boolean;
+    }
+  /** Proven: no byte of the request was written. */
+  | { readonly kind: 'not_written'; readonly reason: string }
+  /** 429: the service did not process it. */
+  | { readonly kind: 'throttled'; readonly httpStatus: 429; readonly retryAfterMs: number | null }
+  /** It may have been processed. Only evidence or a person resolves it. */
+  | { readonly kind: 'in_doubt'; readonly httpStatus: number | null; readonly reason: string };
+
+/** Why an entry left `sending`, as stored with the answer. */
+export type AnswerKind = Outcome['kind'] | 'lease_over';

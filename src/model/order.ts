@@ -1,0 +1,61 @@
+import type { RejectedRow } from './record.ts';
+
+/** An exact decimal such as `1249.00`: optional minus, digits, optional fraction, at most 14 + 4 digits. Never a float. */
+export type DecimalText = string;
+
+/** An instant in UTC, ISO 8601 with `Z`. */
+export type InstantText = string;
+
+/** One order as an export states it, all its line items folded together. What intake stores. */
+export type StagedOrder = {
+  /** What holds the rows of one order together in the file (Shopify: `Name`). */
+  readonly groupKey: string;
+  /** Identity at the shop platform, NFC text, never a number. */
+  readonly orderId: string;
+  /** What people call the order (`#1001`), when the export has it. */
+  readonly orderName: string | null;
+  /** The shop's own status word, lower-cased, blanks to underscores: `paid`, `partially_refunded`, `completed`. */
+  readonly status: string | null;
+  /** ISO 4217, upper case. */
+  readonly currency: string;
+  readonly total: DecimalText | null;
+  readonly subtotal: DecimalText | null;
+  readonly refunded: DecimalText | null;
+  /** Discount codes as written, in their order, without repeats. */
+  readonly codes: readonly string[];
+  /** Candidate codes or handles from links and UTM lines in the notes, as written. */
+  readonly links: readonly string[];
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly brandId: string | null;
+  readonly placedAt: InstantText | null;
+  readonly paidAt: InstantText | null;
+  readonly cancelledAt: InstantText | null;
+  /** Set by an exclusion rule of the layout (`test`, `draft`, `cancelled`, …): such an order is never posted. */
+  readonly exclusion: string | null;
+  /** Physical line of the order's first row, 1-based. */
+  readonly line: number;
+  readonly record: number;
+  /** Rows of the file that were folded into this order. */
+  readonly rowCount: number;
+  /** Digest over the meaning (every field above except line, record, rowCount): equal hash, equal order. */
+  readonly contentHash: string;
+};
+
+/** Rows that belong to an order whose first row stands elsewhere (Shopify line items that are apart). */
+export type OrderContinuation = {
+  readonly groupKey: string;
+  readonly line: number;
+  readonly record: number;
+  readonly rowCount: number;
+};
+
+/** What mapping hands to intake: a bounded number of orders, and what could not be used. */
+export type OrderBatch = {
+  readonly orders: readonly StagedOrder[];
+  readonly continuations: readonly OrderContinuation[];
+  readonly rejected: readonly RejectedRow[];
+  /** Records consumed for this batch = Σ rowCount of orders, continuations and rejected rows. */
+  readonly rowsRead: number;
+};

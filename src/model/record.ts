@@ -1,0 +1,49 @@
+/** One record of a delimited file, before it means anything. */
+export type CsvRecord = {
+  readonly cells: readonly string[];
+  /** Physical line on which the record begins, 1-based, the header included. */
+  readonly line: number;
+  /** 1-based, the header and any preamble excluded. */
+  readonly record: number;
+};
+
+/** A row that cannot be used. It is stored and shown, never dropped. */
+export type RejectedRow = {
+  /** Stable machine name of the problem, for example `bad_money`. */
+  readonly code: string;
+  /** Physical line on which the record begins, 1-based. */
+  readonly line: number;
+  readonly record: number;
+  /** Header of the column at fault; null where the row as a whole is. */
+  readonly column: string | null;
+  /** The value at fault, cut to 200 characters, e-mail addresses masked. */
+  readonly value: string | null;
+  /** One sentence: what is wrong. */
+  readonly reason: string;
+  /** One sentence: how to mend it. */
+  readonly help: string;
+  /** Rows of the file it stands for: more than 1 when a whole order is rejected. */
+  readonly rowCount: number;
+};
+
+/** What parsing hands to mapping: the records of one stretch of a file (some 100 kB of it), and the rows that are no records. */
+export type CsvChunk = {
+  /** Cells of the header row as written, the same in every chunk of a file. */
+  readonly header: readonly string[];
+  readonly records: readonly CsvRecord[];
+  /** Rows that could not be read: bad quoting, another number of columns, the header once more. */
+  readonly rejected: readonly RejectedRow[];
+};
+
+/** One record with its exact text, read again for a person who mends it. */
+export type RawRecord = {
+  /** As in CsvRecord; 0 is the header. */
+  readonly record: number;
+  readonly line: number;
+  /** The text of the record as it stands in the file, without its line break. */
+  readonly raw: string;
+  /** Its cells; null where its quoting is broken. */
+  readonly cells: readonly string[] | null;
+  /** The delimiter that the file was read with. */
+  readonly delimiter: string;
+};

@@ -1,0 +1,65 @@
+import type { RejectedRow } from '../model/record.ts';
+
+/** What is wrong with a row, wherever it stands. */
+export type Fault = Omit<RejectedRow, 'line' | 'record'>;
+
+/**
+ * Makes the check that every record of a file must pass. A header's nameless last columns (a trailing delimiter) may be there or not,
+ * and so may blank cells beyond it. A blank record does not count as a row.
+ */
+export function recordChecker(
+  header: readonly string[],
+): (cells: readonly string[]) => 'good' | 'blank' | Fault {
+  const width = header.length;
+  const named = header.findLastIndex((name) => !isBlank(name)) + 1;
+  const [firstName] = header;
+  return (cells) => {
+    if (cells.length !== width) {
+      if (cells.every(isBlank)) return 'blank';
+      const isWithin = cells.length >= named && cells.length <= width;
+      const isPadded = cells.length > width && cells.slice(width).every(isBlank);
+      if (!isWithin && !isPadded) return ragged(cells.length, named);
+    } else if (isBlank(cells[0] ?? '') && cells.every(isBlank)) return 'blank';
+    if (cells[0] !== firstName) return 'good';
+    return cells.every((cell, index) => cell === (header[index] ?? '')) ? REPEATED_HEADER : 'good';
+  };
+}
+
+/** Quotes that cannot be made sense of. The text is not shown: it may hold anything. */
+export const BAD_QUOTING: Fault = {
+  code: 'bad_quoting',
+  column: null,
+  value: null,
+  reason: 'A quote stands within a cell, or a quoted cell goes on after its closing quote.',
+  help: 'Put the whole cell in quotes and double each quote inside it ("5"" pipe"), or take the quote out.',
+  rowCount: 1,
+};
+
+function ragged(found: number, expected: number): Fault {
+  const isMore = found > expected;
+  return {
+    code: 'ragged_row',
+    column: null,
+    value: null,
+    reason: `The row has ${found} cells, the header has ${expected}.`,
+    help: isMore
+      ? 'A cell that holds the delimiter must be in quotes.'
+      : 'Cells are missing at its end, or the row was cut. Export the file again or fill them in.',
+    rowCount: 1,
+  };
+}
+
+const REPEATED_HEADER: Fault = {
+  code: 'repeated_header',
+  column: null,
+  value: null,
+  reason: 'The header stands here once more, as if two files had been joined.',
+  help: 'Check that the joined files are both meant to be here; then this row can be left out.',
+  rowCount: 1,
+};
+
+function isBlank(cell: string): boolean {
+  if (cell === '') return true;
+  const first = cell.charCodeAt(0);
+  return (first <= 32 || first > 126) && cell.trim() === '';
+}

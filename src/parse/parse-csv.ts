@@ -1,0 +1,49 @@
+import { FileHeld } from '../model/file-held.ts';
+import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
+import { BAD_QUOTING, recordChecker } from './check-record.ts';
+import type { ParseOptions } from './parse-options.ts';
+import { readRecords } from './read-records.ts';
+
+/**
+ * Parses delimited text, streaming: some hundred records at a time, each with the physical line on which it begins and its number.
+ * Blank lines and wholly blank rows are no records. A row that cannot be read is a rejected row, and the rest goes on.
+ *
+ * @param text valid UTF-8 without a byte order mark, in any split.
+ * @returns at least one chunk, also for a file that has only a header.
+ * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`.
+ */
+export async function* parseCsv(
+  text: AsyncIterable<Uint8Array>,
+  options: ParseOptions,
+): AsyncGenerator<CsvChunk> {
+  let header: readonly string[] | null = null;
+  let check: ReturnType<typeof recordChecker> | null = null;
+  let number = 0;
+  for await (const batch of readRecords(text, options)) {
+    const records: CsvRecord[] = [];
+    const rejected: RejectedRow[] = [];
+    const isFirst = header === null && batch.records.length > 0;
+    for (const { cells, line } of batch.records) {
+      if (check === null) {
+        header = cells ?? throwDamagedHeader(line);
+        check = recordChecker(header);
+        continue;
+      }
+      const verdict = cells === null ? BAD_QUOTING : check(cells);
+      if (verdict === 'blank') continue;
+      number += 1;
+      if (verdict !== 'good') rejected.push({ ...verdict, line, record: number });
+      else if (cells !== null) records.push({ cells, line, record: number });
+    }
+    const isWorthIt = isFirst || records.length > 0 || rejected.length > 0;
+    if (header !== null && isWorthIt) yield { header, records, rejected };
+  }
+}
+
+function throwDamagedHeader(line: number): never {
+  throw new FileHeld({
+    code: 'header_damaged',
+    message: `The quotes in the header row on line ${line} cannot be made sense of.`,
+    help: 'Mend the header row, or export the file again.',
+  });
+}

@@ -1,0 +1,71 @@
+import { FileHeld } from '../model/file-held.ts';
+import { cutPieces } from './cut-pieces.ts';
+import { findHeader, type HeaderPlace } from './find-header.ts';
+import type { ParseOptions } from './parse-options.ts';
+import { type ReadRecord, RecordReader } from './record-reader.ts';
+
+/** Records of one piece of the text, with what is known about the whole. The first record of a file is its header. */
+export type RecordBatch = {
+  readonly records: readonly ReadRecord[];
+  readonly delimiter: string;
+  /** The text of one of these records, without its line break. */
+  readonly rawOf: (record: ReadRecord) => string;
+};
+
+/** Big enough that the work done once a piece does not count, small enough that its records are some megabytes at most. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Cuts a text into records, from the header on.
+ *
+ * @throws FileHeld `empty_file`, `header_too_long`, `unclosed_quote`, `record_too_long`.
+ */
+export async function* readRecords(
+  text: AsyncIterable<Uint8Array>,
+  options: ParseOptions,
+): AsyncGenerator<RecordBatch> {
+  const pieces = cutPieces(text, options.batchBytes ?? PIECE_BYTES);
+  try {
+    const { place, rest } = await readHead(pieces, options);
+    const { quote, maxRecordBytes } = options;
+    const { delimiter, line } = place;
+    const reader = new RecordReader({ delimiter, quote, maxRecordBytes, line });
+    const rawOf = (record: ReadRecord): string => reader.rawOf(record);
+    yield { records: await reader.read(rest), delimiter, rawOf };
+    for await (const piece of pieces) yield { records: await reader.read(piece), delimiter, rawOf };
+    yield { records: await reader.finish(), delimiter, rawOf };
+  } finally {
+    await pieces.return(undefined); // Releases the source, also when nobody reads on.
+  }
+}
+
+async function readHead(
+  pieces: AsyncGenerator<Buffer>,
+  options: ParseOptions,
+): Promise<{ readonly place: HeaderPlace; readonly rest: Buffer }> {
+  let head: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const next = await pieces.next();
+    if (next.done !== true) head = Buffer.concat([head, next.value]);
+    const place = findHeader(head, options, next.done === true);
+    if (place === 'none') throw emptyFile(head.length);
+    if (place !== null) return { place, rest: head.subarray(place.offset) };
+    if (head.length > options.maxRecordBytes) throw headerTooLong(options.maxRecordBytes);
+  }
+}
+
+function emptyFile(bytes: number): FileHeld {
+  return new FileHeld({
+    code: 'empty_file',
+    message: bytes === 0 ? 'The file has no bytes at all, not even a header.' : 'The file has no header row.',
+    help: 'Export it again: an export without orders still has its header.',
+  });
+}
+
+function headerTooLong(maxBytes: number): FileHeld {
+  return new FileHeld({
+    code: 'header_too_long',
+    message: `No header row ends within the first ${maxBytes} bytes.`,
+    help: 'This does not look like a delimited text. Check that the right kind of file is in this place.',
+  });
+}

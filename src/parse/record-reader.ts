@@ -1,0 +1,160 @@
+import { CollectingParser } from './collecting-parser.ts';
+import { holdOpenRecord } from './hold-record.ts';
+import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';
+
+/** One record as it stands in the text. */
+export type ReadRecord = {
+  /** Null where the quoting is broken; the record then is one physical line. */
+  readonly cells: readonly string[] | null;
+  /** Physical line on which it begins. */
+  readonly line: number;
+  /** Where it stands in the reader's window; see `rawOf`. */
+  readonly start: number;
+  readonly end: number;
+};
+
+type Settings = {
+  readonly delimiter: string;
+  readonly quote: '"' | null;
+  readonly maxRecordBytes: number;
+  /** Physical line on which the text begins. */
+  readonly line: number;
+};
+
+const CR = 13;
+
+/**
+ * Cuts a text into records with csv-parse, knows the physical line and the bytes of each, and goes on after a record with broken
+ * quoting: that record is taken for one line, and the parser begins anew on the next, so that a stray quote cannot swallow good rows.
+ *
+ * It keeps the bytes from the beginning of the open record on, so its memory is bounded by one record and one piece.
+ */
+export class RecordReader {
+  readonly #settings: Settings;
+  #parser: CollectingParser;
+  #window: Buffer = Buffer.alloc(0);
+  #breaks = new LineBreakCounter(this.#window);
+  /** Offsets into the window: of the next record, and of the parser's first byte (which may lie before the window). */
+  #begin = 0;
+  #parserBegin = 0;
+  #line: number;
+  /** The open record has broken quoting, and the end of its line is not here yet. */
+  #isSkipping = false;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#line = settings.line;
+    this.#parser = this.#newParser();
+  }
+
+  /**
+   * @returns the records that end within this piece.
+   * @throws FileHeld `unclosed_quote`, `record_too_long`.
+   */
+  async read(piece: Buffer): Promise<ReadRecord[]> {
+    const open = this.#window.subarray(this.#begin);
+    this.#window = open.length === 0 ? piece : Buffer.concat([open, piece]);
+    this.#breaks = new LineBreakCounter(this.#window);
+    this.#parserBegin -= this.#begin;
+    this.#begin = 0;
+    const records: ReadRecord[] = [];
+    let error = this.#isSkipping ? null : await this.#parser.feed(piece);
+    this.#collect(records);
+    while (error !== null || this.#isSkipping) {
+      const rest = this.#skipBadLine(records, false);
+      if (rest === null) break;
+      error = await this.#parser.feed(rest);
+      this.#collect(records);
+    }
+    this.#skipBlankLines(false);
+    this.#checkLength(this.#begin, this.#window.length);
+    return records;
+  }
+
+  /** Ends the text. @returns and throws as `read`. */
+  async finish(): Promise<ReadRecord[]> {
+    const records: ReadRecord[] = [];
+    let error = this.#isSkipping ? null : await this.#parser.finish();
+    this.#collect(records);
+    while (error !== null || this.#isSkipping) {
+      if (error?.code === 'CSV_QUOTE_NOT_CLOSED') throw this.#hold(this.#window.length);
+      const rest = this.#skipBadLine(records, true);
+      if (rest === null) break;
+      error = (await this.#parser.feed(rest)) ?? (await this.#parser.finish());
+      this.#collect(records);
+    }
+    return records;
+  }
+
+  /** The text of a record, without its line break. Only for records of the last `read` or `finish`. */
+  rawOf(record: ReadRecord): string {
+    let { end } = record;
+    if (this.#window[end - 1] === 10) end -= 1;
+    if (this.#window[end - 1] === CR) end -= 1;
+    return this.#window.toString('utf8', record.start, Math.max(record.start, end));
+  }
+
+  #newParser(): CollectingParser {
+    return new CollectingParser(this.#settings.delimiter, this.#settings.quote);
+  }
+
+  /** Takes what the parser has found, each record with its place. */
+  #collect(records: ReadRecord[]): void {
+    const { records: found, ends } = this.#parser;
+    for (let index = 0; index < found.length; index += 1) {
+      const cells = found[index] ?? null;
+      const end = this.#parserBegin + (ends[index] ?? 0);
+      this.#skipBlankLines(true);
+      const start = this.#begin;
+      this.#checkLength(start, end);
+      records.push({ cells, line: this.#line, start, end });
+      this.#line += this.#breaks.count(start, end);
+      this.#begin = end;
+    }
+    found.length = 0;
+    ends.length = 0;
+  }
+
+  /**
+   * Makes a rejected record of the open line, and a new parser for what comes after it.
+   *
+   * @returns what the new parser must be fed; null when the line does not end here, or nothing comes after it.
+   */
+  #skipBadLine(records: ReadRecord[], isEnd: boolean): Buffer | null {
+    this.#skipBlankLines(isEnd);
+    const start = this.#begin;
+    const lineEnd = findLineBreak(this.#window, start);
+    const mayBeHalf = lineEnd === this.#window.length - 1 && this.#window[lineEnd] === CR;
+    this.#isSkipping = !isEnd && (lineEnd === -1 || mayBeHalf);
+    if (this.#isSkipping) return null;
+    const end = lineEnd === -1 ? this.#window.length : lineEnd + lineBreakAt(this.#window, lineEnd);
+    this.#checkLength(start, end);
+    records.push({ cells: null, line: this.#line, start, end });
+    this.#line += 1;
+    this.#begin = end;
+    this.#parser = this.#newParser();
+    this.#parserBegin = end;
+    return isEnd && end === this.#window.length ? null : this.#window.subarray(end);
+  }
+
+  /** @param isWhole whether the byte after the window is known to be no second half of a CRLF. */
+  #skipBlankLines(isWhole: boolean): void {
+    for (;;) {
+      const length = lineBreakAt(this.#window, this.#begin);
+      if (length === 0) return;
+      const mayBeHalf = this.#begin === this.#window.length - 1 && this.#window[this.#begin] === CR;
+      if (mayBeHalf && !isWhole) return;
+      this.#begin += length;
+      this.#line += 1;
+    }
+  }
+
+  #checkLength(start: number, end: number): void {
+    if (end - start > this.#settings.maxRecordBytes) throw this.#hold(end);
+  }
+
+  #hold(end: number): Error {
+    this.#skipBlankLines(true);
+    return holdOpenRecord(this.#window.subarray(this.#begin, end), { ...this.#settings, line: this.#line });
+  }
+}

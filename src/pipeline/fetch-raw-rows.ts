@@ -1,0 +1,112 @@
+import { layoutFolders } from '../config/layout-folders.ts';
+import { loadLayout } from '../map/load-layout.ts';
+import { planColumns } from '../map/plan-columns.ts';
+import { resolveHeader } from '../map/resolve-header.ts';
+import type { SourceSettings } from '../model/config.ts';
+import { FileHeld } from '../model/file-held.ts';
+import type { Layout } from '../model/layout.ts';
+import type { RawRows, RawRowsRequest } from '../model/raw-rows.ts';
+import type { RawRecord } from '../model/record.ts';
+import type { SourceFile } from '../model/source.ts';
+import { parseCsv } from '../parse/parse-csv.ts';
+import { toParseOptions } from '../parse/parse-options.ts';
+import { readRawRecords } from '../parse/read-raw-records.ts';
+import { listFiles } from '../source/list-files.ts';
+import { readText } from '../source/read-text.ts';
+import { openSourceClients, type SourceClients } from '../source/source-clients.ts';
+
+/** The file to read again, and how. */
+type Reading = {
+  readonly source: SourceSettings;
+  readonly layout: Layout;
+  readonly file: SourceFile;
+  readonly clients: SourceClients;
+};
+
+/** Number of the header among the records. */
+const HEADER = 0;
+
+/**
+ * Reads rejected rows from their file again. Of an order that was rejected as a whole all rows are fetched, also when they are apart.
+ *
+ * @returns null when the file is gone or was replaced by another version.
+ */
+export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | null> {
+  const { config, uri, version, records } = request;
+  const source = config.sources[request.source];
+  if (source === undefined) return null;
+  const clients = openSourceClients();
+  try {
+    const file = await findFile(source, { uri, version, clients });
+    if (file === null) return null;
+    const layout = loadLayout(source.layout, layoutFolders(config.path));
+    const reading = { source, layout, file, clients };
+    const wanted = new Set([HEADER, ...records.map(({ record }) => record)]);
+    const first = await readRecords(reading, wanted);
+    const heads = records.filter(({ rowCount }) => rowCount > 1).map(({ record }) => record);
+    const found =
+      heads.length === 0
+        ? first
+        : await readRecords(reading, await withWholeOrders(reading, { wanted, heads, first }));
+    const [header, ...rows] = found;
+    if (header === undefined) return null;
+    const encoding = source.encoding ?? layout.encoding;
+    return { header: cellsOf(header), delimiter: header.delimiter, encoding, rows: rows.map(cellsOf) };
+  } catch (error) {
+    if (error instanceof FileHeld) return null;
+    throw error;
+  } finally {
+    clients.close();
+  }
+}
+
+async function findFile(
+  source: SourceSettings,
+  { uri, version, clients }: { uri: string; version: string; clients: SourceClients },
+): Promise<SourceFile | null> {
+  for await (const file of listFiles(source, { clients }))
+    if (file.uri === uri && file.version === version) return file;
+  return null;
+}
+
+function openText({ source, layout, file, clients }: Reading): AsyncIterable<Uint8Array> {
+  return readText(file, { source, clients, encoding: layout.encoding }).chunks;
+}
+
+async function readRecords(reading: Reading, wanted: ReadonlySet<number>): Promise<RawRecord[]> {
+  const options = toParseOptions(reading.layout, reading.source.limits);
+  return Array.fromAsync(readRawRecords(openText(reading), options, wanted));
+}
+
+type WholeOrders = {
+  readonly wanted: ReadonlySet<number>;
+  readonly heads: readonly number[];
+  readonly first: readonly RawRecord[];
+};
+
+/** The numbers that are wanted, and those of all rows with the group key of a wanted head. */
+async function withWholeOrders(
+  reading: Reading,
+  { wanted, heads, first }: WholeOrders,
+): Promise<ReadonlySet<number>> {
+  const { layout, source } = reading;
+  const numbers = new Set(wanted);
+  const keys = new Set<string>();
+  let column: number | null = null;
+  for await (const { header, records } of parseCsv(
+    openText(reading),
+    toParseOptions(layout, source.limits),
+  )) {
+    if (column === null) {
+      column = planColumns(layout, resolveHeader(header, layout)).group.index;
+      for (const { record, cells } of first) if (heads.includes(record)) keys.add(cells?.[column] ?? '');
+    }
+    for (const { record, cells } of records) if (keys.has(cells[column] ?? '')) numbers.add(record);
+  }
+  return numbers;
+}
+
+/** A row whose quoting is broken stays one cell, as it stands in the file. */
+function cellsOf({ cells, raw }: RawRecord): readonly string[] {
+  return cells ?? [raw];
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import pRetry from 'p-retry';
+import type { Claim } from '../ledger/claim.ts';
+import type { RecordAnswer } from '../ledger/record.ts';
+import type { Spool } from '../ledger/spool.ts';
+import type { ClaimedEntry, Outcome } from '../model/ledger.ts';
+import { backoffMs } from '../post/backoff.ts';
+import type { Lane } from '../post/lane.ts';
+import type { Send } from '../post/send.ts';
+
+export type PostDependencies = {
+  readonly claim: Claim;
+  readonly send: Send;
+  readonly record: RecordAnswer;
+  readonly spool: Spool;
+  readonly lane: Lane;
+  /** Told of each outcome, for progress. */
+  readonly onOutcome: (outcome: Outcome) => void;
+};
+
+/** A request that was proven not processed is tried so many times more in a run; then it waits for the next run. */
+const RETRIES = 3;
+
+/** Timers may fire a little early, and the database's clock decides whether an entry has rested. */
+const TIMER_SLACK_MS = 20;
+
+/** An attempt that was proven not processed: the one failure after which p-retry may try again. */
+class NotProcessed extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super('not processed');
+    this.waitMs = waitMs;
+  }
+}
+
+/**
+ * The way of an entry: enter → claim → send → record, for all that are ready, as many at once as the lane allows.
+ *
+ * Beside those on the wire, half as many more are being claimed or recorded, so that the wire does not wait for the database. That sum
+ * is the most that a killed process can leave in doubt.
+ */
+export async function postEntries(
+  pages: AsyncIterable<readonly string[]>,
+  dependencies: PostDependencies,
+): Promise<void> {
+  const { claim, record, spool, lane, onOutcome } = dependencies;
+  const wire = pLimit(lane.window());
+  const places = pLimit(placesFor(lane.window()));
+
+  function adaptTo(window: number): void {
+    if (wire.concurrency === window) return;
+    wire.concurrency = window;
+    places.concurrency = placesFor(window);
+  }
+
+  async function send(entry: ClaimedEntry): Promise<Outcome> {
+    if (!lane.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
+    const outcome = await dependencies.send(entry);
+    lane.report(outcome);
+    adaptTo(lane.window());
+    return outcome;
+  }
+
+  async function attempt(entryId: string): Promise<void> {
+    if (!(await lane.enter())) return;
+    const entry = await claim(entryId).catch((error: unknown) => {
+      lane.stop({ kind: 'database_lost', message: describe(error) });
+      return null;
+    });
+    if (entry === null) return;
+    const outcome = await wire(send, entry);
+    // What was held back because the run ends need not rest: the next run takes it at once.
+    const restMs = lane.mayWrite() ? backoffMs(entry.attempt, outcome) : 0;
+    const answer = { entryId, attempt: entry.attempt, outcome, backoffMs: restMs };
+    try {
+      await record(answer);
+    } catch (error) {
+      // The service has answered; the answer must not be lost with the database.
+      spool.append(answer);
+      lane.stop({ kind: 'database_lost', message: describe(error) });
+    }
+    onOutcome(outcome);
+    if (outcome.kind === 'not_written' || outcome.kind === 'throttled')
+      throw new NotProcessed(answer.backoffMs);
+  }
+
+  async function post(entryId: string): Promise<void> {
+    await pRetry(() => attempt(entryId), {
+      retries: RETRIES,
+      minTimeout: 0,
+      shouldRetry: ({ error }) => error instanceof NotProcessed && lane.stopped() === null,
+      onFailedAttempt: async ({ error, retriesLeft }) => {
+        if (!(error instanceof NotProcessed) || retriesLeft === 0) return;
+        await sleep(error.waitMs + TIMER_SLACK_MS, undefined, { signal: lane.signal }).catch(() => {});
+      },
+    }).catch((error: unknown) => {
+      if (!(error instanceof NotProcessed)) throw error;
+    });
+  }
+
+  // Two pages at a time: the second fills the places that the end of the first leaves free.
+  let previous: Promise<unknown> = Promise.resolve();
+  for await (const page of pages) {
+    if (lane.stopped() !== null) break;
+    const current = places.map(page, post);
+    await previous;
+    previous = current;
+  }
+  await previous;
+}
+
+function placesFor(window: number): number {
+  return window + Math.ceil(window / 2);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

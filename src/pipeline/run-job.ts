@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '../api/client.ts';
+import type { Database } from '../db/connect.ts';
+import { isConnectionLost } from '../db/connection-lost.ts';
+import type { JobSettings, PipelineConfig } from '../model/config.ts';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Progress } from '../model/progress.ts';
+import type { CodeProblem, RunDetails, RunFinished, RunStatus } from '../model/run.ts';
+import type { LaneStop } from '../post/lane.ts';
+import { summariseRun } from '../report/summarise-run.ts';
+import {
+  acquireLease,
+  type Heartbeat,
+  type LeaseHolder,
+  releaseLeases,
+  startHeartbeat,
+} from '../schedule/lease.ts';
+import { beginRun, endRun, settleDeadRuns } from '../schedule/run-record.ts';
+import type { SourceClients } from '../source/source-clients.ts';
+import { explainAbort, type Run, type RunOptions } from './run.ts';
+
+/** How a flow ended. */
+export type FlowEnd = {
+  /** Why it stopped before its end; null when it came to its end. */
+  readonly stop: LaneStop | null;
+  /** What could not be used of codes.csv. */
+  readonly codeProblems: readonly CodeProblem[];
+};
+
+/** What a kind of job does. */
+export type Flow<Settings extends JobSettings = JobSettings> = (run: Run<Settings>) => Promise<FlowEnd>;
+
+export type RunJobOptions<Settings extends JobSettings> = {
+  readonly config: PipelineConfig;
+  readonly job: Settings;
+  readonly db: Database;
+  /** Null for a plan: nothing is sent, and what is written is rolled back. */
+  readonly client: Client | null;
+  readonly sourceClients: SourceClients;
+  readonly flow: Flow<Settings>;
+  readonly options: RunOptions;
+  readonly progress: Progress;
+  readonly draining: AbortSignal;
+};
+
+export type RunResult = FlowEnd & {
+  readonly finished: RunFinished;
+  readonly details: RunDetails;
+  readonly exitCode: ExitCode;
+};
+
+/**
+ * The frame of every run: leases, the run's record, the flow, the account of it. With a client it is a run; without one a plan, which does
+ * all that a run does but sending, in a transaction that is rolled back.
+ *
+ * @throws KnownError `already_running` (exit 5), and what the flow throws; the run's record says so too.
+ */
+export async function runJob<Settings extends JobSettings>(
+  options: RunJobOptions<Settings>,
+): Promise<RunResult> {
+  const { db, job, config } = options;
+  const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
+  const ttlMs = config.api.leaseSeconds * 1000;
+  const names = [`job:${job.name}`, ...job.sources.map((source) => `source:${source}`)];
+  try {
+    for (const name of names) await takeLease(db, { ...holder, name, ttlMs });
+    const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: names.length });
+    try {
+      return options.client === null
+        ? await planned(options, holder.owner)
+        : await recorded(options, holder.owner, heartbeat);
+    } finally {
+      heartbeat.stop();
+    }
+  } finally {
+    // When the database is away, the leases end by themselves.
+    await releaseLeases(db, holder.owner).catch(() => {});
+  }
+}
+
+async function recorded<Settings extends JobSettings>(
+  options: RunJobOptions<Settings>,
+  owner: string,
+  heartbeat: Heartbeat,
+): Promise<RunResult> {
+  const { db, job } = options;
+  const runId = await beginRun(db, { job: job.name, kind: job.kind });
+  await settleDeadRuns(db, { job: job.name, currentRunId: runId });
+  try {
+    const result = await account(options, { ...options, runId, owner, isLeaseHeld: heartbeat.isHeld });
+    const { finished, exitCode, stop } = result;
+    await endRun(db, {
+      runId,
+      status: finished.status,
+      exitCode,
+      finished,
+      problem: stop === null ? null : describeStop(stop),
+    });
+    return result;
+  } catch (error) {
+    const known = error instanceof KnownError ? error.details : null;
+    const exitCode = known?.exitCode ?? EXIT.crash;
+    const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
+    // The database may be what failed: the next run then settles this one's record.
+    const problem =
+      known?.message ?? (isConnectionLost(error) ? 'The connection to the database was lost.' : 'a bug');
+    await endRun(db, { runId, status, exitCode, finished: null, problem }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Does it all in a transaction that is rolled back. */
+async function planned<Settings extends JobSettings>(
+  options: RunJobOptions<Settings>,
+  owner: string,
+): Promise<RunResult> {
+  const trx = await options.db.startTransaction().execute();
+  try {
+    const runId = await beginRun(trx, { job: options.job.name, kind: options.job.kind });
+    return await account(options, { ...options, db: trx, runId, owner, isLeaseHeld: () => true });
+  } finally {
+    await trx.rollback().execute();
+  }
+}
+
+/** Runs the flow and counts what came of it. */
+async function account<Settings extends JobSettings>(
+  options: RunJobOptions<Settings>,
+  run: Run<Settings>,
+): Promise<RunResult> {
+  const { stop, codeProblems } = await options
+    .flow(run)
+    .catch((error: unknown) => {
+      throw explainAbort(error, options.draining);
+    })
+    .finally(() => options.progress.end());
+  const { job } = options;
+  const { counts, amounts, details } = await summariseRun(run.db, {
+    runId: run.runId,
+    job: job.name,
+    sources: job.sources,
+  });
+  const { status, exitCode } = judge({ counts, details, stop, codeProblems });
+  return {
+    finished: { event: 'run_finished', job: job.name, run_id: run.runId, status, counts, amounts },
+    details,
+    stop,
+    codeProblems,
+    exitCode,
+  };
+}
+
+type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
+
+/** What is worst decides. Partial is not success: whatever waits for a person makes the status `issues`. */
+function judge({
+  counts,
+  details,
+  stop,
+  codeProblems,
+}: FlowEnd & { counts: RunFinished['counts']; details: RunDetails }): Judged {
+  if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
+  if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
+  if (!details.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
+  if (stop !== null) return { status: 'failed', exitCode: EXIT.crash };
+  const { in_doubt: inDoubt, rejected, held } = counts.entries;
+  if (inDoubt > 0) return { status: 'issues', exitCode: EXIT.doubts };
+  const isPartial =
+    codeProblems.length > 0 ||
+    counts.rejected_rows > 0 ||
+    details.heldFiles.length > 0 ||
+    rejected > 0 ||
+    held > 0;
+  return isPartial ? { status: 'issues', exitCode: EXIT.rowsRejected } : { status: 'ok', exitCode: EXIT.ok };
+}
+
+/** One sentence for the run's record and for a person. */
+export function describeStop(stop: LaneStop): string {
+  return stop.kind === 'drained' ? 'The run was asked to end.' : `Posting stopped: ${stop.message}.`;
+}
+
+async function takeLease(
+  db: Database,
+  options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
+): Promise<void> {
+  const answer = await acquireLease(db, options);
+  if (answer.kind === 'acquired') return;
+  const { host, pid, acquiredAt, endsInMs } = answer.holder;
+  const [kind, name] = options.name.split(':');
+  throw new KnownError({
+    code: 'already_running',
+    message: `Another run works on ${kind} ${name} since ${acquiredAt.toISOString()} (process ${pid} on ${host}).`,
+    help: `Wait until it ends. If that process is gone, its lease is over in ${Math.ceil(endsInMs / 1000)} s, and a run can begin then.`,
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.alreadyRunning,
+  });
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outcome } from '../model/ledger.ts';
+import { createBreaker } from './breaker.ts';
+import { createPace } from './pace.ts';
+import { createWindow } from './window.ts';
+
+/** Why a lane takes no more entries. What is ready stays ready for the next run. */
+export type LaneStop =
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'unauthorised'; readonly message: string }
+  | { readonly kind: 'unavailable'; readonly message: string }
+  | { readonly kind: 'throttled'; readonly message: string }
+  | { readonly kind: 'lease_lost'; readonly message: string }
+  | { readonly kind: 'database_lost'; readonly message: string };
+
+export type LaneOptions = {
+  readonly concurrency: number;
+  /** 0 means no limit. */
+  readonly requestsPerSecond: number;
+  /** Asks the service whether it is there (`GET /v1/account/hello`); never an order. */
+  readonly probe: () => Promise<boolean>;
+  /** False once this process may no longer claim. */
+  readonly isLeaseHeld: () => boolean;
+  /** Told when it waits, so that a person sees why nothing moves. */
+  readonly onWait: (reason: string, waitMs: number) => void;
+};
+
+/** Decides whether and when the next request may go out. One a run; every outcome is reported to it. */
+export type Lane = {
+  /** Waits for a turn: pace, pause, breaker. False: the lane is stopped. */
+  enter(): Promise<boolean>;
+  report(outcome: Outcome): void;
+  /** False when a request that is claimed and not yet written must stay unwritten: the lane is stopped, or the lease may be over. */
+  mayWrite(): boolean;
+  stop(stop: LaneStop): void;
+  stopped(): LaneStop | null;
+  /** How many requests may be in flight now. */
+  window(): number;
+  /** Aborts when the lane stops, for those who wait on something else. */
+  readonly signal: AbortSignal;
+};
+
+/** A service that asks for a longer rest than this ends the run: the next one goes on. */
+const LONGEST_PAUSE_MS = 120_000;
+const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+
+export function createLane(options: LaneOptions): Lane {
+  const now = () => performance.now();
+  const takeTurn = createPace(options.requestsPerSecond, now);
+  const window = createWindow(options.concurrency);
+  const breaker = createBreaker(now);
+  const stopping = new AbortController();
+  let stopped: LaneStop | null = null;
+  let pausedUntil = 0;
+  let probing: Promise<void> | null = null;
+
+  function stop(reason: LaneStop): void {
+    stopped ??= reason;
+    stopping.abort();
+  }
+
+  /** Waits; an early end by `stop` is no error. */
+  async function wait(waitMs: number): Promise<void> {
+    await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+
+  async function probeUntilAlive(reason: string): Promise<void> {
+    for (const waitMs of PROBE_WAITS_MS) {
+      options.onWait(`${reason}; asking the service whether it is well`, waitMs);
+      await wait(waitMs);
+      if (stopped !== null) return;
+      if (await options.probe()) {
+        breaker.close();
+        window.reset();
+        return;
+      }
+    }
+    stop({ kind: 'unavailable', message: `${reason}, and the service did not answer since` });
+  }
+
+  async function enter(): Promise<boolean> {
+    while (stopped === null) {
+      if (!options.isLeaseHeld()) {
+        stop({
+          kind: 'lease_lost',
+          message: 'another process took over, or the database was away for too long',
+        });
+      } else if (breaker.openBecause() !== null) {
+        probing ??= probeUntilAlive(breaker.openBecause() ?? '').finally(() => {
+          probing = null;
+        });
+        await probing;
+      } else if (pausedUntil > now()) {
+        await wait(pausedUntil - now());
+      } else {
+        const turnInMs = takeTurn();
+        if (turnInMs <= 0) return true;
+        await wait(turnInMs);
+        // What happened meanwhile counts; the turn itself is kept.
+        if (
+          stopped === null &&
+          breaker.openBecause() === null &&
+          pausedUntil <= now() &&
+          options.isLeaseHeld()
+        )
+          return true;
+      }
+    }
+    return false;
+  }
+
+  return {
+    enter,
+    stop,
+    mayWrite: () => stopped === null && options.isLeaseHeld(),
+    stopped: () => stopped,
+    window: () => window.size(),
+    signal: stopping.signal,
+    report(outcome) {
+      window.report(outcome);
+      breaker.report(outcome);
+      if (outcome.kind === 'rejected' && outcome.stopsLane)
+        stop({ kind: 'unauthorised', message: outcome.message });
+      if (outcome.kind !== 'throttled') return;
+      const pauseMs = outcome.retryAfterMs ?? 1_000;
+      if (pauseMs > LONGEST_PAUSE_MS) {
+        stop({
+          kind: 'throttled',
+          message: `the service asks to wait for ${Math.ceil(pauseMs / 60_000)} minutes`,
+        });
+        return;
+      }
+      pausedUntil = Math.max(pausedUntil, now() + pauseMs);
+      options.onWait('the service asks to slow down (429)', pauseMs);
+    },
+  };
+}

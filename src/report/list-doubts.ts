@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { Doubt, Evidence } from '../model/run.ts';
+import { isDoubt } from './standing.ts';
+
+export type DoubtFilter = {
+  readonly job?: string;
+  readonly entryId?: string;
+  readonly limit?: number;
+};
+
+type Row = Omit<Doubt, 'evidence' | 'ageSeconds' | 'since'> & {
+  readonly since: Date;
+  readonly ageSeconds: string;
+  readonly evidence: readonly Evidence[];
+};
+
+/** Orders that may have been credited without an answer that says so, oldest first, with what is known about each. */
+export async function listDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly Doubt[]> {
+  const { job = null, entryId = null, limit = null } = filter;
+  const { rows } = await sql<Row>`
+    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", e.currency, e.amount,
+      coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id) as "dealId",
+      coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id) as "collabId",
+      coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle",
+      coalesce(e.state_reason, 'its process was gone before the answer was recorded') as reason,
+      e.attempt - e.not_sent as attempts,
+      coalesce(first.claimed_at, e.state_changed_at) as since,
+      extract(epoch from clock_timestamp() - coalesce(first.claimed_at, e.state_changed_at)) as "ageSeconds",
+      coalesce(v.evidence, '[]'::jsonb) as evidence
+    from ledger.entries e
+    left join ledger.attempts first on first.entry_id = e.entry_id and first.attempt = coalesce(e.doubtful_attempt, e.attempt)
+    left join intake.attributions a on a.entry_id = e.entry_id
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
+        'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id) as evidence
+      from ledger.evidence v
+      where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
+    ) v on true
+    where ${isDoubt} and (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
+    order by since, e.entry_id
+    limit ${limit}::bigint`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    since: row.since.toISOString(),
+    ageSeconds: Math.round(Number(row.ageSeconds)),
+  }));
+}

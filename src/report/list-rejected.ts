@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { RejectedRowPlace } from '../model/run.ts';
+
+export type RejectedFilter = {
+  readonly runId?: string;
+  readonly sources?: readonly string[];
+  /** Part of the file's address. */
+  readonly file?: string;
+  /** Machine name of the problem. */
+  readonly code?: string;
+  readonly limit?: number;
+};
+
+type Row = Omit<RejectedRowPlace, 'line' | 'record'> & { readonly line: string; readonly record: string };
+
+/** Rows that could not be used, in the order of their files and lines; those of held files too, not those of a file that is being read. */
+export async function listRejected(
+  db: Database,
+  filter: RejectedFilter = {},
+): Promise<readonly RejectedRowPlace[]> {
+  const { rows } = await sql<Row>`
+    select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
+      r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.source, f.uri, f.version, r.run_id as "runId"
+    ${matching(filter)}
+    order by f.source_file_id, r.record_no
+    limit ${filter.limit ?? null}::bigint`.execute(db);
+  return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
+}
+
+/** How many rows of files the same filter finds, without its limit. */
+export async function countRejected(db: Database, filter: RejectedFilter = {}): Promise<number> {
+  const { rows } = await sql<{
+    rows: string;
+  }>`select coalesce(sum(r.row_count), 0) as rows ${matching(filter)}`.execute(db);
+  return Number(rows[0]?.rows ?? 0);
+}
+
+function matching({
+  runId = null,
+  sources = null,
+  file = null,
+  code = null,
+}: { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null }) {
+  return sql`
+    from intake.rejected_rows r
+    join intake.source_files f using (source_file_id)
+    where f.state <> 'reading'
+      and (${runId}::bigint is null or r.run_id = ${runId}::bigint)
+      and (${sources}::text[] is null or f.source = any(${sources}::text[]))
+      and (${file}::text is null or position(${file}::text in f.uri) > 0)
+      and (${code}::text is null or r.code = ${code}::text)`;
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { Doubt, HeldFile } from '../model/run.ts';
+import { listDoubts } from './list-doubts.ts';
+import { listHeldFiles } from './list-held-files.ts';
+import { type ListedRun, listRuns } from './list-runs.ts';
+import { isDoubt } from './standing.ts';
+
+/** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
+export type Backlog = {
+  readonly job: string;
+  readonly state: string;
+  readonly currency: string | null;
+  readonly entries: number;
+  readonly amount: string;
+  readonly oldest: Date;
+};
+
+export type LiveLease = {
+  readonly name: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly secondsLeft: number;
+};
+
+export type Status = {
+  readonly account: string | null;
+  readonly backlog: readonly Backlog[];
+  /** The oldest few. */
+  readonly doubts: readonly Doubt[];
+  readonly lastRuns: readonly ListedRun[];
+  readonly heldFiles: readonly HeldFile[];
+  readonly leases: readonly LiveLease[];
+};
+
+const SHOWN_DOUBTS = 5;
+
+/** How things stand now, over all jobs. */
+export async function readStatus(db: Database): Promise<Status> {
+  const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
+  return {
+    account: account?.account_id ?? null,
+    backlog: await readBacklog(db),
+    doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
+    lastRuns: await listRuns(db, { perJob: true }),
+    heldFiles: await listHeldFiles(db),
+    leases: await readLeases(db),
+  };
+}
+
+async function readBacklog(db: Database): Promise<readonly Backlog[]> {
+  const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
+    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.currency, count(*) as entries,
+      coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
+    from ledger.entries e
+    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+}
+
+async function readLeases(db: Database): Promise<readonly LiveLease[]> {
+  const { rows } = await sql<Omit<LiveLease, 'secondsLeft'> & { secondsLeft: string }>`
+    select name, host, pid, extract(epoch from expires_at - clock_timestamp()) as "secondsLeft"
+    from ops.leases where expires_at > clock_timestamp() order by name`.execute(db);
+  return rows.map((row) => ({ ...row, secondsLeft: Math.round(Number(row.secondsLeft)) }));
+}

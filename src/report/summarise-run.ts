@@ -1,0 +1,138 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type {
+  AdjustmentGroup,
+  RunAmount,
+  RunCounts,
+  RunDetails,
+  Standing,
+  StandingGroup,
+} from '../model/run.ts';
+import { listDoubts } from './list-doubts.ts';
+import { listHeldFiles } from './list-held-files.ts';
+import { listRejected } from './list-rejected.ts';
+import { listUnownedCodes } from './list-unowned-codes.ts';
+import { standingOfOrders } from './standing.ts';
+
+/** A summary shows so many of each kind and says how to see the rest. */
+const SHOWN_ROWS = 5;
+const SHOWN_CODES = 10;
+
+export type RunSummary = {
+  readonly counts: RunCounts;
+  readonly amounts: readonly RunAmount[];
+  readonly details: RunDetails;
+};
+
+/**
+ * What a run did and where every order of its job stands after it: the counts of `run_finished`, and what the summary says beyond them.
+ * Called when the run has settled what it claimed and before it is ended.
+ *
+ * @param options.sources names of the job's sources.
+ */
+export async function summariseRun(
+  db: Database,
+  options: { readonly runId: string; readonly job: string; readonly sources: readonly string[] },
+): Promise<RunSummary> {
+  const { runId, job, sources } = options;
+  const standings = await readStandings(db, options);
+  const files = await readFiles(db, runId);
+  const counts = toCounts(standings, files);
+  const unowned = await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
+  const rejectedRows = await listRejected(db, { runId, limit: SHOWN_ROWS });
+  return {
+    counts,
+    amounts: standings
+      .filter(({ standing }) => standing === 'accepted')
+      .map(({ currency, amount }) => ({ currency, accepted: amount })),
+    details: {
+      sumsAddUp:
+        countOf(standings, 'unaccounted') === 0 &&
+        addUp(counts) &&
+        files.rows === files.orderRows + files.rejectedRows,
+      standings,
+      duplicateFiles: files.duplicates,
+      unownedCodes: unowned.codes,
+      unownedCodesTotal: unowned.total,
+      rejectedRows,
+      heldFiles: await listHeldFiles(db, { sources }),
+      doubts: await listDoubts(db, { job, limit: SHOWN_ROWS }),
+      adjustments: await readAdjustments(db, runId),
+    },
+  };
+}
+
+/** Whether every order is counted, and counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
+export function addUp({ orders, excluded, unattributed, organic, entries }: RunCounts): boolean {
+  const parts = [...Object.values(excluded), unattributed, organic, ...Object.values(entries)];
+  return orders === parts.reduce((sum, part) => sum + part, 0);
+}
+
+async function readStandings(
+  db: Database,
+  options: { runId: string; job: string; sources: readonly string[] },
+): Promise<readonly StandingGroup[]> {
+  const { rows } = await sql<Omit<StandingGroup, 'orders'> & { orders: string }>`
+    select standing, reason, currency, count(*) as orders, sum(amount) as amount
+    from (${standingOfOrders(options)}) s
+    group by standing, reason, currency
+    order by standing, count(*) desc, reason, currency`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+type Files = { sealed: number; rows: number; orderRows: number; rejectedRows: number; duplicates: number };
+
+/** Files of the run. Rows count once their file is sealed: those of a held file are neither used nor lost, the file is shown instead. */
+async function readFiles(db: Database, runId: string): Promise<Files> {
+  const { rows } = await sql<Record<keyof Files, string>>`
+    select count(*) filter (where state = 'sealed') as sealed,
+      coalesce(sum(rows_read) filter (where state = 'sealed'), 0) as rows,
+      coalesce(sum(order_rows) filter (where state = 'sealed'), 0) as "orderRows",
+      coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
+      count(*) filter (where state = 'duplicate') as duplicates
+    from intake.source_files where run_id = ${runId}::bigint`.execute(db);
+  const [row] = rows;
+  const number = (key: keyof Files): number => Number(row?.[key] ?? 0);
+  return {
+    sealed: number('sealed'),
+    rows: number('rows'),
+    orderRows: number('orderRows'),
+    rejectedRows: number('rejectedRows'),
+    duplicates: number('duplicates'),
+  };
+}
+
+function toCounts(standings: readonly StandingGroup[], files: Files): RunCounts {
+  const excluded: Record<string, number> = {};
+  for (const { standing, reason, orders } of standings) {
+    if (standing === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;
+  }
+  return {
+    files: files.sealed,
+    rows: files.rows,
+    orders: standings.reduce((sum, { orders }) => sum + orders, 0),
+    excluded,
+    unattributed: countOf(standings, 'unattributed'),
+    organic: countOf(standings, 'organic'),
+    rejected_rows: files.rejectedRows,
+    entries: {
+      accepted: countOf(standings, 'accepted'),
+      rejected: countOf(standings, 'rejected'),
+      in_doubt: countOf(standings, 'in_doubt'),
+      held: countOf(standings, 'held'),
+      ready: countOf(standings, 'ready'),
+      already: countOf(standings, 'already'),
+    },
+  };
+}
+
+function countOf(standings: readonly StandingGroup[], which: Standing): number {
+  return standings.reduce((sum, { standing, orders }) => (standing === which ? sum + orders : sum), 0);
+}
+
+async function readAdjustments(db: Database, runId: string): Promise<readonly AdjustmentGroup[]> {
+  const { rows } = await sql<{ kind: string; orders: string }>`
+    select kind, count(distinct entry_id) as orders from ledger.adjustments where run_id = ${runId}::bigint
+    group by kind order by kind`.execute(db);
+  return rows.map(({ kind, orders }) => ({ kind, orders: Number(orders) }));
+}

@@ -1,0 +1,242 @@
+import type { AccountData, DealData } from './account-data.ts';
+import { addExact, type ExactSum, exactText } from './exact.ts';
+import { idFrom } from './random-id.ts';
+import { type Credits, createCredits } from './state/credits.ts';
+import type { Keeper } from './state/keeper.ts';
+import { createShelf, type Shelf } from './state/shelf.ts';
+
+export type Brand = { readonly id: number; readonly name: string };
+export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };
+export type Outreach = { readonly id: string; readonly name: string };
+
+export type Collaboration = {
+  readonly id: string;
+  readonly deal: Deal;
+  readonly brandId: number;
+  dealflowId: string;
+  code: string | null;
+  /** Further members of the request that created it: code_perc, custom_url, commission_perc. */
+  details: Readonly<Record<string, unknown>>;
+  /** Whether posts of the influencer are captured. */
+  capturesPosts: boolean;
+  clicks: number;
+  referrals: number;
+  /** By currency, never summed across; the empty text is the account's own. */
+  readonly sales: Map<string, ExactSum>;
+};
+
+export type Deal = {
+  readonly id: string;
+  readonly influencerHandle: string;
+  readonly platform: string;
+  readonly brandId: number;
+  isActive: boolean;
+  funnelStep: number | null;
+  /** Contact data and whatever else the request that created it carried. */
+  details: Readonly<Record<string, unknown>>;
+  readonly notes: Note[];
+  readonly tasks: Task[];
+  readonly collaborations: Collaboration[];
+};
+
+export type Note = { readonly note_description: string; readonly created_at: string };
+export type Task = {
+  readonly tasktype: string;
+  readonly task_title: string;
+  readonly task_description: string;
+  /** DD-MM-YYYY. */
+  readonly deadline: string;
+  readonly assigned_to: string | null;
+  readonly created_at: string;
+};
+
+/** A contact that was sent to be identified. */
+export type Customer = {
+  readonly email: string;
+  readonly brandId: number;
+  readonly sourceType: string | null;
+  readonly queuedAt: number;
+  /** Instant in milliseconds from which the result is there. */
+  readonly dueAt: number;
+};
+
+/** What became of a discount code or link: made in the connected shop, or only noted on the deal page. */
+export type StoreEntry = {
+  readonly kind: 'discount_code' | 'custom_link';
+  readonly value: string;
+  readonly collab_id: string;
+  readonly created_in: 'store' | 'deal_page';
+  /** Percentage of a code, target of a link. */
+  readonly detail: string | number | null;
+};
+
+export type Webhook = { readonly webhook_url: string; readonly webhook_type: string };
+
+/** The whole state of the sandbox's one account. */
+export type Account = {
+  readonly id: string;
+  readonly userId: string;
+  readonly seed: string;
+  readonly keeper: Keeper | null;
+  readonly brands: Map<number, Brand>;
+  readonly dealflows: Map<string, Dealflow>;
+  readonly outreaches: Map<string, Outreach>;
+  readonly deals: Map<string, Deal>;
+  readonly dealsByHandle: Map<string, Deal[]>;
+  readonly collaborations: Map<string, Collaboration>;
+  /** Order platform and id of referrals, where a second one is to be noticed. */
+  readonly orders: Shelf<true>;
+  readonly credits: Credits;
+  /** User ids of influencers that a search has shown. */
+  readonly seen: Shelf<true>;
+  /** By user id: when the report was made. */
+  readonly reports: Shelf<string>;
+  /** By user id: the outreach campaign it was added to. */
+  readonly submitted: Shelf<string>;
+  readonly customers: Shelf<Customer>;
+  readonly store: Shelf<StoreEntry>;
+  readonly webhooks: Shelf<Webhook>;
+};
+
+/** @param keeper where the state is kept; null: only in memory. State that it holds goes before `data`. */
+export function createAccount(data: AccountData, seed: string, keeper: Keeper | null = null): Account {
+  const account: Account = {
+    id: idFrom(seed, 'account'),
+    userId: idFrom(seed, 'user'),
+    seed,
+    keeper,
+    brands: new Map(data.brands.map((brand) => [brand.id, brand])),
+    dealflows: new Map(
+      data.dealflows.map((flow) => [flow.id, { id: flow.id, name: flow.name, brandId: flow.brand_id }]),
+    ),
+    outreaches: new Map(data.outreaches.map((outreach) => [outreach.id, outreach])),
+    deals: new Map(),
+    dealsByHandle: new Map(),
+    collaborations: new Map(),
+    orders: createShelf(keeper, 'order'),
+    credits: createCredits(keeper, data.credits),
+    seen: createShelf(keeper, 'seen'),
+    reports: createShelf(keeper, 'report'),
+    submitted: createShelf(keeper, 'submitted'),
+    customers: createShelf(keeper, 'customer'),
+    store: createShelf(keeper, 'store'),
+    webhooks: createShelf(keeper, 'webhook'),
+  };
+  if (restoreDeals(account)) return account;
+  for (const deal of data.deals) addDeal(account, deal);
+  return account;
+}
+
+export type NewDeal = Omit<DealData, 'platform'> & {
+  readonly platform: string;
+  readonly funnelStep?: number | null;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly collaborationDetails?: Readonly<Record<string, unknown>>;
+};
+
+/** Adds a deal; for a deal id that is known already, another collaboration of that deal. */
+export function addDeal(account: Account, data: NewDeal): Collaboration {
+  const deal = account.deals.get(data.deal_id) ?? openDeal(account, data);
+  const collaboration: Collaboration = {
+    id: data.collab_id ?? idFrom(account.seed, 'collaboration', deal.id, deal.collaborations.length),
+    deal,
+    brandId: data.brand_id,
+    dealflowId: data.dealflow_id,
+    code: data.code,
+    details: data.collaborationDetails ?? {},
+    capturesPosts: false,
+    clicks: 0,
+    referrals: 0,
+    sales: new Map(),
+  };
+  enterCollaboration(account, collaboration);
+  keepCollaboration(account, collaboration);
+  return collaboration;
+}
+
+function openDeal(account: Account, data: NewDeal): Deal {
+  const deal: Deal = {
+    id: data.deal_id,
+    influencerHandle: data.influencer_handle,
+    platform: data.platform,
+    brandId: data.brand_id,
+    isActive: true,
+    funnelStep: data.funnelStep ?? null,
+    details: data.details ?? {},
+    notes: [],
+    tasks: [],
+    collaborations: [],
+  };
+  enterDeal(account, deal);
+  keepDeal(account, deal);
+  return deal;
+}
+
+function enterDeal(account: Account, deal: Deal): void {
+  account.deals.set(deal.id, deal);
+  const handle = foldHandle(deal.influencerHandle);
+  const others = account.dealsByHandle.get(handle);
+  if (others === undefined) account.dealsByHandle.set(handle, [deal]);
+  else others.push(deal);
+}
+
+function enterCollaboration(account: Account, collaboration: Collaboration): void {
+  collaboration.deal.collaborations.push(collaboration);
+  account.collaborations.set(collaboration.id, collaboration);
+}
+
+/** Handles are the same with and without `@`, in any case. */
+export function foldHandle(handle: string): string {
+  return handle.trim().replace(/^@/, '').toLowerCase();
+}
+
+/** Moves the counters of a collaboration by one order. `revenue` is exact decimal text. */
+export function creditSale(
+  collaboration: Collaboration,
+  sale: { readonly revenue: string; readonly currency: string | undefined },
+): void {
+  collaboration.referrals += 1;
+  const currency = sale.currency?.toUpperCase() ?? '';
+  const sum = collaboration.sales.get(currency) ?? { units: 0n, scale: 0 };
+  addExact(sum, sale.revenue);
+  collaboration.sales.set(currency, sum);
+}
+
+/** To be called after a change to a deal, so that it outlives the process. */
+export function keepDeal({ keeper }: Account, { collaborations: _, ...deal }: Deal): void {
+  keeper?.put('deal', deal.id, deal);
+}
+
+/** To be called after a change to a collaboration, so that it outlives the process. */
+export function keepCollaboration({ keeper }: Account, collaboration: Collaboration): void {
+  if (keeper === null) return;
+  const { deal, sales, ...rest } = collaboration;
+  const exact = [...sales].map(([currency, sum]) => [currency, exactText(sum)]);
+  keeper.put('collaboration', rest.id, { ...rest, dealId: deal.id, sales: exact });
+}
+
+type KeptDeal = Omit<Deal, 'collaborations'>;
+type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales'> & {
+  readonly dealId: string;
+  readonly sales: readonly (readonly [currency: string, exact: string])[];
+};
+
+/** @returns whether there were any. */
+function restoreDeals(account: Account): boolean {
+  const { keeper } = account;
+  for (const [, value] of keeper?.all('deal') ?? [])
+    enterDeal(account, { ...(value as KeptDeal), collaborations: [] });
+  for (const [, value] of keeper?.all('collaboration') ?? []) {
+    const { dealId, sales, ...rest } = value as KeptCollaboration;
+    const deal = account.deals.get(dealId);
+    if (deal === undefined) continue;
+    enterCollaboration(account, { ...rest, deal, sales: new Map(sales.map(readSale)) });
+  }
+  return account.deals.size > 0;
+}
+
+function readSale([currency, exact]: readonly [string, string]): [string, ExactSum] {
+  const sum = { units: 0n, scale: 0 };
+  addExact(sum, exact);
+  return [currency, sum];
+}

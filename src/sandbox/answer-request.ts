@@ -1,0 +1,73 @@
+import { explainIssues } from '../api/call.ts';
+import type { Operation } from '../api/contract/operation.ts';
+import { type OperationName, operationOf } from '../api/contract.ts';
+import { handlers } from './operations/index.ts';
+import { type Answer, type Call, refuse, type World } from './operations/operation.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** A JSON body as it came and as it was read; `value` is undefined when it is no JSON. */
+export type Body = { readonly text: string; readonly value: unknown };
+
+/** One request, as far as its operation can see it. */
+export type Request = {
+  readonly key: string | readonly string[] | undefined;
+  readonly query: unknown;
+  /** Absent where none came. */
+  readonly body: Body | undefined | null;
+};
+
+/** Answers the requests of one operation: checks the key, the rate and the contract, then processes. Null: the sandbox has no such operation. */
+export function createAnswerer(
+  name: OperationName,
+  world: World,
+  { key, rateLimit }: { readonly key: string; readonly rateLimit: RateLimit | null },
+): ((request: Request) => Answer) | null {
+  const handle = handlers[name];
+  if (handle === undefined) return null;
+  const operation = operationOf(name);
+  // The name ties the schema to the handler; the compiler cannot see that across the list.
+  const process = handle as (call: Call<OperationName>) => Answer;
+
+  return (request) => {
+    if (operation.sendsKey) {
+      if (request.key === undefined || request.key === '')
+        return refuse(401, 'Missing API key: send it in the header X-API-KEY.');
+      if (request.key !== key) return refuse(401, 'Invalid API key.');
+      const waitSeconds = rateLimit?.take() ?? 0;
+      if (waitSeconds > 0)
+        return { ...refuse(429, 'Too many requests: try again later.'), retryAfterSeconds: waitSeconds };
+    }
+    return validated(operation, request, (query, body, bodyText) =>
+      process({
+        query,
+        body,
+        bodyText,
+        account: world.account,
+        truth: world.truth,
+        population: world.population,
+        events: world.events,
+        duplicates: world.duplicates,
+        identifyDelayMs: world.identifyDelayMs,
+        allowsPrivateWebhooks: world.allowsPrivateWebhooks,
+        appUrl: world.appUrl,
+      } as Call<OperationName>),
+    );
+  };
+}
+
+/** Checks a request against the contract; a 400 names each field that does not fit. */
+function validated(
+  operation: Operation,
+  request: Request,
+  then: (query: unknown, body: unknown, bodyText: string) => Answer,
+): Answer {
+  const query = operation.query?.safeParse(request.query);
+  if (query?.success === false) return refuse(400, explainIssues(query.error.issues));
+  if (operation.body === null) return then(query?.data ?? null, null, '');
+  const sent = request.body;
+  if (sent === undefined || sent === null || sent.value === undefined)
+    return refuse(400, 'The body must be a JSON object.');
+  const body = operation.body.safeParse(sent.value);
+  if (!body.success) return refuse(400, explainIssues(body.error.issues));
+  return then(query?.data ?? null, body.data, sent.text);
+}

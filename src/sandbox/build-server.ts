@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
+import { type Body, createAnswerer } from './answer-request.ts';
+import { addControlRoutes } from './control.ts';
+import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
+import { playFault } from './faults/play-fault.ts';
+import { type Answer, refuse, type World } from './operations/operation.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** All that a request can touch. */
+export type Desk = World & {
+  readonly key: string;
+  readonly faults: FaultPlan;
+  /** Null: no limit. */
+  readonly rateLimit: RateLimit | null;
+  /** Stops listening for so many milliseconds. */
+  readonly goDown: (ms: number) => void;
+  /** Whether `/_sandbox` answers peers that are not on this machine. */
+  readonly isControlOpen: boolean;
+};
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** One server with a route for every operation that has a handler, and the control routes under `/_sandbox`. */
+export function buildServer(desk: Desk): FastifyInstance {
+  const server = Fastify({ bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    done(null, readBody(String(text)));
+  });
+  for (const name of operationNames) addOperation(server, desk, name);
+  addControlRoutes(server, desk);
+  server.setNotFoundHandler((request, reply) => refuseUnknown(server, desk, request, reply));
+  server.setErrorHandler(
+    (error: { readonly statusCode?: number; readonly code?: string }, request, reply) => {
+      const status = error.statusCode ?? 500;
+      const answer = refuse(status, MESSAGES[status] ?? 'The request could not be handled.');
+      finish(desk, { name: null, request, reply, sequence: desk.truth.nextSequence() }, answer);
+    },
+  );
+  return server;
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  413: 'The body is too large: 1 MiB at most.',
+  415: 'The body must be application/json.',
+};
+
+function readBody(text: string): Body {
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch {
+    return { text, value: undefined };
+  }
+}
+
+type Visit = {
+  readonly name: OperationName | null;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly sequence: number;
+};
+
+function addOperation(server: FastifyInstance, desk: Desk, name: OperationName): void {
+  const answer = createAnswerer(name, desk, desk);
+  if (answer === null) return;
+  const operation = operationOf(name);
+
+  const run = ({ headers, query, body }: FastifyRequest): Answer =>
+    answer({ key: headers['x-api-key'], query, body: body as Body | undefined | null });
+
+  // A reply that is returned would be waited for like a promise; here it is sent already.
+  function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
+    const visit = { name, request, reply, sequence: desk.truth.nextSequence() };
+    const mishap = desk.faults.decide(name, pathOf(request));
+    if (mishap !== null && mishap.latencyMs > 0)
+      return sleep(mishap.latencyMs).then(() => suffer(visit, mishap));
+    if (mishap === null) finish(desk, visit, run(request));
+    else suffer(visit, mishap);
+    return undefined;
+  }
+
+  function suffer(visit: Visit, { rule, isProcessed }: Mishap): FastifyReply {
+    if (rule === null) return finish(desk, visit, run(visit.request));
+    const done = isProcessed ? run(visit.request) : STAND_IN;
+    desk.account.keeper?.commit();
+    const status = playFault({ reply: visit.reply, rule, answer: done, goDown: desk.goDown });
+    record(desk, visit, { status, isProcessed: isProcessed && done.isProcessed, fault: rule.kind });
+    return visit.reply;
+  }
+
+  for (const url of [operation.path, ...operation.otherPaths]) {
+    server.route({ method: operation.method, url, handler: serve });
+  }
+}
+
+/** What a cut or stalled body is half of when the request is not processed. */
+const STAND_IN: Answer = { status: 200, body: { message: 'Your request was received.' }, isProcessed: false };
+
+function finish(desk: Desk, visit: Visit, answer: Answer): FastifyReply {
+  record(desk, visit, { status: answer.status, isProcessed: answer.isProcessed, fault: null });
+  if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
+  return visit.reply.code(answer.status).send(answer.body);
+}
+
+function record(
+  desk: Desk,
+  { name, request, sequence }: Visit,
+  fate: { readonly status: number | null; readonly isProcessed: boolean; readonly fault: string | null },
+): void {
+  desk.truth.recordRequest({
+    sequence,
+    operation: name,
+    method: request.method,
+    path: pathOf(request),
+    ...fate,
+  });
+  // What was done is kept before anyone is told.
+  desk.account.keeper?.commit();
+}
+
+function pathOf(request: FastifyRequest): string {
+  const { url } = request;
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+function refuseUnknown(
+  server: FastifyInstance,
+  desk: Desk,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const visit = { name: null, request, reply, sequence: desk.truth.nextSequence() };
+  const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) =>
+    server.hasRoute({ method, url: pathOf(request) }),
+  );
+  if (methods.length === 0) return finish(desk, visit, refuse(404, 'There is no such path.'));
+  reply.header('allow', methods.join(', '));
+  return finish(desk, visit, refuse(405, `This path takes ${methods.join(' or ')}.`));
+}

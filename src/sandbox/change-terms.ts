@@ -1,0 +1,68 @@
+import { type Account, type Collaboration, keepCollaboration } from './account.ts';
+import type { Events } from './events/events.ts';
+
+/** What may be agreed anew for a collaboration; absent members stay, null takes away. */
+export type Terms = {
+  readonly code?: string | null;
+  readonly code_perc?: number | null;
+  readonly commission_perc?: number | null;
+  readonly custom_url?: string | null;
+  readonly custom_url_target?: string | null;
+};
+
+/** Changes the terms of a collaboration and fires an event for the code, the link and the commission, as far as they became different. */
+export function changeTerms(
+  { account, events }: { readonly account: Account; readonly events: Events },
+  collaboration: Collaboration,
+  terms: Terms,
+): void {
+  const before = readTerms(collaboration);
+  const after = { ...before, ...terms };
+  const { code, ...details } = after;
+  collaboration.code = code;
+  collaboration.details = { ...collaboration.details, ...details };
+  keepCollaboration(account, collaboration);
+  if (before.code !== after.code || before.code_perc !== after.code_perc)
+    events.fire('update_discount_code', collaboration, {
+      code_information: {
+        old_discount_code: before.code,
+        new_discount_code: after.code,
+        old_discount_perc: before.code_perc,
+        new_discount_perc: after.code_perc,
+      },
+    });
+  if (before.commission_perc !== after.commission_perc)
+    events.fire('update_commission', collaboration, {
+      commission_information: {
+        old_commission_perc: before.commission_perc,
+        new_commission_perc: after.commission_perc,
+      },
+    });
+  if (before.custom_url !== after.custom_url || before.custom_url_target !== after.custom_url_target)
+    events.fire('update_custom_link', collaboration, {
+      custom_link_information: {
+        old_custom_link: before.custom_url,
+        new_custom_link: after.custom_url,
+        old_custom_link_target: before.custom_url_target,
+        new_custom_link_target: after.custom_url_target,
+      },
+    });
+}
+
+function readTerms({ code, details }: Collaboration): Required<Terms> {
+  return {
+    code,
+    code_perc: numberOf(details.code_perc),
+    commission_perc: numberOf(details.commission_perc),
+    custom_url: textOf(details.custom_url),
+    custom_url_target: textOf(details.custom_url_target),
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { explainIssues } from '../api/call.ts';
+import type { Desk } from './build-server.ts';
+import { addStateRoutes, type Guard } from './control-state.ts';
+import { type FaultRule, readFaultRules } from './faults/fault-rule.ts';
+import type { TruthLog } from './truth-log.ts';
+
+/** Version of the interface that it speaks: section Versioning. */
+const VERSION = '1.4.2';
+
+const DOWN_MS = 1_000;
+
+/** Routes that are no part of the service: faults, the truth, health. They need no key and answer this machine only. */
+export function addControlRoutes(server: FastifyInstance, desk: Desk): void {
+  const { truth, faults } = desk;
+  const onRequest: Guard = (request, reply, done) => {
+    if (desk.isControlOpen || isLoopback(request.socket.remoteAddress)) done();
+    else reply.code(403).send({ message: 'The control routes answer this machine only.' });
+  };
+
+  server.get('/_sandbox/health', { onRequest }, () => ({
+    status: 'ok',
+    version: VERSION,
+    requests: truth.requests.count(),
+    referrals: truth.referrals.count(),
+    clicks: truth.clicks.count(),
+  }));
+  for (const kind of ['referrals', 'clicks', 'requests'] as const) {
+    server.get(`/_sandbox/truth/${kind}`, { onRequest }, (_request, reply) => sendLog(reply, truth[kind]));
+  }
+
+  server.get('/_sandbox/faults', { onRequest }, () => faults.list());
+  server.delete('/_sandbox/faults', { onRequest }, () => {
+    faults.clear();
+    return faults.list();
+  });
+  server.post('/_sandbox/faults', { onRequest }, (request, reply) => {
+    const read = readFaultRules((request.body as { readonly value?: unknown } | undefined)?.value);
+    if (read.kind === 'problems') return reply.code(400).send({ message: explainIssues(read.issues) });
+    arm(desk, read.rules);
+    return reply.send(faults.list());
+  });
+  addStateRoutes(server, desk, onRequest);
+}
+
+/** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */
+export function arm(desk: Pick<Desk, 'faults' | 'goDown'>, rules: readonly FaultRule[]): void {
+  const isImmediate = (rule: FaultRule): boolean =>
+    rule.kind === 'refuse' && rule.after === 0 && rule.probability === 1 && !rule.operation && !rule.path;
+  desk.faults.add(rules.filter((rule) => !isImmediate(rule)));
+  for (const rule of rules) if (isImmediate(rule)) desk.goDown(rule.ms ?? DOWN_MS);
+}
+
+function sendLog(reply: FastifyReply, log: TruthLog): FastifyReply {
+  return reply.type('application/x-ndjson').send(log.read());
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address);
+}

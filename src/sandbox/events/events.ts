@@ -1,0 +1,144 @@
+import pLimit from 'p-limit';
+import type { WebhookType } from '../../api/contract/webhook-types.ts';
+import type { Account, Collaboration } from '../account.ts';
+import { createShelf } from '../state/shelf.ts';
+import { describeEvent } from './describe-event.ts';
+import type { Poster } from './post-event.ts';
+
+/** Members that only one kind of event has. */
+export type EventDetails = Readonly<Record<string, unknown>>;
+
+export type Attempt = {
+  readonly at: string;
+  readonly status: number | null;
+  /** Why there is no status. */
+  readonly error: string | null;
+};
+
+/** One event on its way to one webhook. */
+export type Delivery = {
+  readonly id: number;
+  readonly webhook_type: WebhookType;
+  readonly webhook_url: string;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  /** The body as it is sent, byte for byte. */
+  readonly body: string;
+  readonly attempts: readonly Attempt[];
+};
+
+export type Events = {
+  /** Whether a webhook is registered for that kind. */
+  isWanted(kind: WebhookType): boolean;
+  /** Sends an event to each webhook of its kind, in the background. @returns how many there are. */
+  fire(kind: WebhookType, collaboration: Collaboration, details: EventDetails): number;
+  /** What was sent and what came of it, the oldest first; of those that are done only the latest are kept. */
+  deliveries(): Iterable<Delivery>;
+  /** Stops sending. What is pending is sent after the next start, where the state is kept. */
+  close(): void;
+};
+
+export type EventsOptions = {
+  readonly poster: Poster;
+  /** Before the second attempt; each further wait is twice as long. */
+  readonly retryMs: number;
+  readonly appUrl: () => string;
+};
+
+/** The first attempt and five more: with a second before the second one, half a minute in all. */
+const MAX_ATTEMPTS = 6;
+
+/** Deliveries that are on their way at a time. */
+const AT_A_TIME = 32;
+
+/** Of the log. */
+const MAX_KEPT = 50_000;
+
+/** Sends events in the background, first those that were pending when the process before this one ended. */
+export function createEvents(account: Account, { poster, retryMs, appUrl }: EventsOptions): Events {
+  const log = createShelf<Delivery>(account.keeper, 'delivery');
+  const limit = pLimit(AT_A_TIME);
+  const waiting = new Set<NodeJS.Timeout>();
+  let lastId = Math.max(0, ...[...log.items.values()].map(({ id }) => id));
+  let isClosed = false;
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    if (isClosed) return;
+    const at = new Date().toISOString();
+    const isRegistered = account.webhooks.items.has(`${delivery.webhook_type} ${delivery.webhook_url}`);
+    const { status, error } = isRegistered
+      ? await poster.post({ url: delivery.webhook_url, body: delivery.body })
+      : { status: null, error: 'the webhook was deleted' };
+    // A connection that was cut by closing says nothing about the receiver.
+    if (isClosed) return;
+    const attempts = [...delivery.attempts, { at, status, error }];
+    const isDelivered = status !== null && status >= 200 && status <= 299;
+    const isOver = !isRegistered || attempts.length >= MAX_ATTEMPTS;
+    const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'pending';
+    const next: Delivery = { ...delivery, state, attempts };
+    log.set(String(delivery.id), next);
+    account.keeper?.commit();
+    if (state === 'pending') wait(next);
+  }
+
+  function send(delivery: Delivery): void {
+    void limit(attempt, delivery);
+  }
+
+  function wait(delivery: Delivery): void {
+    const timer = setTimeout(
+      () => {
+        waiting.delete(timer);
+        send(delivery);
+      },
+      retryMs * 2 ** (delivery.attempts.length - 1),
+    );
+    timer.unref();
+    waiting.add(timer);
+  }
+
+  function forgetOldest(): void {
+    for (const [id, { state }] of log.items) {
+      if (log.items.size <= MAX_KEPT) return;
+      if (state !== 'pending') log.delete(id);
+    }
+  }
+
+  for (const delivery of log.items.values()) if (delivery.state === 'pending') send(delivery);
+
+  return {
+    isWanted: (kind) => account.webhooks.items.size > 0 && listening(account, kind).length > 0,
+    fire(kind, collaboration, details) {
+      const urls = listening(account, kind);
+      if (urls.length === 0) return 0;
+      const body = JSON.stringify(describeEvent(account, collaboration, { details, appUrl: appUrl() }));
+      for (const url of urls) {
+        lastId += 1;
+        const delivery: Delivery = {
+          id: lastId,
+          webhook_type: kind,
+          webhook_url: url,
+          state: 'pending',
+          body,
+          attempts: [],
+        };
+        log.set(String(lastId), delivery);
+        send(delivery);
+      }
+      if (log.items.size > MAX_KEPT) forgetOldest();
+      return urls.length;
+    },
+    deliveries: () => log.items.values(),
+    close() {
+      isClosed = true;
+      limit.clearQueue();
+      for (const timer of waiting) clearTimeout(timer);
+      poster.close();
+    },
+  };
+}
+
+function listening(account: Account, kind: WebhookType): readonly string[] {
+  return [...account.webhooks.items.values()]
+    .filter(({ webhook_type }) => webhook_type === kind)
+    .map(({ webhook_url }) => webhook_url);
+}

@@ -1,0 +1,82 @@
+import { createHmac } from 'node:crypto';
+import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { isPrivateHost, lookUpPublic } from './private-address.ts';
+
+export type PostedEvent = { readonly url: string; readonly body: string };
+
+/** What came of one attempt: the status, or why there is none. */
+export type Receipt = { readonly status: number | null; readonly error: string | null };
+
+export type Poster = {
+  /** Sends one event. Follows no redirect, never throws. */
+  post(event: PostedEvent): Promise<Receipt>;
+  close(): void;
+};
+
+export type PosterOptions = {
+  /** Key of the signature. */
+  readonly secret: string;
+  /** What the names of the two headers begin with: `X-Service`. */
+  readonly headerPrefix: string;
+  /** Whether events may go to this machine and to private networks. */
+  readonly allowsPrivate: boolean;
+};
+
+/** A receiver that has not acknowledged by then has not received it. */
+const TIMEOUT_MS = 10_000;
+
+/** Section Events, "Delivery and verification". The signature is HMAC-SHA256 over the body's bytes, in lower-case hex. */
+export function createPoster({ secret, headerPrefix, allowsPrivate }: PosterOptions): Poster {
+  const agents = {
+    'http:': new HttpAgent({ keepAlive: true }),
+    'https:': new HttpsAgent({ keepAlive: true }),
+  } as const;
+
+  function headersOf(body: string): Readonly<Record<string, string | number>> {
+    return {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'influencer-sync-sandbox',
+      [`${headerPrefix}-Timestamp`]: String(Math.floor(Date.now() / 1000)),
+      [`${headerPrefix}-Signature`]: createHmac('sha256', secret).update(body).digest('hex'),
+    };
+  }
+
+  return {
+    post({ url, body }) {
+      const address = new URL(url);
+      if (!allowsPrivate && isPrivateHost(address.hostname))
+        return Promise.resolve({ status: null, error: 'a private address is refused' });
+      const isSecure = address.protocol === 'https:';
+      const options: ClientRequestArgs = {
+        method: 'POST',
+        agent: agents[isSecure ? 'https:' : 'http:'],
+        headers: headersOf(body),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(allowsPrivate ? {} : { lookup: lookUpPublic }),
+      };
+      return new Promise((resolve) => {
+        const request = isSecure ? requestHttps(address, options) : requestHttp(address, options);
+        request.on('response', (response) => {
+          response.resume();
+          response.on('error', () => {});
+          resolve({ status: response.statusCode ?? null, error: null });
+        });
+        request.on('error', (error: NodeJS.ErrnoException) =>
+          resolve({ status: null, error: reasonOf(error) }),
+        );
+        request.end(body);
+      });
+    },
+    close() {
+      agents['http:'].destroy();
+      agents['https:'].destroy();
+    },
+  };
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';
+  return error.code ?? error.message;
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { explainIssues } from '../../api/call.ts';
+import { type WebhookType, webhookTypes } from '../../api/contract/webhook-types.ts';
+import type { Account, Collaboration } from '../account.ts';
+import { changeTerms, type Terms } from '../change-terms.ts';
+import { findCollaboration } from '../find-collaboration.ts';
+import { type Answer, answer, refuse, type World } from '../operations/operation.ts';
+import type { EventDetails } from './events.ts';
+
+const amount = z.coerce.number();
+const text = z.string().min(1);
+
+/** Names the collaboration; with none of them it is the account's first. */
+const named = {
+  deal_id: z.string().optional(),
+  influencer_handle: z.string().optional(),
+  collab_id: z.string().optional(),
+  brand_id: z.coerce.number().int().optional(),
+};
+
+/** Settings of each kind that no operation causes, with what they are when nothing is said. Everything may come as text. */
+const happenings = {
+  new_payout_request: z.strictObject({
+    ...named,
+    payout_comment: z.string().default('Payout for last month'),
+    payout_currency: text.default('EUR'),
+    payout_amount: amount.default(125),
+  }),
+  new_max_bid: z.strictObject({ ...named, max_bid_comment: z.string().default('Max bid of 400 EUR') }),
+  product_sent: z.strictObject({
+    ...named,
+    product: text.default('Sample product'),
+    quantity: z.coerce.number().int().min(1).default(1),
+    customer_email: text.default('creator@example.com'),
+    phone: z.string().default('+31000000000'),
+  }),
+  new_email_sent: z.strictObject({ ...named, ...emailWith('Our collaboration') }),
+  new_influencer_reply: z.strictObject({ ...named, ...emailWith('Re: Our collaboration') }),
+  new_influencer_post: z.strictObject({
+    ...named,
+    post_url: text.default('https://posts.example/1'),
+    post_type: text.default('post'),
+    caption: z.string().default('A new post'),
+  }),
+} as const;
+
+/** Settings of the kinds that a change of state causes. An order is a referral, so it takes what that takes. */
+const terms = z.strictObject({
+  ...named,
+  code: z.string().optional(),
+  code_perc: amount.optional(),
+  commission_perc: amount.optional(),
+  custom_url: z.string().optional(),
+  custom_url_target: z.string().optional(),
+});
+
+function emailWith(subject: string) {
+  return {
+    subject: text.default(subject),
+    body: z.string().default('Hello!'),
+    from: text.default('sender@example.com'),
+    to: text.default('receiver@example.com'),
+  };
+}
+
+/** Whether it is one of the ten kinds. */
+export function isWebhookType(kind: string): kind is WebhookType {
+  return (webhookTypes as readonly string[]).includes(kind);
+}
+
+/**
+ * Makes an event happen: what no operation causes is simply told; the change of a code, a commission or a link is made; an order is
+ * referred through `refer`, the operation itself.
+ */
+export function triggerEvent(
+  world: World,
+  kind: WebhookType,
+  { input, refer }: { readonly input: unknown; readonly refer: (order: unknown) => Answer },
+): Answer {
+  if (kind === 'new_influencer_order') return triggerOrder(world, { input, refer });
+  const schema = kind in happenings ? happenings[kind as keyof typeof happenings] : terms;
+  const read = schema.safeParse(input ?? {});
+  if (!read.success) return refuse(400, explainIssues(read.error.issues));
+  const found = findCollaboration(world.account, nameSomeone(world.account, read.data));
+  if (found.kind === 'refused') return found.answer;
+  const { collaboration } = found;
+  if (!(kind in happenings)) {
+    changeTerms(world, collaboration, chooseTerms(kind, collaboration, read.data as Terms));
+    return told(kind, collaboration, countListeners(world.account, kind));
+  }
+  const details = describeHappening(kind, collaboration, read.data);
+  return told(kind, collaboration, world.events.fire(kind, collaboration, details));
+}
+
+function triggerOrder(
+  { account }: World,
+  { input, refer }: { readonly input: unknown; readonly refer: (order: unknown) => Answer },
+): Answer {
+  const given =
+    typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
+  const { order_revenue: revenue = 49.5, brand_id: brand, ...rest } = given;
+  const order = {
+    order_id: `triggered-${Date.now()}`,
+    order_platform: 'sandbox',
+    ...nameSomeone(account, rest),
+    ...(brand === undefined ? {} : { brand_id: Number(brand) }),
+    order_revenue: Number(revenue),
+  };
+  return refer(order);
+}
+
+/** The same, or the account's first collaboration where nothing names one. */
+function nameSomeone<Input extends Readonly<Record<string, unknown>>>(account: Account, input: Input): Input {
+  if (input.deal_id || input.influencer_handle || input.collab_id) return input;
+  const [first] = account.collaborations.keys();
+  return { ...input, collab_id: first ?? '' };
+}
+
+/** What was given, or something else than there is, so that something changes. */
+function chooseTerms(kind: WebhookType, { code, details }: Collaboration, given: Terms): Terms {
+  const { code: newCode, code_perc, commission_perc, custom_url, custom_url_target } = given;
+  switch (kind) {
+    case 'update_discount_code':
+      return {
+        ...(newCode === undefined && code_perc === undefined ? { code: `${code ?? 'CODE'}X` } : {}),
+        ...(newCode === undefined ? {} : { code: newCode }),
+        ...(code_perc === undefined ? {} : { code_perc }),
+      };
+    case 'update_commission':
+      return { commission_perc: commission_perc ?? Number(details.commission_perc ?? 10) + 1 };
+    default:
+      return {
+        custom_url: custom_url ?? `https://shop.example/go/${Date.now()}`,
+        ...(custom_url_target === undefined ? {} : { custom_url_target }),
+      };
+  }
+}
+
+function describeHappening(
+  kind: WebhookType,
+  { brandId }: Collaboration,
+  settings: Readonly<Record<string, unknown>>,
+): EventDetails {
+  const { deal_id: _d, influencer_handle: _h, collab_id: _c, brand_id: _b, ...rest } = settings;
+  // Zone-less, as the service writes it.
+  const received_time = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  switch (kind) {
+    case 'new_payout_request':
+      // Text here, an integer everywhere else.
+      return { ...rest, brand_id: String(brandId) };
+    case 'new_max_bid':
+      return { max_bid_information: rest };
+    case 'product_sent':
+      return {
+        send_product_info: {
+          line_items: [{ title: rest.product, quantity: rest.quantity }],
+          customer: { email: rest.customer_email },
+          shipping_address: { country_code: 'NL' },
+          phone: rest.phone,
+        },
+      };
+    case 'new_influencer_post':
+      return { post_information: { ...rest, published_time: received_time } };
+    default:
+      return { email_information: { ...rest, received_time } };
+  }
+}
+
+function countListeners({ webhooks }: Account, kind: WebhookType): number {
+  return [...webhooks.items.values()].filter(({ webhook_type }) => webhook_type === kind).length;
+}
+
+function told(kind: WebhookType, { id, deal }: Collaboration, deliveries: number): Answer {
+  return answer({ webhook_type: kind, deal_id: deal.id, collab_id: id, deliveries });
+}

@@ -1,0 +1,70 @@
+import type { OperationName } from '../../api/contract.ts';
+import { seededRandom } from '../random-id.ts';
+import { FAULT_KINDS, type FaultRule } from './fault-rule.ts';
+
+/** What goes wrong with one request. */
+export type Mishap = {
+  /** 0 without latency. */
+  readonly latencyMs: number;
+  /** The fault that is played; null when latency is all. */
+  readonly rule: FaultRule | null;
+  readonly isProcessed: boolean;
+};
+
+export type FaultPlan = {
+  add(rules: readonly FaultRule[]): void;
+  clear(): void;
+  /** The rules in force and how often each has played. */
+  list(): readonly (FaultRule & { readonly played: number })[];
+  /** Decides about one request; the same sequence of requests meets the same faults for the same seed. Null: nothing goes wrong. */
+  decide(operation: OperationName | null, path: string): Mishap | null;
+};
+
+type ArmedRule = { readonly rule: FaultRule; readonly random: () => number; passed: number; played: number };
+
+/** @param latencyMs of every request, beside the rules. */
+export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
+  let armed: ArmedRule[] = [];
+
+  function fires(one: ArmedRule): boolean {
+    const { rule } = one;
+    one.passed += 1;
+    // Going down again at each request after it came back would never end.
+    const limit = rule.count ?? (rule.kind === 'refuse' ? 1 : Number.POSITIVE_INFINITY);
+    if (one.passed <= rule.after || one.played >= limit) return false;
+    if (rule.probability < 1 && one.random() >= rule.probability) return false;
+    one.played += 1;
+    return true;
+  }
+
+  return {
+    add(rules) {
+      const more = rules.map((rule, index) => ({
+        rule,
+        random: seededRandom(`${rule.seed ?? seed}/${armed.length + index}`),
+        passed: 0,
+        played: 0,
+      }));
+      armed = [...armed, ...more];
+    },
+    clear() {
+      armed = [];
+    },
+    list: () => armed.map(({ rule, played }) => ({ ...rule, played })),
+    decide(operation, path) {
+      if (armed.length === 0 && latencyMs === 0) return null;
+      let delayMs = latencyMs;
+      let chosen: FaultRule | null = null;
+      for (const one of armed) {
+        const { rule } = one;
+        if (rule.operation !== undefined && rule.operation !== operation) continue;
+        if (rule.path !== undefined && rule.path !== path) continue;
+        if (rule.kind === 'latency') delayMs += fires(one) ? (rule.ms ?? 0) : 0;
+        else if (chosen === null && fires(one)) chosen = rule;
+      }
+      if (chosen === null)
+        return delayMs === 0 ? null : { latencyMs: delayMs, rule: null, isProcessed: true };
+      return { latencyMs: delayMs, rule: chosen, isProcessed: chosen.processed ?? FAULT_KINDS[chosen.kind] };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { FastifyReply } from 'fastify';
+import type { Answer } from '../operations/operation.ts';
+import type { FaultRule } from './fault-rule.ts';
+
+export type Stage = {
+  readonly reply: FastifyReply;
+  readonly rule: FaultRule;
+  /** What the operation answered, where the request is processed; a stand-in where not. */
+  readonly answer: Answer;
+  /** Stops listening for so many milliseconds. */
+  readonly goDown: (ms: number) => void;
+};
+
+const DOWN_MS = 1_000;
+
+/**
+ * Plays one fault in place of the answer.
+ *
+ * @returns the status that was sent; null when none was.
+ */
+export function playFault({ reply, rule, answer, goDown }: Stage): number | null {
+  switch (rule.kind) {
+    case 'refuse':
+      goDown(rule.ms ?? DOWN_MS);
+      return reset(reply);
+    case 'reset_before':
+    case 'reset_after':
+      return reset(reply);
+    case 'stall_before':
+    case 'stall_after':
+      return stall(reply, rule.ms);
+    case 'stall_body':
+      sendHalf(reply, answer, () => closeAfter(reply, rule.ms));
+      return answer.status;
+    case 'cut_body':
+      sendHalf(reply, answer, () => reply.raw.socket?.destroy());
+      return answer.status;
+    case 'error_before':
+    case 'error_after':
+      return send(reply, rule.status ?? 500, { message: 'Something went wrong on our side.' });
+    case '401':
+      return send(reply, 401, { message: 'Invalid API key.' });
+    case '429':
+      if (rule.retry_after !== undefined) reply.header('retry-after', retryAfterText(rule.retry_after));
+      return send(reply, 429, { message: 'Too many requests.' });
+    case 'redirect':
+      reply.header('location', '/elsewhere');
+      return send(reply, rule.status ?? 302, '');
+    case 'html':
+      reply.type('text/html; charset=utf-8');
+      return send(
+        reply,
+        rule.status ?? 200,
+        '<!doctype html><title>Maintenance</title><h1>We will be back soon</h1>',
+      );
+    case 'empty':
+      return send(reply, rule.status ?? 200, '');
+    case 'latency':
+      return send(reply, answer.status, answer.body);
+  }
+}
+
+function send(reply: FastifyReply, status: number, body: unknown): number {
+  reply.code(status).send(body);
+  return status;
+}
+
+function reset(reply: FastifyReply): null {
+  reply.hijack();
+  reply.raw.socket?.resetAndDestroy();
+  return null;
+}
+
+function stall(reply: FastifyReply, ms: number | undefined): null {
+  reply.hijack();
+  closeAfter(reply, ms);
+  return null;
+}
+
+function closeAfter(reply: FastifyReply, ms: number | undefined): void {
+  if (ms !== undefined) setTimeout(() => reply.raw.socket?.destroy(), ms).unref();
+}
+
+/** The headers promise the whole body; the first half of it is sent. */
+function sendHalf(reply: FastifyReply, answer: Answer, then: () => void): void {
+  const bytes = Buffer.from(JSON.stringify(answer.body));
+  reply.hijack();
+  reply.raw.writeHead(answer.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
+  reply.raw.write(bytes.subarray(0, bytes.length >> 1), then);
+}
+
+function retryAfterText(value: number | string): string {
+  const seconds = typeof value === 'string' ? /^date:(-?\d+)$/.exec(value)?.[1] : undefined;
+  return seconds === undefined ? String(value) : new Date(Date.now() + Number(seconds) * 1000).toUTCString();
+}

@@ -1,0 +1,60 @@
+import { creditSale, keepCollaboration } from '../account.ts';
+import { orderInformation } from '../events/order-information.ts';
+import { findCollaboration } from '../find-collaboration.ts';
+import { answer, type Call, type Handlers, refuse } from './operation.ts';
+
+export const affiliateTracking: Handlers = {
+  new_influencer_click: ({ account, body, bodyText, truth }) => {
+    const found = findCollaboration(account, body);
+    if (found.kind === 'refused') return found.answer;
+    const { collaboration } = found;
+    const added = body.increase_clicks ?? 1;
+    collaboration.clicks += added;
+    keepCollaboration(account, collaboration);
+    const newClicks = collaboration.deal.collaborations.reduce((sum, { clicks }) => sum + clicks, 0);
+    truth.recordClick({ collaboration, added, newClicks, bodyText });
+    return answer({
+      deal_id: collaboration.deal.id,
+      collab_id: collaboration.id,
+      new_clicks_value: newClicks,
+      message: 'The clicks were added.',
+    });
+  },
+
+  new_influencer_referral: (call) => {
+    const { account, body, bodyText, truth, events } = call;
+    const found = findCollaboration(account, body);
+    if (found.kind === 'refused') return found.answer;
+    const { collaboration } = found;
+    const repeated = noticeRepeat(call);
+    if (repeated === '409')
+      return refuse(409, 'This order_id is already registered for this order_platform.');
+    const done = {
+      deal_id: collaboration.deal.id,
+      collab_id: collaboration.id,
+      message: 'The referral was added.',
+    };
+    // The service is said to ignore a second one "so retries are safe": it answers as if nothing was special.
+    if (repeated === 'ignore') return { ...answer(done), isProcessed: false };
+
+    const revenue = truth.recordReferral({ collaboration, order: body, bodyText });
+    creditSale(collaboration, { revenue, currency: body.currency });
+    keepCollaboration(account, collaboration);
+    if (events.isWanted('new_influencer_order'))
+      events.fire('new_influencer_order', collaboration, orderInformation(body, collaboration));
+    return answer(done);
+  },
+};
+
+/** Remembers the order where a second one is to be noticed, now or after a restart with other settings, and says what to do with this one. */
+function noticeRepeat({
+  account,
+  body,
+  duplicates,
+}: Call<'new_influencer_referral'>): 'accept' | 'ignore' | '409' {
+  if (duplicates === 'accept' && account.keeper === null) return 'accept';
+  const order = `${body.order_platform ?? ''}\n${body.order_id}`;
+  if (account.orders.items.has(order)) return duplicates;
+  account.orders.set(order, true);
+  return 'accept';
+}

@@ -1,0 +1,55 @@
+import type { Account } from '../account.ts';
+import { type Influencer, pictureUrl, profileUrl } from '../search/influencer.ts';
+import { answer, type Handlers, refuse } from './operation.ts';
+
+export const identify: Handlers = {
+  identify_influencers: ({ account, body, identifyDelayMs }) => {
+    const brandId = chooseBrand(account, body.brand_id);
+    if (typeof brandId === 'string') return refuse(404, brandId);
+    const queuedAt = Date.now();
+    let queued = 0;
+    for (const text of body.influencer_list) {
+      const email = text.trim().toLowerCase();
+      const id = `${brandId} ${email}`;
+      if (email === '' || account.customers.items.has(id)) continue;
+      const sourceType = body.source_type ?? null;
+      account.customers.set(id, { email, brandId, sourceType, queuedAt, dueAt: queuedAt + identifyDelayMs });
+      queued += 1;
+    }
+    const { length } = body.influencer_list;
+    return answer({
+      message: `${length} contacts were received and ${queued} new ones queued.`,
+      success: true,
+    });
+  },
+
+  identify_influencers_real_time: ({ account, population, query }) => {
+    const { brand_id, influencer_email: email } = query;
+    if (!email) return refuse(400, 'influencer_email: it is required');
+    const brandId = chooseBrand(account, brand_id === undefined ? undefined : Number(brand_id));
+    if (typeof brandId === 'string') return refuse(404, brandId);
+    const influencer = population.findByEmail(email);
+    return answer(influencer === null ? { is_influencer: false } : describeIdentified(influencer));
+  },
+};
+
+/** The first brand of the account when none is given; a text says why there is none. */
+function chooseBrand(account: Account, brandId: number | undefined): number | string {
+  if (brandId === undefined) return [...account.brands.keys()][0] ?? 'Brand not found: the account has none.';
+  return account.brands.has(brandId) ? brandId : `Brand not found: there is no brand_id ${brandId}.`;
+}
+
+/** What both ways of identifying find. */
+export function describeIdentified(influencer: Influencer): Readonly<Record<string, unknown>> {
+  return {
+    is_influencer: true,
+    type: influencer.platform,
+    user_id: influencer.userId,
+    url: profileUrl(influencer),
+    username: influencer.handle,
+    fullname: influencer.fullName,
+    picture: pictureUrl(influencer),
+    followers: influencer.followers,
+    is_verified: influencer.isVerified,
+  };
+}

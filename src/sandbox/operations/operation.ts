@@ -1,0 +1,55 @@
+import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
+import type { Account } from '../account.ts';
+import type { Events } from '../events/events.ts';
+import type { Population } from '../search/population.ts';
+import type { Truth } from '../truth.ts';
+
+/** What every operation works on. */
+export type World = {
+  readonly account: Account;
+  readonly truth: Truth;
+  readonly population: Population;
+  readonly events: Events;
+  readonly duplicates: Duplicates;
+  /** How long identifying a contact takes. */
+  readonly identifyDelayMs: number;
+  /** Whether webhooks may go to this machine and to private networks. */
+  readonly allowsPrivateWebhooks: boolean;
+  /** Address of the web application, without a trailing slash; known once it listens. */
+  readonly appUrl: () => string;
+};
+
+/** What an operation is given: a request that fits the contract, and the world. */
+export type Call<Name extends OperationName> = World & {
+  readonly query: QueryOf<Name>;
+  readonly body: BodyOf<Name>;
+  /** The body as it came, byte for byte. */
+  readonly bodyText: string;
+};
+
+/** What the sandbox does with an order id that it already has from the same platform. */
+export type Duplicates = 'accept' | 'ignore' | '409';
+
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** Whether the request changed or read what it asked for; false for a refusal. */
+  readonly isProcessed: boolean;
+  /** Of `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+};
+
+/** Pure but for the world. Refuses by answering, never by throwing. */
+export type Handle<Name extends OperationName> = (call: Call<Name>) => Answer;
+
+/** The operations of one file, by name. */
+export type Handlers = { readonly [Name in OperationName]?: Handle<Name> };
+
+export function answer(body: unknown): Answer {
+  return { status: 200, body, isProcessed: true };
+}
+
+/** A 4xx with a text, as section Errors says. */
+export function refuse(status: number, message: string): Answer {
+  return { status, body: { message }, isProcessed: false };
+}

@@ -1,0 +1,105 @@
+import { foldHandle } from '../account.ts';
+import { describeReport } from '../search/describe-report.ts';
+import type { Influencer } from '../search/influencer.ts';
+import { pictureUrl, profileUrl } from '../search/influencer.ts';
+import { foldText } from '../search/places.ts';
+import { searchInfluencers } from '../search/search-influencers.ts';
+import { TOPICS } from '../search/words.ts';
+import { answer, type Handlers, refuse } from './operation.ts';
+
+/** Section Limits: 10 influencers a request, 1 search credit for each that is new. */
+const PAGE = 10;
+const HUNDREDTHS_A_NEW_ONE = 100;
+
+/** Section "Search and reports": the credits left are told divided by this. */
+const CREDITS_A_UNIT = 50;
+
+/** A look-up shows no more than this. */
+const MAX_ITEMS = 20;
+
+export const search: Handlers = {
+  get_search: ({ account, population, body }) => {
+    const { platform, filter, offset = 0 } = body;
+    const knownUntil = body.search_timestamp ?? Math.floor(Date.now() / 1000);
+    const found = searchInfluencers(population, { platform, filter, knownUntil });
+    if (found.kind === 'problem') return refuse(400, found.message);
+    const shown = found.influencers.slice(offset, offset + PAGE);
+    const fresh = shown.filter(({ userId }) => !account.seen.items.has(userId));
+    if (!account.credits.spendSearch(fresh.length * HUNDREDTHS_A_NEW_ONE)) {
+      const left = account.credits.search();
+      return refuse(402, `Not enough search credits: ${fresh.length} are needed and ${left} are left.`);
+    }
+    for (const { userId } of fresh) account.seen.set(userId, true);
+    return answer({
+      results: { accounts: shown.map(describeEntry), total: found.influencers.length },
+      cost: String(fresh.length),
+      shown_accounts: shown.map(({ userId }) => userId),
+      search_credits_left: account.credits.search() / CREDITS_A_UNIT,
+      search_timestamp: knownUntil,
+      success: true,
+      // The specification is silent on filters that it does not know: they change nothing, and that is said.
+      ...(found.ignored.length === 0 ? {} : { ignored_filters: found.ignored }),
+    });
+  },
+
+  database_influencers: ({ population, query }) => {
+    const { type, platform } = query;
+    const wanted = foldHandle(query.q.replace(/^\s*#/, ''));
+    const matching = population
+      .of(platform)
+      .filter(({ userId, handle, fullName }) =>
+        [userId, handle, fullName.toLowerCase()].some((name) => name.includes(wanted)),
+      );
+    if (type === 'search') return answer({ items: matching.slice(0, MAX_ITEMS).map(({ userId }) => userId) });
+    const topics = TOPICS.flatMap(([topic]) => (topic.includes(wanted) ? [`#${topic}`] : []));
+    const handles = matching.map(({ handle }) => `@${handle}`);
+    return answer({ items: [...topics, ...handles].slice(0, MAX_ITEMS) });
+  },
+
+  locations: ({ population, query }) => {
+    const wanted = foldText(query.q);
+    const places = population.places.filter(({ name }) => foldText(name).includes(wanted));
+    const items = places.map(({ id, name, type, country }) => ({ id, name, type, country }));
+    return answer({ items: items.slice(0, MAX_ITEMS), inputPhrase: query.q });
+  },
+
+  get_analytics_page: ({ account, population, query }) => {
+    const { user_id, influencer_handle, platform } = query;
+    if (!user_id && !influencer_handle)
+      return refuse(400, 'user_id: at least one of user_id and influencer_handle is required');
+    const influencer = user_id
+      ? population.find(user_id)
+      : population.findByHandle(influencer_handle ?? '', platform);
+    if (influencer === null || (platform !== undefined && influencer.platform !== platform))
+      return refuse(404, 'Influencer not found: nobody has this user_id or influencer_handle.');
+    const madeBefore = account.reports.items.get(influencer.userId);
+    if (madeBefore === undefined && !account.credits.spendReport())
+      return refuse(402, 'Not enough report credits: none is left.');
+    const madeAt = madeBefore ?? new Date().toISOString();
+    if (madeBefore === undefined) account.reports.set(influencer.userId, madeAt);
+    return answer({
+      report: describeReport(influencer),
+      generated_at: madeAt,
+      newly_generated: madeBefore === undefined,
+      report_credits_left: account.credits.reports(),
+      success: true,
+    });
+  },
+};
+
+function describeEntry(influencer: Influencer): unknown {
+  const { userId, handle, fullName, platform, followers, engagementRate, engagements, isVerified } =
+    influencer;
+  return {
+    user_id: userId,
+    username: handle,
+    fullname: fullName,
+    platform,
+    url: profileUrl(influencer),
+    picture: pictureUrl(influencer),
+    followers,
+    engagements,
+    engagement_rate: engagementRate,
+    is_verified: isVerified,
+  };
+}

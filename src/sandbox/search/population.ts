@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { seededRandom } from '../random-id.ts';
+import { createDraw } from './draw.ts';
+import type { Influencer, Platform } from './influencer.ts';
+import { type Ground, makeInfluencer } from './make-influencer.ts';
+import { listLanguages, listPlaces, type Place } from './places.ts';
+
+/** Influencers on each of the three platforms. */
+const INFLUENCERS_A_PLATFORM = 8_000;
+
+export const PLATFORMS = ['instagram', 'tiktok', 'youtube'] as const satisfies readonly Platform[];
+
+/** One in so many addresses that no influencer gives as its own belongs to one all the same. */
+const ONE_IN = 10;
+
+/** Influencers of nowhere, all made from the seed, each platform when it is first asked for. */
+export type Population = {
+  /** The most followed first. */
+  of(platform: Platform): readonly Influencer[];
+  find(userId: string): Influencer | null;
+  /** @param platform of the three, the first that has it when not given. */
+  findByHandle(handle: string, platform?: Platform): Influencer | null;
+  /** Whose address this is: that of a profile, or a tenth of all others, the same ones for the same seed. */
+  findByEmail(email: string): Influencer | null;
+  readonly places: readonly Place[];
+};
+
+type Made = {
+  readonly ranked: readonly Influencer[];
+  readonly byId: ReadonlyMap<string, Influencer>;
+  readonly byHandle: ReadonlyMap<string, Influencer>;
+};
+
+export function createPopulation(seed: string): Population {
+  const places = listPlaces();
+  const made = new Map<Platform, Made>();
+
+  function open(platform: Platform): Made {
+    const known = made.get(platform) ?? makePlatform(seed, platform, places);
+    made.set(platform, known);
+    return known;
+  }
+
+  function findByHandle(handle: string, platform?: Platform): Influencer | null {
+    const folded = handle.trim().replace(/^@/, '').toLowerCase();
+    const among = platform === undefined ? PLATFORMS : [platform];
+    for (const one of among) {
+      const found = open(one).byHandle.get(folded);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  return {
+    places,
+    of: (platform) => open(platform).ranked,
+    find(userId) {
+      for (const platform of PLATFORMS) {
+        const found = open(platform).byId.get(userId);
+        if (found !== undefined) return found;
+      }
+      return null;
+    },
+    findByHandle,
+    findByEmail(email) {
+      const address = email.trim().toLowerCase();
+      if (!/^[^@\s]+@[^@\s]+$/.test(address)) return null;
+      const own = /^(.+)@creators\.example$/.exec(address)?.[1];
+      const owner = own === undefined ? null : findByHandle(own);
+      if (owner?.email === address) return owner;
+      const digest = createHash('sha256').update(`${seed}/address/${address}`).digest();
+      if (digest.readUInt32LE(0) % ONE_IN !== 0) return null;
+      const { ranked } = open(PLATFORMS[digest.readUInt8(4) % PLATFORMS.length] ?? 'instagram');
+      return ranked[digest.readUInt32LE(5) % ranked.length] ?? null;
+    },
+  };
+}
+
+function makePlatform(seed: string, platform: Platform, places: readonly Place[]): Made {
+  const draw = createDraw(seededRandom(`${seed}/population/${platform}`));
+  const ground: Ground = {
+    cities: places.filter(({ type }) => type === 'city') as unknown as Ground['cities'],
+    languages: listLanguages() as Ground['languages'],
+  };
+  const influencers = Array.from({ length: INFLUENCERS_A_PLATFORM }, (_, number) =>
+    makeInfluencer(draw, platform, number, ground),
+  );
+  return {
+    ranked: influencers.toSorted((a, b) => b.followers - a.followers),
+    byId: new Map(influencers.map((influencer) => [influencer.userId, influencer])),
+    byHandle: new Map(influencers.map((influencer) => [influencer.handle, influencer])),
+  };
+}

@@ -1,0 +1,216 @@
+import type { AddressInfo, Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { createAccount } from './account.ts';
+import { buildServer } from './build-server.ts';
+import { arm } from './control.ts';
+import { createEvents } from './events/events.ts';
+import { createPoster } from './events/post-event.ts';
+import { createFaultPlan } from './faults/fault-plan.ts';
+import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
+import type { Duplicates } from './operations/operation.ts';
+import { idFrom } from './random-id.ts';
+import { createRateLimit, PLANS, type Plan } from './rate-limit.ts';
+import { DEMO_ACCOUNT, readAccountData } from './read-account-data.ts';
+import { createPopulation } from './search/population.ts';
+import { openKeeper } from './state/open-keeper.ts';
+import { createTruth, type Truth } from './truth.ts';
+
+export type SandboxOptions = {
+  /** 0: a free one. */
+  readonly port: number;
+  /** 127.0.0.1 when not given. */
+  readonly host?: string;
+  /** YAML file with the account; the built-in one when not given. */
+  readonly data?: string;
+  /** Made from the seed when not given. */
+  readonly key?: string;
+  /** Same seed, same ids, key, account and faults. */
+  readonly seed?: string;
+  /** What happens to an order id that is there already from the same platform; accepted when not given. */
+  readonly duplicates?: Duplicates;
+  readonly faults?: readonly FaultRuleInput[];
+  /** Of every request. */
+  readonly latencyMs?: number;
+  /** File that referrals are also written to, each before it is answered; continued when it exists. */
+  readonly truth?: string;
+  /** SQLite file that keeps the state and the truth, so that both survive a restart; made when it is missing. In memory when not given. */
+  readonly db?: string;
+  /** How many requests a minute the account may send; any number when not given. */
+  readonly plan?: Plan;
+  /** How long identifying contacts takes; two seconds when not given. */
+  readonly identifyDelayMs?: number;
+  /** Lets webhooks go to this machine and to private networks, which the service refuses. */
+  readonly allowPrivateWebhooks?: boolean;
+  /** Signs events; made from the seed when not given. */
+  readonly webhookSecret?: string;
+  /** What the names of the headers of an event begin with; `X-Service` when not given. */
+  readonly webhookHeaderPrefix?: string;
+  /** Wait before an event is sent a second time, doubled each further time; a second when not given. */
+  readonly webhookRetryMs?: number;
+  /** Lets `/_sandbox` answer other machines too. */
+  readonly openControl?: boolean;
+};
+
+export type Sandbox = {
+  /** Base address without a trailing slash. */
+  readonly url: string;
+  readonly key: string;
+  /** With which events are signed. */
+  readonly webhookSecret: string;
+  /** Ends all connections. */
+  close(): Promise<void>;
+};
+
+/** Long enough to be seen waiting, short enough to wait for. */
+const IDENTIFY_DELAY_MS = 2_000;
+
+const WEBHOOK_RETRY_MS = 1_000;
+
+/**
+ * Runs the service locally: a stateful twin with a log of what it really did.
+ *
+ * @throws KnownError `sandbox_data_missing`, `sandbox_data_invalid`, `sandbox_truth_unusable`, `sandbox_db_unusable`, `port_unusable` (exit 2).
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const {
+    port,
+    host = '127.0.0.1',
+    seed = '1',
+    duplicates = 'accept',
+    latencyMs = 0,
+    truth: truthFile,
+  } = options;
+  const data = readAccountData(options.data ?? DEMO_ACCOUNT);
+  const keeper = await openKeeper(options, seed);
+  const account = createAccount(data, seed, keeper);
+  keeper?.commit();
+  const truth = openTruth(() =>
+    createTruth(account, { file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
+  );
+  const key = options.key ?? `sandbox-${idFrom(seed, 'key').toLowerCase()}`;
+  const webhookSecret = options.webhookSecret ?? `signing-${idFrom(seed, 'webhook secret').toLowerCase()}`;
+  const allowsPrivateWebhooks = options.allowPrivateWebhooks ?? false;
+  const events = createEvents(account, {
+    poster: createPoster({
+      secret: webhookSecret,
+      headerPrefix: options.webhookHeaderPrefix ?? 'X-Service',
+      allowsPrivate: allowsPrivateWebhooks,
+    }),
+    retryMs: options.webhookRetryMs ?? WEBHOOK_RETRY_MS,
+    appUrl: () => url,
+  });
+  const requestsAMinute = PLANS[options.plan ?? 'off'];
+  let url = '';
+  let isClosed = false;
+
+  function release(): void {
+    events.close();
+    truth.close();
+    keeper?.close();
+  }
+
+  async function goDown(ms: number): Promise<void> {
+    const { server: http } = server;
+    const { port: taken } = http.address() as AddressInfo;
+    http.close();
+    http.closeIdleConnections();
+    do {
+      await sleep(ms);
+      // Someone else may have the port for a moment; then it stays down a little longer.
+    } while (!isClosed && !(await listensAgain(http, { port: taken, host })));
+  }
+
+  const desk = {
+    account,
+    key,
+    truth,
+    faults: createFaultPlan(seed, latencyMs),
+    duplicates,
+    population: createPopulation(seed),
+    events,
+    identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
+    allowsPrivateWebhooks,
+    rateLimit: requestsAMinute === null ? null : createRateLimit(requestsAMinute, () => performance.now()),
+    appUrl: () => url,
+    goDown: (ms: number) => {
+      if (server.server.listening) void goDown(ms);
+    },
+    isControlOpen: options.openControl ?? false,
+  };
+  const server = buildServer(desk);
+  await listen(() => server.listen({ port, host }), release);
+  url = `http://${reachable(host)}:${(server.server.address() as AddressInfo).port}`;
+  arm(
+    desk,
+    (options.faults ?? []).map((rule) => faultRule.parse(rule)),
+  );
+  return {
+    url,
+    key,
+    webhookSecret,
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      events.close();
+      await server.close();
+      release();
+    },
+  };
+}
+
+function listensAgain(
+  http: Server,
+  address: { readonly port: number; readonly host: string },
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onListening = (): void => {
+      http.off('error', onError);
+      resolve(true);
+    };
+    const onError = (): void => {
+      http.off('listening', onListening);
+      resolve(false);
+    };
+    http.once('listening', onListening).once('error', onError).listen(address);
+  });
+}
+
+function openTruth(open: () => Truth): Truth {
+  try {
+    return open();
+  } catch (cause) {
+    throw new KnownError({
+      code: 'sandbox_truth_unusable',
+      message: 'The truth file cannot be read or written, or holds something else.',
+      help: 'Name another file with --truth, in a folder that exists.',
+      safe: 'The sandbox was not started.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+async function listen(start: () => Promise<unknown>, release: () => void): Promise<void> {
+  try {
+    await start();
+  } catch (cause) {
+    release();
+    throw new KnownError({
+      code: 'port_unusable',
+      message: `The sandbox cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      help: 'Choose another port with --port, or --port 0 for a free one.',
+      safe: 'The sandbox was not started.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+/** An address under which this machine reaches itself. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

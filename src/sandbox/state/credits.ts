@@ -1,0 +1,52 @@
+import type { Keeper } from './keeper.ts';
+
+/** A search credit is counted in hundredths, so that 0.04 of one is a whole number. */
+const HUNDREDTHS = 100;
+
+/** What the account may still spend. Section Limits. */
+export type Credits = {
+  /** Search credits left. */
+  search(): number;
+  /** Report credits left. */
+  reports(): number;
+  /** Takes so many hundredths of a search credit, or nothing at all. @returns whether they were there. */
+  spendSearch(hundredths: number): boolean;
+  spendReport(): boolean;
+  /** Sets what is left, in credits. */
+  refill(left: { readonly search?: number | undefined; readonly reports?: number | undefined }): void;
+};
+
+export type StartingCredits = { readonly search: number; readonly reports: number };
+
+export function createCredits(keeper: Keeper | null, start: StartingCredits): Credits {
+  const kept = new Map(keeper?.all('credits'));
+  let search = Number(kept.get('search') ?? Math.round(start.search * HUNDREDTHS));
+  let reports = Number(kept.get('reports') ?? start.reports);
+
+  function keep(): void {
+    keeper?.put('credits', 'search', search);
+    keeper?.put('credits', 'reports', reports);
+  }
+
+  return {
+    search: () => search / HUNDREDTHS,
+    reports: () => reports,
+    spendSearch(hundredths) {
+      if (hundredths > search) return false;
+      search -= hundredths;
+      keep();
+      return true;
+    },
+    spendReport() {
+      if (reports < 1) return false;
+      reports -= 1;
+      keep();
+      return true;
+    },
+    refill(left) {
+      search = left.search === undefined ? search : Math.round(left.search * HUNDREDTHS);
+      reports = left.reports ?? reports;
+      keep();
+    },
+  };
+}

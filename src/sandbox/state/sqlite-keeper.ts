@@ -1,0 +1,114 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
+import type { TruthLog } from '../truth-log.ts';
+import type { Keeper } from './keeper.ts';
+
+/** Of the tables below. A file of another layout is refused, never changed. */
+const LAYOUT = 1;
+
+const TABLES = `
+  CREATE TABLE records (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (kind, id)
+  ) STRICT;
+  CREATE TABLE truth (
+    log TEXT NOT NULL, number INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (log, number)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${LAYOUT};
+`;
+
+/** Lines of a log that are read at a time. */
+const PAGE_LINES = 1_000;
+
+/**
+ * Keeps the state in a SQLite file, which one process has to itself. What was committed outlives a process that is killed; a machine that
+ * loses its power may lose the last moments, for nothing waits for the disk.
+ *
+ * @throws where the file cannot be opened, is in use, or holds something else.
+ */
+export function createSqliteKeeper(path: string): Keeper {
+  const database = new DatabaseSync(path);
+  try {
+    prepare(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const upsert = database.prepare(
+    'INSERT INTO records (kind, id, json) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET json = excluded.json',
+  );
+  const drop = database.prepare('DELETE FROM records WHERE kind = ? AND id = ?');
+  const select = database.prepare('SELECT id, json FROM records WHERE kind = ? ORDER BY number');
+  let isOpen = false;
+
+  function begin(): void {
+    if (isOpen) return;
+    database.exec('BEGIN');
+    isOpen = true;
+  }
+
+  function commit(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    database.exec('COMMIT');
+  }
+
+  return {
+    put(kind, id, value) {
+      begin();
+      upsert.run(kind, id, JSON.stringify(value));
+    },
+    remove(kind, id) {
+      begin();
+      drop.run(kind, id);
+    },
+    all: (kind) => select.all(kind).map(({ id, json }) => [String(id), JSON.parse(String(json))] as const),
+    openLog: (name) => openLog(database, name, begin),
+    commit,
+    close() {
+      commit();
+      database.close();
+    },
+  };
+}
+
+function prepare(database: DatabaseSync): void {
+  // Exclusive: two sandboxes on one file would each believe its own memory.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
+  const version = database.prepare('PRAGMA user_version').get()?.user_version;
+  if (version === LAYOUT) return;
+  const holds = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
+  if (version !== 0 || holds !== 0) throw new Error('This file holds something else than a sandbox.');
+  database.exec(`BEGIN; ${TABLES} COMMIT;`);
+}
+
+function openLog(database: DatabaseSync, name: string, begin: () => void): TruthLog {
+  const last = database
+    .prepare('SELECT coalesce(max(number), 0) AS count FROM truth WHERE log = ?')
+    .get(name);
+  const insert = database.prepare('INSERT INTO truth (log, number, line) VALUES (?, ?, ?)');
+  const page = database.prepare(
+    'SELECT number, line FROM truth WHERE log = ? AND number > ? ORDER BY number LIMIT ?',
+  );
+  let count = Number(last?.count ?? 0);
+
+  function* pages(): Generator<string> {
+    const end = count;
+    for (let after = 0; after < end; ) {
+      const rows = page.all(name, after, PAGE_LINES);
+      if (rows.length === 0) return;
+      after = Number(rows.at(-1)?.number ?? end);
+      yield rows.map(({ line }) => `${String(line)}\n`).join('');
+    }
+  }
+
+  return {
+    count: () => count,
+    append(line) {
+      begin();
+      count += 1;
+      insert.run(name, count, line);
+    },
+    read: () => Readable.from(pages(), { objectMode: false }),
+    close() {},
+  };
+}

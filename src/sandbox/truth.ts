@@ -1,0 +1,144 @@
+import type { OperationName } from '../api/contract.ts';
+import { type Account, type Collaboration, creditSale } from './account.ts';
+import { readNumberText } from './exact.ts';
+import { createFileLog, createMemoryLog, type TruthLog } from './truth-log.ts';
+
+export type Order = {
+  readonly order_id: string;
+  readonly order_revenue: number;
+  readonly order_platform?: string | undefined;
+  readonly order_notes?: string | undefined;
+  readonly currency?: string | undefined;
+};
+
+/** What became of a request. */
+export type Fate = {
+  readonly sequence: number;
+  readonly operation: OperationName | null;
+  readonly method: string;
+  /** Without its query, which may hold addresses. */
+  readonly path: string;
+  /** Null when no status was sent. */
+  readonly status: number | null;
+  readonly isProcessed: boolean;
+  /** The fault that was played, if any. */
+  readonly fault: string | null;
+};
+
+/** What the sandbox received and did; nothing of it depends on what a client believes. */
+export type Truth = {
+  readonly referrals: TruthLog;
+  readonly clicks: TruthLog;
+  readonly requests: TruthLog;
+  /** Counts a request as received. */
+  nextSequence(): number;
+  /** @returns the revenue as it was written, exact. */
+  recordReferral(referral: {
+    readonly collaboration: Collaboration;
+    readonly order: Order;
+    readonly bodyText: string;
+  }): string;
+  recordClick(click: {
+    readonly collaboration: Collaboration;
+    readonly added: number;
+    readonly newClicks: number;
+    readonly bodyText: string;
+  }): void;
+  recordRequest(fate: Fate): void;
+  close(): void;
+};
+
+/** @param file where referrals are also kept, so that they outlive the process; null: with the account's state. */
+export function createTruth(
+  account: Account,
+  options: { readonly file: string | null; readonly notesOrders: boolean },
+): Truth {
+  const { keeper } = account;
+  const openLog = (name: string): TruthLog => keeper?.openLog(name) ?? createMemoryLog();
+  const referrals =
+    options.file === null
+      ? openLog('referrals')
+      : createFileLog(options.file, (line) => replayReferral(account, line, options.notesOrders));
+  const clicks = openLog('clicks');
+  const requests = openLog('requests');
+  const timestamp = createTimestamp();
+  let sequence = requests.count();
+
+  return {
+    referrals,
+    clicks,
+    requests,
+    nextSequence: () => {
+      sequence += 1;
+      return sequence;
+    },
+    recordReferral({ collaboration, order, bodyText }) {
+      const revenue = readNumberText(bodyText, 'order_revenue') ?? String(order.order_revenue);
+      const head = headOf(referrals, collaboration, timestamp());
+      const platform =
+        order.order_platform === undefined ? '' : `,"order_platform":${JSON.stringify(order.order_platform)}`;
+      const currency = order.currency === undefined ? '' : `,"currency":${JSON.stringify(order.currency)}`;
+      const notes =
+        order.order_notes === undefined ? '' : `,"order_notes":${JSON.stringify(order.order_notes)}`;
+      const orderId = JSON.stringify(order.order_id);
+      referrals.append(
+        `${head},"order_id":${orderId}${platform},"order_revenue":"${revenue}"${currency}${notes},"body":${onOneLine(bodyText)}}`,
+      );
+      return revenue;
+    },
+    recordClick({ collaboration, added, newClicks, bodyText }) {
+      const head = headOf(clicks, collaboration, timestamp());
+      clicks.append(
+        `${head},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
+      );
+    },
+    recordRequest({ sequence: number, operation, method, path, status, isProcessed, fault }) {
+      const route = `"operation":${operation === null ? 'null' : `"${operation}"`},"method":"${method}","path":${JSON.stringify(path)}`;
+      const fate = `"status":${status},"processed":${isProcessed},"fault":${fault === null ? 'null' : `"${fault}"`}`;
+      requests.append(`{"sequence":${number},"at":"${timestamp()}",${route},${fate}}`);
+    },
+    close() {
+      referrals.close();
+    },
+  };
+}
+
+function headOf(log: TruthLog, collaboration: Collaboration, at: string): string {
+  return `{"sequence":${log.count() + 1},"at":"${at}","deal_id":${JSON.stringify(collaboration.deal.id)},"collab_id":${JSON.stringify(collaboration.id)}`;
+}
+
+/** Line breaks stand only between the tokens of valid JSON, where a blank means the same. */
+function onOneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json;
+}
+
+/** The time in ISO 8601, formatted once a millisecond. */
+function createTimestamp(): () => string {
+  let last = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== last) {
+      last = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
+  };
+}
+
+type ReferralLine = {
+  readonly collab_id: string;
+  readonly order_id: string;
+  readonly order_platform?: string;
+  readonly order_revenue: string;
+  readonly currency?: string;
+};
+
+/** Brings the account to where it was when the line was written. Deals that were created meanwhile are not in the file. */
+function replayReferral(account: Account, line: string, notesOrders: boolean): void {
+  const referral = JSON.parse(line) as ReferralLine;
+  if (notesOrders) account.orders.set(`${referral.order_platform ?? ''}\n${referral.order_id}`, true);
+  const collaboration = account.collaborations.get(referral.collab_id);
+  if (collaboration === undefined) return;
+  creditSale(collaboration, { revenue: referral.order_revenue, currency: referral.currency });
+}

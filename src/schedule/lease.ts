@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+export type LeaseHolder = {
+  readonly owner: string;
+  readonly host: string;
+  readonly pid: number;
+};
+
+export type Acquired =
+  | { readonly kind: 'acquired' }
+  | {
+      readonly kind: 'busy';
+      readonly holder: LeaseHolder & { readonly acquiredAt: Date; readonly endsInMs: number };
+    };
+
+/**
+ * Takes a lease, or says who holds it. Time is the database's alone, so that no machine's clock matters, and a row, not a session
+ * lock, holds it, so that it works behind a pooler.
+ *
+ * @param name `job:<job>` or `source:<source>`.
+ */
+export async function acquireLease(
+  db: Database,
+  options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
+): Promise<Acquired> {
+  const { name, owner, host, pid, ttlMs } = options;
+  const taken = await sql`
+    insert into ops.leases as l (name, owner, host, pid, expires_at)
+    values (${name}, ${owner}::uuid, ${host}, ${pid}, clock_timestamp() + ${ttlMs} * interval '1 millisecond')
+    on conflict (name) do update
+    set owner = excluded.owner, host = excluded.host, pid = excluded.pid, expires_at = excluded.expires_at,
+        acquired_at = clock_timestamp(), fence = l.fence + 1
+    where l.expires_at <= clock_timestamp() or l.owner = excluded.owner
+    returning 1`.execute(db);
+  if (taken.rows.length > 0) return { kind: 'acquired' };
+
+  const { rows } = await sql<{
+    owner: string;
+    host: string;
+    pid: number;
+    acquired_at: Date;
+    ends_in_ms: string;
+  }>`
+    select owner, host, pid, acquired_at, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000) as ends_in_ms
+    from ops.leases where name = ${name}`.execute(db);
+  const held = rows[0];
+  // Given back in this very moment: take it.
+  if (held === undefined) return acquireLease(db, options);
+  const endsInMs = Math.max(0, Number(held.ends_in_ms));
+  return {
+    kind: 'busy',
+    holder: { owner: held.owner, host: held.host, pid: held.pid, acquiredAt: held.acquired_at, endsInMs },
+  };
+}
+
+/** Gives back everything that this owner holds. */
+export async function releaseLeases(db: Database, owner: string): Promise<void> {
+  await sql`delete from ops.leases where owner = ${owner}::uuid`.execute(db);
+}
+
+export type Heartbeat = {
+  /** False once the leases may be over as far as this process can tell: nothing new may be claimed or written. */
+  isHeld(): boolean;
+  stop(): void;
+};
+
+/** Three beats may fail before a lease is lost. */
+const BEATS_PER_TTL = 4;
+
+/**
+ * Keeps this owner's leases in force until stopped. What it knows of time is the monotonic clock, and it counts from before the beat
+ * was asked for: it gives up before the database does, never after.
+ *
+ * @param leases how many rows the owner holds; fewer means that someone took one over.
+ */
+export function startHeartbeat(
+  db: Database,
+  options: { readonly owner: string; readonly ttlMs: number; readonly leases: number },
+): Heartbeat {
+  const { owner, ttlMs, leases } = options;
+  let heldUntil = performance.now() + ttlMs;
+  let beating = false;
+
+  async function beat(): Promise<void> {
+    if (beating) return;
+    beating = true;
+    const askedAt = performance.now();
+    try {
+      const { rows } = await sql`
+        update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
+        where owner = ${owner}::uuid and expires_at > clock_timestamp() returning 1`.execute(db);
+      heldUntil = rows.length >= leases ? askedAt + ttlMs : 0;
+    } catch {
+      // The database is away: what is held runs out by itself.
+    } finally {
+      beating = false;
+    }
+  }
+
+  const timer = setInterval(beat, ttlMs / BEATS_PER_TTL);
+  timer.unref();
+  return {
+    isHeld: () => performance.now() < heldUntil,
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,61 @@
+import { hostname } from 'node:os';
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { ExitCode } from '../model/exit-code.ts';
+import type { RunFinished, RunStatus } from '../model/run.ts';
+
+/** @returns the id of the new run. */
+export async function beginRun(
+  db: Database,
+  options: { readonly job: string; readonly kind: string },
+): Promise<string> {
+  const run = await db
+    .insertInto('ops.runs')
+    .values({ job: options.job, kind: options.kind, host: hostname(), pid: process.pid })
+    .returning('run_id')
+    .executeTakeFirstOrThrow();
+  return run.run_id;
+}
+
+export type RunEnd = {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly exitCode: ExitCode;
+  readonly finished: RunFinished | null;
+  /** Why it failed; no secrets, row values or addresses. */
+  readonly problem: string | null;
+};
+
+export async function endRun(db: Database, end: RunEnd): Promise<void> {
+  await db
+    .updateTable('ops.runs')
+    .set({
+      status: end.status,
+      exit_code: end.exitCode,
+      problem: end.problem,
+      counts: end.finished === null ? null : JSON.stringify(end.finished.counts),
+      amounts: end.finished === null ? null : JSON.stringify(end.finished.amounts),
+      finished_at: sql`clock_timestamp()`,
+    })
+    .where('run_id', '=', end.runId)
+    .execute();
+}
+
+/**
+ * Settles the runs of a job whose process died: the caller holds the job's lease, so no other run of it is alive.
+ *
+ * @returns how many.
+ */
+export async function settleDeadRuns(
+  db: Database,
+  options: { readonly job: string; readonly currentRunId: string },
+): Promise<number> {
+  const settled = await db
+    .updateTable('ops.runs')
+    .set({ status: 'interrupted', problem: 'its process was gone', finished_at: sql`clock_timestamp()` })
+    .where('job', '=', options.job)
+    .where('status', '=', 'running')
+    .where('run_id', '<', options.currentRunId)
+    .executeTakeFirst();
+  return Number(settled.numUpdatedRows);
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, matchesGlob } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { SourceFile } from '../model/source.ts';
+import { WILDCARD } from './parse-source-uri.ts';
+
+/** Larger pieces than the default of 64 KiB save a third of the time. */
+export const READ_BYTES = 512 * 1_024;
+
+/**
+ * The files in and below a folder, in the order of their names, each with the digest of its content. Links are followed, each real folder is
+ * read once. A path that exists as it is written is no glob.
+ *
+ * @throws KnownError `folder_missing`, `folder_unreadable` (exit 2).
+ */
+export async function* listFolderFiles(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
+  const found = await statOrNull(path);
+  if (found === null && !WILDCARD.test(path)) throw missing(path);
+  if (found?.isFile()) return yield* digestFile(path, signal);
+  const folder = found === null ? folderBefore(path) : path;
+  if ((await statOrNull(folder))?.isDirectory() !== true) throw missing(folder);
+
+  const glob = found === null ? path.slice(folder === '/' ? 1 : folder.length + 1) : null;
+  const depth = glob === null || glob.includes('**') ? Number.POSITIVE_INFINITY : glob.split('/').length;
+  const names: string[] = [];
+  for await (const name of walk(folder, { depth, seen: new Set() })) {
+    if (glob === null || matchesGlob(name, glob)) names.push(name);
+  }
+  names.sort();
+  for (const name of names) yield* digestFile(join(folder, name), signal);
+}
+
+/** Names of the regular files below a folder, relative to it. */
+async function* walk(
+  folder: string,
+  { depth, seen }: { readonly depth: number; readonly seen: Set<string> },
+): AsyncGenerator<string> {
+  const real = await realpath(folder).catch((error: unknown) => refuse(error, folder));
+  if (seen.has(real)) return;
+  seen.add(real);
+  const entries = await readdir(folder).catch((error: unknown) => refuse(error, folder));
+  for (const name of entries) {
+    if (name.startsWith('.')) continue;
+    const path = join(folder, name);
+    // Follows links. One that leads nowhere, or a file that went meanwhile, is not there.
+    const stats = await statOrNull(path);
+    if (stats?.isFile()) yield name;
+    if (!stats?.isDirectory() || depth <= 1) continue;
+    for await (const below of walk(path, { depth: depth - 1, seen })) yield `${name}/${below}`;
+  }
+}
+
+async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    for await (const bytes of createReadStream(path, {
+      highWaterMark: READ_BYTES,
+      ...(signal ? { signal } : {}),
+    })) {
+      hash.update(bytes as Buffer);
+      sizeBytes += (bytes as Buffer).length;
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    refuse(error, path);
+  }
+  yield { uri: pathToFileURL(path).href, version: `sha256:${hash.digest('hex')}`, sizeBytes };
+}
+
+/** The deepest folder before the first wildcard. */
+function folderBefore(path: string): string {
+  return dirname(`${path.slice(0, path.search(WILDCARD))}x`);
+}
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  return stat(path).catch((error: unknown) => {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
+    return refuse(error, path);
+  });
+}
+
+function missing(path: string): KnownError {
+  return new KnownError({
+    code: 'folder_missing',
+    message: 'There is no such folder.',
+    where: path,
+    help: 'Make the folder, or mend the uri of the source in pipeline.yaml (paths are relative to that file).',
+    safe: 'Nothing was read.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** Says that this user may not read something; anything else is thrown as it is. */
+export function refuse(error: unknown, path: string): never {
+  const code = codeOf(error);
+  if (code !== 'EACCES' && code !== 'EPERM') throw error;
+  throw new KnownError({
+    code: 'folder_unreadable',
+    message: `This user may not read it (${code}).`,
+    where: path,
+    help: 'Grant the user that runs influencer-sync the right to read it.',
+    safe: 'Nothing of it was read.',
+    exitCode: EXIT.configuration,
+    cause: error,
+  });
+}
+
+/** Code of a file system error, for example ENOENT. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { SourceFile } from '../model/source.ts';
+import { changedWhileReading, fileGone } from './changed-while-reading.ts';
+import { codeOf, READ_BYTES, refuse } from './list-folder-files.ts';
+import { pathOfFileUri } from './parse-source-uri.ts';
+
+/** Reads a file of a folder. Whether it was the listed version shows at the end, so nothing may be sealed before. */
+export async function* openFolderFile(
+  file: SourceFile,
+  { signal }: { readonly signal?: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const path = pathOfFileUri(file.uri);
+  const hash = createHash('sha256');
+  const stream = createReadStream(path, { highWaterMark: READ_BYTES, ...(signal ? { signal } : {}) });
+  try {
+    for await (const bytes of stream as AsyncIterable<Buffer>) {
+      hash.update(bytes);
+      yield bytes;
+    }
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') throw fileGone(file, error);
+    refuse(error, path);
+  } finally {
+    stream.destroy();
+  }
+  if (`sha256:${hash.digest('hex')}` !== file.version) throw changedWhileReading(file);
+}

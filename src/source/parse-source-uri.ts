@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+
+/** Where a source's files lie, and which of them belong to it. */
+export type SourcePlace =
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      /** What the store is asked for: the part of the key before the first wildcard, else the whole of it. */
+      readonly prefix: string;
+      /** Pattern for whole keys; null when everything below the prefix belongs to the source. */
+      readonly glob: string | null;
+    }
+  | { readonly kind: 'folder' /** Absolute, perhaps with wildcards. */; readonly path: string };
+
+/** Where a glob begins. A backslash takes a wildcard's meaning away. */
+export const WILDCARD = /[*?[{\\]|[!+@]\(/;
+
+/**
+ * Reads the address of a source: `s3://bucket/prefix/`, `s3://bucket/orders/*.csv.gz`, `/absolute/folder`, `file:///absolute/folder`.
+ *
+ * @throws KnownError `source_address_invalid` (exit 2).
+ */
+export function parseSourceUri(uri: string): SourcePlace {
+  if (/^s3:/i.test(uri)) {
+    const { bucket, key } = parseObjectUri(uri);
+    const wildcard = key.search(WILDCARD);
+    if (wildcard < 0) return { kind: 's3', bucket, prefix: key, glob: null };
+    return { kind: 's3', bucket, prefix: key.slice(0, wildcard), glob: key };
+  }
+  if (/^file:/i.test(uri)) return { kind: 'folder', path: pathOfFileUri(uri) };
+  if (uri.startsWith('/')) return { kind: 'folder', path: uri };
+  throw invalidAddress(uri);
+}
+
+/** Takes `s3://bucket/key` apart. The key stands as it is, with no %-encoding. */
+export function parseObjectUri(uri: string): { readonly bucket: string; readonly key: string } {
+  const match = /^s3:\/\/([^/]+)(?:\/(.*))?$/is.exec(uri);
+  const bucket = match?.[1];
+  if (bucket === undefined) throw invalidAddress(uri);
+  return { bucket, key: match?.[2] ?? '' };
+}
+
+/** Absolute path of `file:///…`. */
+export function pathOfFileUri(uri: string): string {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    throw invalidAddress(uri);
+  }
+}
+
+function invalidAddress(uri: string): KnownError {
+  return new KnownError({
+    code: 'source_address_invalid',
+    message: 'The address is neither an S3 address nor a folder.',
+    where: uri,
+    help: 'Write s3://bucket/prefix/ or the path of a folder, with a glob at the end if wanted.',
+    safe: 'Nothing was read.',
+    exitCode: EXIT.configuration,
+  });
+}

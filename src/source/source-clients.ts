@@ -1,0 +1,32 @@
+import type { SourceSettings } from '../model/config.ts';
+import { createS3Client, type S3Client } from './create-s3-client.ts';
+
+/** The connections that reading sources needs; folders need none. */
+export type SourceClients = {
+  /** The client of an S3 source, made on first use. */
+  readonly s3: (source: SourceSettings) => Promise<S3Client>;
+  /** Ends all connections. */
+  readonly close: () => void;
+};
+
+/** One S3 client for each way of addressing, shared by all sources. Loads and connects nothing until a source needs it. */
+export function openSourceClients(): SourceClients {
+  const clients = new Map<string, Promise<S3Client>>();
+  return {
+    s3: (source) => {
+      const key = `${source.forcePathStyle} ${source.limits.idleTimeoutSeconds}`;
+      const client = clients.get(key) ?? createS3Client(source);
+      clients.set(key, client);
+      return client;
+    },
+    close: () => {
+      for (const client of clients.values()) {
+        client.then(
+          ({ close }) => close(),
+          () => {},
+        );
+      }
+      clients.clear();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { badEncoding, type TextPlace } from './bad-encoding.ts';
+import { countLines } from './count-lines.ts';
+import { type Decoder, decoderFor } from './decoder-for.ts';
+
+/** Decoders do not say where they stumble, so they are fed pieces that can be searched byte by byte. */
+const PIECE_BYTES = 4_096;
+
+/**
+ * Turns text of another encoding into UTF-8.
+ *
+ * @throws FileHeld `bad_encoding`; the byte it names is where the decoder noticed, a few after the one at fault at most.
+ */
+export async function* transcode(
+  bytes: AsyncIterable<Uint8Array>,
+  place: TextPlace,
+): AsyncGenerator<Uint8Array> {
+  const createDecoder = await decoderFor(place.encoding);
+  const decoder = createDecoder();
+  const lines = countLines();
+  let offset = 0;
+
+  for await (const chunk of bytes) {
+    let text = '';
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, at + PIECE_BYTES);
+      const decoded = decoder.write(piece);
+      if (decoded === null) {
+        const isMidUnit = place.encoding.startsWith('utf-16') && offset % 2 === 1;
+        const valid = search(createDecoder(), { piece, from: isMidUnit ? 1 : 0 });
+        lines.add(Buffer.from(text + valid.text));
+        throw badEncoding(place, { offset: offset + valid.bytes, line: lines.line() });
+      }
+      text += decoded;
+      offset += piece.length;
+    }
+    if (text === '') continue;
+    const utf8 = Buffer.from(text);
+    lines.add(utf8);
+    yield utf8;
+  }
+  const last = decoder.end();
+  if (last === null) throw badEncoding(place, { offset, line: lines.line() });
+  if (last !== '') yield Buffer.from(last);
+}
+
+/** Feeds a piece that is known to be wrong byte by byte, up to where a decoder refuses it. */
+function search(
+  decoder: Decoder,
+  { piece, from }: { readonly piece: Uint8Array; readonly from: number },
+): { readonly bytes: number; readonly text: string } {
+  let text = '';
+  for (let at = from; at < piece.length; at += 1) {
+    const decoded = decoder.write(piece.subarray(at, at + 1));
+    if (decoded === null) return { bytes: at, text };
+    text += decoded;
+  }
+  return { bytes: 0, text: '' };
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { CodeChange, OrderEvent, WebhookEvent } from '../model/webhook-event.ts';
+import { toStorableJson } from './to-storable-json.ts';
+
+/** A delivery whose signature was verified. */
+export type Delivery = {
+  readonly body: Buffer;
+  /** Last part of the address, by which the kinds are registered apart; null where it has none. Not signed. */
+  readonly addressKind: string | null;
+  /** The timestamp header. Not signed. */
+  readonly timestamp: string | undefined;
+};
+
+/** An event carries no kind, but most kinds have a member of their own. */
+const KIND_BY_MEMBER: Readonly<Record<string, string>> = {
+  order_information: 'new_influencer_order',
+  code_information: 'update_discount_code',
+  commission_information: 'update_commission',
+  custom_link_information: 'update_custom_link',
+  max_bid_information: 'new_max_bid',
+  send_product_info: 'product_sent',
+  payout_amount: 'new_payout_request',
+};
+
+const KIND = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Longer ids and codes are none. */
+const MAX_TEXT = 500;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Reads what we need of an event. Never throws: what cannot be understood is stored all the same. */
+export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEvent {
+  const text = body.toString('utf8');
+  const members = readMembers(text);
+  return {
+    kind: kindOf(members, addressKind),
+    body: toStorableJson(text),
+    bodySha256: createHash('sha256').update(body).digest('hex'),
+    dealId: textOf(members.deal_id),
+    collabId: textOf(members.collab_id),
+    sentAt: readSeconds(timestamp),
+    order: readOrder(membersOf(members.order_information)),
+    codeChange: readCodeChange(members),
+  };
+}
+
+/** Numbers become the text that they are written as, so that no id and no amount loses a digit. */
+function readMembers(text: string): Members {
+  type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+  const { parse } = JSON as unknown as { parse(text: string, reviver: Reviver): unknown };
+  try {
+    return membersOf(
+      parse(text, (_key, value, context) => (typeof value === 'number' ? context?.source : value)),
+    );
+  } catch {
+    return {};
+  }
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+function kindOf(members: Members, addressKind: string | null): string {
+  const said = textOf(members.webhook_type);
+  if (said !== null && KIND.test(said)) return said;
+  const member = Object.keys(KIND_BY_MEMBER).find((name) => name in members);
+  const told = member === undefined ? undefined : KIND_BY_MEMBER[member];
+  if (told !== undefined) return told;
+  return addressKind !== null && KIND.test(addressKind) ? addressKind : 'unknown';
+}
+
+function readOrder(order: Members): OrderEvent | null {
+  const orderId = textOf(order.order_id);
+  if (orderId === null) return null;
+  const revenue = textOf(order.order_revenue) ?? '';
+  const currency = textOf(order.order_currency)?.toUpperCase() ?? '';
+  return {
+    orderId: orderId.normalize('NFC'),
+    orderPlatform: textOf(order.platform),
+    amount: /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null,
+    currency: /^[A-Z]{3}$/.test(currency) ? currency : null,
+  };
+}
+
+function readCodeChange(members: Members): CodeChange | null {
+  const code = membersOf(members.code_information);
+  const link = membersOf(members.custom_link_information);
+  const change =
+    'code_information' in members
+      ? ({
+          kind: 'discount_code',
+          oldValue: textOf(code.old_discount_code),
+          newValue: textOf(code.new_discount_code),
+        } as const)
+      : ({
+          kind: 'custom_link',
+          oldValue: textOf(link.old_custom_link),
+          newValue: textOf(link.new_custom_link),
+        } as const);
+  return change.oldValue === null && change.newValue === null ? null : change;
+}
+
+/** Text that says something and that Postgres takes. */
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value.replaceAll('\u0000', '').toWellFormed().trim();
+  return text === '' || text.length > MAX_TEXT ? null : text;
+}
+
+/** Unix seconds of this century. */
+function readSeconds(text: string | undefined): string | null {
+  return text !== undefined && /^\d{9,10}$/.test(text) ? new Date(Number(text) * 1000).toISOString() : null;
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { contract, operationNames, operationOf } from '../../src/api/contract.ts';
+import { exampleOf } from '../../src/api/examples.ts';
+import { openApiDocument } from '../../src/api/openapi.ts';
+import { operationReference } from '../../src/api/operation-reference.ts';
+
+const MEND = 'Run `npm run openapi` and commit what it writes.';
+
+type Described = {
+  readonly operationId: string;
+  readonly security?: unknown;
+  readonly 'x-repeatable': boolean;
+};
+const document = JSON.parse(openApiDocument()) as {
+  readonly paths: Record<string, Record<string, Described>>;
+};
+
+describe('what is drawn from the contract', () => {
+  it('docs/openapi.json is the contract as it stands (npm run openapi writes it)', () => {
+    expect(readDocument('openapi.json') === openApiDocument(), MEND).toBe(true);
+  });
+
+  it('docs/operations.md is the contract as it stands (npm run openapi writes it)', () => {
+    expect(readDocument('operations.md') === operationReference(), MEND).toBe(true);
+  });
+
+  it('a public linter finds nothing wrong with the OpenAPI document, by its recommended rules', async () => {
+    expect(await lint(openApiDocument())).toEqual([]);
+  });
+
+  it('the linter would find a reference that leads nowhere', async () => {
+    const broken = openApiDocument().replace('#/components/responses/Refused', '#/components/responses/Gone');
+    expect(await lint(broken)).toContain('no-unresolved-refs');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('has every operation under each of its paths, once by its name', () => {
+    const described = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const names = described.map(({ operationId }) => operationId);
+    expect(names.toSorted()).toEqual([...operationNames, 'increase_influencer_clicks'].toSorted());
+    for (const name of operationNames) {
+      const { method, path, repeatable } = operationOf(name);
+      expect(document.paths[path]?.[method.toLowerCase()]).toMatchObject({
+        operationId: name,
+        'x-repeatable': repeatable,
+      });
+    }
+  });
+
+  it('wants the key everywhere but for the public hello', () => {
+    const open = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter(({ security }) => security !== undefined);
+    expect(open.map(({ operationId }) => operationId)).toEqual(['public_hello']);
+  });
+
+  it('marks what the specification does not show, and leaves it open', () => {
+    const text = JSON.stringify(document.paths['/v1/account/get_webhooks']);
+    expect(text).toContain('"x-not-shown":true');
+    expect(text).toContain('"additionalProperties":{}');
+  });
+});
+
+it.each(operationNames)('the example of %s fits the contract', (name) => {
+  const { query, body } = exampleOf(name);
+  const operation = contract[name];
+  expect(operation.query?.safeParse(query ?? {}).success ?? query === undefined).toBe(true);
+  expect(operation.body?.safeParse(body).success ?? body === undefined).toBe(true);
+});
+
+function readDocument(name: string): string {
+  return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+}
+
+/** Names of the rules that are broken. */
+async function lint(source: string): Promise<readonly string[]> {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+  return problems.map(({ ruleId }) => ruleId);
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { readErrorText } from '../../src/api/read-error.ts';
+
+test.each([
+  ['message', '{"message":"Brand not found"}', 'Brand not found'],
+  ['error', '{"error":"Brand not found"}', 'Brand not found'],
+  ['error as an object', '{"error":{"code":7,"message":"Brand not found"}}', 'Brand not found'],
+  ['error_message', '{"error_message":"Brand not found"}', 'Brand not found'],
+  ['errors of texts', '{"errors":["one","two"]}', 'one; two'],
+  ['errors of objects', '{"errors":[{"field":"a","message":"one"},{"msg":"two"}]}', 'one; two'],
+  ['errors by field', '{"errors":{"order_id":["is missing"]}}', 'order_id: is missing'],
+  ['an empty message beside an error', '{"message":"","error":"Brand not found"}', 'Brand not found'],
+  ['a JSON text', '"Brand not found"', 'Brand not found'],
+  ['plain text', 'upstream connect error', 'upstream connect error'],
+  [
+    'a page',
+    '<html><head><title>502 Bad</title><style>b{}</style></head><body><h1>Bad  gateway</h1></body></html>',
+    '502 Bad Bad gateway',
+  ],
+])('reads the text of an error in the form: %s', (_form, body, text) => {
+  expect(readErrorText(body)).toBe(text);
+});
+
+test.each(['', '  \n', '{}', '[]', 'null', '{"message":""}', '{"deal_id":"D1"}', '42'])(
+  'finds no text in %j',
+  (body) => {
+    expect(readErrorText(body)).toBeNull();
+  },
+);
+
+test('masks addresses and keys', () => {
+  const text = readErrorText(
+    '{"message":"mara@example.com and <jo.b+x@shop.test>: api_key=planted-1 was refused, key: \\"planted-2\\", 0a1b2c3d4e5f60718293a4b5"}',
+  );
+  expect(text).not.toMatch(/mara|jo\.b|planted|0a1b2c/);
+  expect(text).toContain('[address]');
+  expect(text).toContain('[key]');
+});
+
+test('leaves deal ids and plain words about keys as they are', () => {
+  expect(readErrorText('{"message":"Invalid API key for deal ETUNQ6ZTW1 of @mara"}')).toBe(
+    'Invalid API key for deal ETUNQ6ZTW1 of @mara',
+  );
+});
+
+test('folds line breaks and escape sequences into one line', () => {
+  expect(readErrorText('{"message":"one\\r\\n\\u001b[31mtwo\\u0000"}')).toBe('one [31mtwo');
+});
+
+test('cuts to 300 characters without splitting one', () => {
+  const text = readErrorText(JSON.stringify({ message: '👍'.repeat(400) })) ?? '';
+  expect(Array.from(text)).toHaveLength(300);
+  expect(text.endsWith('👍…')).toBe(true);
+});
+
+test('reads a megabyte without a blank quickly', () => {
+  const began = performance.now();
+  readErrorText('a1-'.repeat(350_000));
+  readErrorText('<script'.repeat(150_000));
+  expect(performance.now() - began).toBeLessThan(500);
+});

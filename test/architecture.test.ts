@@ -1,0 +1,169 @@
+import { basename, dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readModules, type SourceModule } from './support/read-modules.ts';
+
+const modules = readModules('src', 'jobs');
+
+/** What each area may import of the others, types included. An area that is not named here is a stage. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'all'>> = {
+  model: [],
+  db: ['model'],
+  // What talks to the service, or plays it, does so by the one contract.
+  post: ['model', 'db', 'api'],
+  sandbox: ['model', 'db', 'api'],
+  pipeline: 'all',
+  jobs: ['model', 'pipeline'],
+  cli: 'all',
+  main: ['cli'],
+};
+const STAGE_MAY_IMPORT = ['model', 'db'];
+
+/** Nobody imports these: `main` is the entry, `cli` is what it starts. */
+const TOP = ['cli', 'main'];
+
+/** Packages that only some areas may use, so that there is one place for each: SQL, S3, HTTP to the service, HTTP servers. */
+const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]; instead: string }[] = [
+  {
+    what: 'SQL is spoken',
+    names: /^(pg|kysely|@electric-sql\/pglite)$/,
+    areas: ['db', 'intake', 'attribute', 'ledger', 'report', 'mirror', 'schedule'],
+    instead: 'put the query into a stage',
+  },
+  { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },
+  {
+    what: 'the service is called',
+    names: /^undici$/,
+    areas: ['api'],
+    instead: 'add the operation to api/contract/ and call it',
+  },
+  {
+    what: 'HTTP is served',
+    names: /^(fastify|@fastify\/.*|fastify-.*)$/,
+    areas: ['sandbox', 'webhook', 'observe'],
+    instead: 'serve it from one of those',
+  },
+];
+
+/** They run when they are imported, because that is what they are for. */
+const SCRIPTS = ['src/main.ts', 'src/api/write-openapi.ts', 'src/config/write-json-schema.ts'];
+
+describe('dependencies run one way: model ← stages ← pipeline ← jobs, cli ← main', () => {
+  it('model imports nothing but model: move what needs more into the stage that needs it', () => {
+    expect(
+      findings(
+        modules.filter(({ path }) => areaOf(path) === 'model'),
+        (module) => imported(module, (to) => areaOf(to) !== 'model'),
+      ),
+    ).toEqual([]);
+  });
+
+  it('a stage imports only itself, model and db (post and sandbox also api): let src/pipeline/ hand it what another stage makes', () => {
+    expect(
+      findings(modules, (module) =>
+        imported(module, (to) => isOurs(to) && !mayImport(areaOf(module.path), areaOf(to))),
+      ),
+    ).toEqual([]);
+  });
+
+  it('nothing imports cli or main: give the value to the function as an argument', () => {
+    const below = modules.filter(({ path }) => !TOP.includes(areaOf(path)));
+    expect(findings(below, (module) => imported(module, (to) => TOP.includes(areaOf(to))))).toEqual([]);
+  });
+
+  it.each(PACKAGES)('$what only in its areas: elsewhere, $instead', ({ names, areas }) => {
+    const elsewhere = modules.filter(({ path }) => !areas.includes(areaOf(path)));
+    expect(findings(elsewhere, (module) => imported(module, (to) => names.test(to)))).toEqual([]);
+  });
+
+  it('no modules load each other in a circle: move what both need into a third', () => {
+    expect(findCircles()).toEqual([]);
+  });
+});
+
+describe('a module can be imported without anything happening', () => {
+  it('nothing is constructed, started or awaited at import: do it in a function that is given what it needs', () => {
+    const imported = modules.filter(({ path }) => !SCRIPTS.includes(path));
+    expect(findings(imported, ({ constructs }) => constructs)).toEqual([]);
+  });
+
+  it('the environment is read in cli, and in source for the standard chain of S3: elsewhere, take the value as an argument', () => {
+    const below = modules.filter(({ path }) => ![...TOP, 'source'].includes(areaOf(path)));
+    expect(findings(below, ({ environmentReads }) => environmentReads.map((line) => `line ${line}`))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('files are small, and called what they do', () => {
+  it('a file has 300 lines at most, unless it only declares data: split it by what its functions are for', () => {
+    const long = modules.filter(({ lines, functions }) => lines > 300 && functions > 0);
+    expect(findings(long, ({ lines }) => [`${lines} lines`])).toEqual([]);
+  });
+
+  it('names are kebab-case and say something: no utils, helpers, common, misc, manager', () => {
+    const vague =
+      /(^|\/|-)(utils?|helpers?|common|misc|shared|managers?)(\/|\.ts$)|(^|\/)services?(\/|\.ts$)/;
+    const kebab = /^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/;
+    expect(modules.map(({ path }) => path).filter((path) => vague.test(path) || !kebab.test(path))).toEqual(
+      [],
+    );
+  });
+
+  it('a folder with an index.ts lists all of its files there: add yours to the list', () => {
+    expect(modules.filter(({ path }) => basename(path) === 'index.ts').flatMap(findUnlisted)).toEqual([]);
+  });
+});
+
+function isOurs(path: string): boolean {
+  return path.startsWith('src/') || path.startsWith('jobs/');
+}
+
+/** `src/ledger/claim.ts` → `ledger`, `src/main.ts` → `main`, `jobs/x.ts` → `jobs`, `pg` → ``. */
+function areaOf(path: string): string {
+  if (path.startsWith('jobs/')) return 'jobs';
+  return path.startsWith('src/') ? (path.split('/')[1] ?? '').replace(/\.ts$/, '') : '';
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true;
+  const allowed = MAY_IMPORT[from] ?? STAGE_MAY_IMPORT;
+  return allowed === 'all' ? !TOP.includes(to) : allowed.includes(to);
+}
+
+function imported(module: SourceModule, isWrong: (to: string) => boolean): readonly string[] {
+  return module.imports.filter(isWrong);
+}
+
+/** One line for each thing that is wrong, so that a failure says where. */
+function findings(
+  among: readonly SourceModule[],
+  find: (module: SourceModule) => readonly string[],
+): readonly string[] {
+  return among.flatMap((module) => find(module).map((what) => `${module.path}: ${what}`));
+}
+
+/** Files of the index's folder that it does not reach, by itself or by way of the folder's other files. */
+function findUnlisted(index: SourceModule): readonly string[] {
+  const folder = dirname(index.path);
+  const siblings = modules.filter(({ path }) => dirname(path) === folder);
+  const reached = new Set([index.path]);
+  for (const path of reached) {
+    const module = siblings.find((sibling) => sibling.path === path);
+    for (const to of module?.imports ?? []) if (dirname(to) === folder) reached.add(to);
+  }
+  return siblings.map(({ path }) => path).filter((path) => !reached.has(path));
+}
+
+function findCircles(): readonly string[] {
+  const byPath = new Map(modules.map((module) => [module.path, module]));
+  const done = new Set<string>();
+  const circles: string[] = [];
+  function follow(path: string, way: readonly string[]): void {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+    if (way.includes(path) || done.has(path)) return;
+    for (const to of byPath.get(path)?.loads ?? []) follow(to, [...way, path]);
+    done.add(path);
+  }
+  for (const { path } of modules) follow(path, []);
+  return circles;
+}

@@ -1,0 +1,201 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, order, useDatabase } from '../intake/story.ts';
+import { makeTestFolder } from '../support/setup.ts';
+import { type AttributeGiven, decisions, type Given, openDesk } from './story.ts';
+
+/** What one order comes to. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
+const CODES = [
+  'MIRA,,@mira.glow,D1,,,',
+  'GLOW 5,,mira.glow,D1,,,',
+  'NOOR,,noor,,,,',
+  'PIA,,pia,D3,,,',
+  'PIA5,,Pia,D3,,,2026-04-01',
+  'PAST,,mira.glow,D1,,,2026-04-09',
+  'FUTURE,,mira.glow,D1,,2026-04-11,',
+  'ELSEWHERE,777,olga,D9,,,',
+  'BOTH,,mira.glow,D1,,,2026-04-10',
+  'BOTH,,noor,D2,,2026-04-11,',
+  'TWICE,,mira.glow,D1,,,',
+  'TWICE,,noor,D2,,,',
+].join('\n');
+
+const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
+  ['an exclusion of the layout comes first', { exclusion: 'test', codes: ['MIRA'] }, 'excluded test'],
+  [
+    'a status that is not credited',
+    { status: 'pending', codes: ['MIRA'] },
+    'excluded status_pending',
+    { credited: ['paid'] },
+  ],
+  [
+    'no status at all is fine',
+    { status: null, dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { credited: ['paid'] },
+  ],
+  [
+    'no amount for the rule',
+    { subtotal: null, codes: ['MIRA'] },
+    'excluded no_revenue',
+    { revenue: 'subtotal' },
+  ],
+  ['nothing paid', { total: '0.00', codes: ['MIRA'] }, 'excluded zero_revenue'],
+  ['less than nothing paid', { total: '-1.00', codes: ['MIRA'] }, 'excluded negative_revenue'],
+  [
+    'all paid back',
+    { refunded: '10.00', codes: ['MIRA'] },
+    'excluded fully_refunded',
+    { revenue: 'total_less_refunds' },
+  ],
+  [
+    'all paid back, where that does not matter',
+    { refunded: '10.00', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+  ],
+  [
+    'a free order is not a refunded one',
+    { total: '0.00', refunded: '0.00', dealId: 'D7' },
+    'excluded zero_revenue',
+    { revenue: 'total_less_refunds' },
+  ],
+  ['another brand', { brandId: '777', dealId: 'D7' }, 'excluded other_brand'],
+  [
+    'the deal that the export names wins over codes',
+    { dealId: 'D7', influencerHandle: 'x', codes: ['NOOR'] },
+    'attributed explicit D7 → deal:D7',
+  ],
+  ['the collaboration that the export names', { collabId: 'C7' }, 'attributed explicit C7 → collab:C7'],
+  [
+    'the handle that the export names',
+    { influencerHandle: '@Noor', brandId: '4819' },
+    'attributed explicit @Noor → handle:noor',
+  ],
+  ['a code, however written', { codes: [' m i r a '] }, 'attributed code  m i r a  → deal:D1'],
+  ['two codes of one owner', { codes: ['glow5', 'MIRA'] }, 'attributed code glow5 → deal:D1'],
+  [
+    'a code beside one that nobody owns',
+    { codes: ['WELCOME', 'NOOR'] },
+    'attributed code NOOR → handle:noor',
+  ],
+  ['two codes of two owners', { codes: ['MIRA', 'NOOR'] }, 'held ambiguous_codes MIRA, NOOR'],
+  ['one code of two owners', { codes: ['TWICE'] }, 'held ambiguous_codes TWICE'],
+  [
+    'one code of two owners, one after the other: the first',
+    { codes: ['BOTH'] },
+    'attributed code BOTH → deal:D1',
+  ],
+  [
+    '… and the second',
+    { codes: ['BOTH'], placedAt: '2026-04-11T00:00:00Z' },
+    'attributed code BOTH → deal:D2',
+  ],
+  [
+    'a valid code beside an expired one of another',
+    { codes: ['PAST', 'NOOR'] },
+    'attributed code NOOR → handle:noor',
+  ],
+  ['an expired code', { codes: ['PAST'] }, 'unattributed code_expired PAST'],
+  [
+    'an expired code on its last day',
+    { codes: ['PAST'], placedAt: '2026-04-09T23:59:59Z' },
+    'attributed code PAST → deal:D1',
+  ],
+  ['a code that is not valid yet', { codes: ['FUTURE'] }, 'unattributed code_not_yet_valid FUTURE'],
+  [
+    'an expired code of an order without a time',
+    { codes: ['PAST'], placedAt: null },
+    'attributed code PAST → deal:D1',
+  ],
+  ['a code of another brand', { codes: ['ELSEWHERE'] }, 'unattributed code_of_other_brand ELSEWHERE'],
+  ['a code that nobody owns', { codes: ['WELCOME'] }, 'unattributed unknown_code WELCOME'],
+  ['a link with a code', { codes: ['WELCOME'], links: ['mira'] }, 'attributed link mira → deal:D1'],
+  ['a link with a handle', { links: ['@PIA'] }, 'attributed link @PIA → deal:D3'],
+  ['a link with a handle that has two deals', { links: ['@NOOR'] }, 'held ambiguous_links @NOOR'],
+  ['a code wins over a link', { codes: ['NOOR'], links: ['mira'] }, 'attributed code NOOR → handle:noor'],
+  ['links of two owners', { links: ['mira', 'noor'] }, 'held ambiguous_links mira, noor'],
+  ['a link that nobody owns', { links: ['newsletter'] }, 'unattributed unknown_link newsletter'],
+  ['nothing at all', {}, 'organic'],
+];
+
+describe.each(ENGINES)('attribution on %s', (engine) => {
+  const database = useDatabase(engine);
+  const newDesk = () => {
+    const path = join(makeTestFolder(), 'codes.csv');
+    return openDesk(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
+  };
+
+  const rules = RULES.map(([title, given, expected, how]) => ({ title, given, expected, how }));
+  test.each(rules)('$title', async ({ given, expected, how = {} }) => {
+    const desk = await newDesk();
+    await desk.read({ orders: [order('1', given)] });
+    await desk.attribute({ ...how, codes: CODES });
+    expect(await decisions(desk)).toEqual([`1: ${expected}`]);
+  });
+
+  test('revenue is what the rule says, and the owner is named whole', async () => {
+    const desk = await newDesk();
+    await desk.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
+    await desk.attribute({ codes: CODES, revenue: 'total_less_refunds' });
+    const { rows } = await sql`
+      select amount, currency, influencer_handle, deal_id, collab_id, brand_id from intake.attributions where job = ${desk.job}`.execute(
+      desk.db,
+    );
+    expect(rows).toEqual([
+      {
+        amount: '7.5000',
+        currency: 'EUR',
+        influencer_handle: '@mira.glow',
+        deal_id: 'D1',
+        collab_id: null,
+        brand_id: '4819',
+      },
+    ]);
+  });
+
+  test('only what is new is looked at, until the rules change', async () => {
+    const desk = await newDesk();
+    await desk.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
+    expect(await desk.attribute({ codes: CODES })).toBe(2);
+    expect(await desk.attribute()).toBe(0);
+    await desk.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
+    expect(await desk.attribute()).toBe(1);
+    await desk.read({ orders: [order('3', { total: '11.00' })] });
+    expect(await desk.attribute()).toBe(1);
+    // What comes out as before is left as it is.
+    expect(await desk.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
+    expect(await decisions(desk)).toEqual([
+      '1: attributed code WELCOME → handle:pia',
+      '2: attributed code MIRA → deal:D1',
+      '3: organic',
+    ]);
+  });
+
+  test('orders of a file that is not sealed, or was held, are nobody’s business', async () => {
+    const desk = await newDesk();
+    await desk.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
+    expect(await desk.attribute({ codes: CODES })).toBe(0);
+  });
+
+  test('in a transaction that is rolled back it is a preview', async () => {
+    const desk = await newDesk();
+    await desk.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    const path = join(makeTestFolder(), 'codes.csv');
+    const undone = new Error('undone');
+    const preview = desk.db.transaction().execute(async (trx) => {
+      const rehearsal = await openDesk(trx, {
+        path,
+        writeCodes: (text) => writeFileSync(path, text),
+        shops: [{ ...desk, db: trx }],
+      });
+      await rehearsal.attribute({ codes: CODES });
+      expect(await rehearsal.prepare()).toMatchObject({ created: 1 });
+      expect(await decisions(rehearsal)).toEqual(['1: attributed code MIRA → deal:D1']);
+      throw undone;
+    });
+    await expect(preview).rejects.toBe(undone);
+    expect(await decisions(desk)).toEqual([]);
+  });
+});

@@ -1,0 +1,162 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { loadCodes } from '../../src/attribute/load-codes.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { ENGINES, openShop, useDatabase } from '../intake/story.ts';
+import { makeTestFolder } from '../support/setup.ts';
+import { BRAND, HEADER } from './story.ts';
+
+describe.each(ENGINES)('codes.csv on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  async function load(text: string | Uint8Array, given: { timeZone?: string; job?: string } = {}) {
+    const path = join(makeTestFolder(), 'codes.csv');
+    writeFileSync(path, text);
+    const job = given.job ?? (await openShop(database())).source;
+    const loaded = await loadCodes(database(), {
+      job,
+      path,
+      timeZone: given.timeZone ?? null,
+      brandId: BRAND,
+    });
+    return { ...loaded, job, rows: await stored(database(), job) };
+  }
+
+  test('columns may stand in any order, after a byte order mark, with semicolons, blanks and blank lines', async () => {
+    const { rows, problems } = await load(
+      '\ufeffInfluencer_Handle ; CODE\r\n @Mira.Glow ; été 20 \r\n\r\n;\r\n"b;c";X\r\n',
+    );
+    expect(problems).toEqual([]);
+    expect(
+      rows.map(({ code, code_folded, handle_folded, target, line_no }) => [
+        code,
+        code_folded,
+        handle_folded,
+        target,
+        line_no,
+      ]),
+    ).toEqual([
+      ['été 20', 'été20', 'mira.glow', 'handle:mira.glow', 2],
+      ['X', 'x', 'b;c', 'handle:b;c', 5],
+    ]);
+  });
+
+  test('a deal is the target, else a collaboration, else the handle', async () => {
+    const { rows } = await load(`${HEADER}\nA,,mira,D1,C1,,\nB,,mira,,C1,,\nC,,Mira,,,,`);
+    expect(rows.map(({ target }) => target)).toEqual(['deal:D1', 'collab:C1', 'handle:mira']);
+  });
+
+  test('a date alone means that whole day in the zone', async () => {
+    const { rows } = await load(
+      `${HEADER}\nA,,m,,,2026-03-29,2026-03-29\nB,,m,,,2026-04-01 18:30,2026-04-30T00:00:00Z`,
+      { timeZone: 'Europe/Amsterdam' },
+    );
+    expect(
+      rows.map(({ valid_from, valid_to }) => [valid_from?.toISOString(), valid_to?.toISOString()]),
+    ).toEqual([
+      // The clocks go forward on that day: it has 23 hours.
+      ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+      ['2026-04-01T16:30:00.000Z', '2026-04-30T00:00:00.000Z'],
+    ]);
+  });
+
+  test('a row that is no good is named with its place, and the others count', async () => {
+    const { rows, problems } = await load(
+      [
+        HEADER,
+        'A,,m,,,,',
+        ',,m,,,,',
+        'B,,,,,,',
+        'C,,m,,,31.12.2026,',
+        'D,,m,,,,2026-02-30',
+        'E,,m,,,,,surplus',
+      ].join('\n'),
+    );
+    expect(rows.map(({ code }) => code)).toEqual(['A']);
+    expect(problems.map(({ line, column, value }) => [line, column, value])).toEqual([
+      [3, 'code', null],
+      [4, 'influencer_handle', null],
+      [5, 'valid_from', '31.12.2026'],
+      [6, 'valid_to', '2026-02-30'],
+      [7, null, null],
+    ]);
+    expect(problems.every(({ reason, help }) => reason !== '' && help !== '')).toBe(true);
+  });
+
+  test('a column that nobody knows is named', async () => {
+    const { problems } = await load('code,influencer_handle,valid_form\nA,m,2026-01-01');
+    expect(problems).toMatchObject([{ line: 1, column: 'valid_form' }]);
+  });
+
+  test('a code that two own at the same time is a problem of both lines; one after the other is none', async () => {
+    const { problems } = await load(
+      [
+        HEADER,
+        'A,,m,,,,',
+        'a ,,n,,,2026-01-01,',
+        'B,,m,,,,2026-01-31',
+        'B,,n,,,2026-02-01,',
+        'A,777,o,,,,',
+        'A,,M,,,,',
+      ].join('\n'),
+    );
+    expect(problems.map(({ line, value }) => [line, value])).toEqual([
+      [2, 'A'],
+      [3, 'a'],
+      [7, 'A'],
+    ]);
+  });
+
+  test('codes are replaced as a whole when they change, and left alone when not', async () => {
+    const first = await load(`${HEADER}\nA,,m,,,,\nB,,m,,,,`);
+    const stamp = () =>
+      sql`select loaded_at from intake.code_lists where job = ${first.job}`.execute(database());
+    const before = await stamp();
+    const same = await load(`${HEADER}\r\nA,,m,,,,\r\nB,,m,,,,\r\n`, { job: first.job });
+    expect([same.hash, (await stamp()).rows]).toEqual([first.hash, before.rows]);
+    const other = await load(`${HEADER}\nC,,m,,,,`, { job: first.job });
+    expect(other.hash).not.toBe(first.hash);
+    expect(other.rows.map(({ code }) => code)).toEqual(['C']);
+  });
+
+  test('a missing file, one in another encoding and one without the columns stop the run and keep the codes', async () => {
+    const { job } = await load(`${HEADER}\nA,,m,,,,`);
+    const path = join(makeTestFolder(), 'codes.csv');
+    const options = { job, path, timeZone: null, brandId: BRAND };
+    await expect(loadCodes(database(), options)).rejects.toMatchObject({
+      details: { code: 'codes_missing', exitCode: 2 },
+    });
+    writeFileSync(path, Buffer.from([0x63, 0xe9]));
+    await expect(loadCodes(database(), options)).rejects.toMatchObject({
+      details: { code: 'codes_unreadable' },
+    });
+    writeFileSync(path, 'Rabattcode,influencer_handle\nA,m');
+    await expect(loadCodes(database(), options)).rejects.toMatchObject({ details: { code: 'codes_header' } });
+    rmSync(path);
+    expect((await stored(database(), job)).map(({ code }) => code)).toEqual(['A']);
+  });
+
+  test('a job without codes has none', async () => {
+    const { source: job } = await openShop(database());
+    expect(await loadCodes(database(), { job, path: null, timeZone: null, brandId: BRAND })).toMatchObject({
+      codes: 0,
+      problems: [],
+    });
+  });
+});
+
+type Stored = {
+  code: string;
+  code_folded: string;
+  handle_folded: string | null;
+  target: string;
+  line_no: number;
+  valid_from: Date | null;
+  valid_to: Date | null;
+};
+
+async function stored(db: Database, job: string): Promise<Stored[]> {
+  return (await sql<Stored>`select * from intake.codes where job = ${job} order by line_no`.execute(db)).rows;
+}

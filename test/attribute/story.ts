@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import { type AttributeOrdersOptions, attributeOrders } from '../../src/attribute/attribute-orders.ts';
+import { loadCodes } from '../../src/attribute/load-codes.ts';
+import { type PreparedEntries, prepareEntries } from '../../src/attribute/prepare-entries.ts';
+import type { Database } from '../../src/db/connect.ts';
+import type { StagedOrder } from '../../src/model/order.ts';
+import { openShop, type Shop } from '../intake/story.ts';
+
+export const ACCOUNT = 'A1';
+export const BRAND = '4819';
+
+export type Desk = Shop & {
+  readonly job: string;
+  /** Writes codes.csv, loads it, and attributes by it. */
+  attribute(given?: AttributeGiven): Promise<number>;
+  prepare(): Promise<PreparedEntries>;
+};
+export type AttributeGiven = Partial<Pick<AttributeOrdersOptions, 'revenue' | 'brandId'>> & {
+  readonly codes?: string;
+  readonly credited?: readonly string[] | null;
+};
+
+export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
+
+/** A job with one source, and somebody who writes its codes. `writeCodes` puts the text where `path` says. */
+export async function openDesk(
+  db: Database,
+  options: {
+    readonly path: string;
+    readonly writeCodes: (text: string) => void;
+    readonly shops?: readonly Shop[];
+  },
+): Promise<Desk> {
+  const shop = options.shops?.[0] ?? (await openShop(db));
+  const job = shop.source;
+  const sources = (options.shops ?? [shop]).map(({ source }) => source);
+  let codes = '';
+  return {
+    ...shop,
+    job,
+    async attribute(given = {}) {
+      codes = given.codes ?? codes;
+      options.writeCodes(`${HEADER}\n${codes}`);
+      const brandId = given.brandId ?? BRAND;
+      const { hash } = await loadCodes(db, { job, path: options.path, timeZone: null, brandId });
+      const { decided } = await attributeOrders(db, {
+        job,
+        sources: sources.map((source) => ({ source, credited: given.credited ?? null })),
+        brandId,
+        revenue: given.revenue ?? 'total',
+        codesHash: hash,
+      });
+      return decided;
+    },
+    prepare: () =>
+      prepareEntries(db, {
+        job,
+        runId: shop.runId,
+        accountId: ACCOUNT,
+        orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, `platform of ${job}`])),
+      }),
+  };
+}
+
+/** What was decided about a source's orders: `id: outcome reason by value → target`. */
+export async function decisions({ db, job, source }: Pick<Desk, 'db' | 'job' | 'source'>): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select order_id || ': ' || concat_ws(' ', outcome, reason, matched_by, matched_value, '→ ' || target) as said
+    from intake.attributions where job = ${job} and source = ${source} order by order_id`.execute(db);
+  return rows.map(({ said }) => said);
+}
+
+export type Entry = {
+  entry_id: string;
+  order_id: string;
+  state: string;
+  state_reason: string | null;
+  body: string;
+  amount: string;
+  attempt: number;
+  not_sent: number;
+};
+
+export async function entries({ db, job }: Pick<Desk, 'db' | 'job'>): Promise<Entry[]> {
+  const { rows } = await sql<Entry>`
+    select entry_id, order_id, state, state_reason, body, amount, attempt, not_sent from ledger.entries
+    where job = ${job} order by entry_id`.execute(db);
+  return rows;
+}
+
+/** `order id: kind old → new`, in the order in which they were noted. */
+export async function adjustments({ db, job }: Pick<Desk, 'db' | 'job'>): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select e.order_id || ': ' || d.kind || ' ' || trim_scale(d.old_amount) || ' → ' || coalesce(trim_scale(d.new_amount)::text, '-') as said
+    from ledger.adjustments d join ledger.entries e using (entry_id) where e.job = ${job} order by d.adjustment_id`.execute(
+    db,
+  );
+  return rows.map(({ said }) => said);
+}
+
+const STATES: Record<string, string> = {
+  accepted: `state = 'accepted', attempt = 1, deal_id = 'D1'`,
+  sending: `state = 'sending', attempt = 1, owner = gen_random_uuid()`,
+  in_doubt: `state = 'in_doubt', attempt = 1, doubtful_attempt = 1, state_reason = 'timeout'`,
+  written_off: `state = 'written_off', attempt = 1, doubtful_attempt = 1, state_reason = 'let go'`,
+  rejected: `state = 'rejected', attempt = 1, state_reason = 'no such deal'`,
+  'throttled once': `state = 'ready', attempt = 1, not_sent = 1`,
+  'claimed before, with no word of what came of it': `state = 'ready', attempt = 1`,
+  'approved for a re-send': `state = 'ready', attempt = 1, doubtful_attempt = 1, resends_approved = 1`,
+};
+
+/** Puts all entries of the job into a state, as if they had been sent. */
+export async function bring(
+  { db, job }: Pick<Desk, 'db' | 'job'>,
+  state: keyof typeof STATES,
+): Promise<void> {
+  await sql`update ledger.entries set ${sql.raw(STATES[state] ?? '')} where job = ${job}`.execute(db);
+}
+
+export type Given = Partial<StagedOrder>;

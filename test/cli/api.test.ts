@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { operationNames, operationOf } from '../../src/api/contract.ts';
+import { requestFieldsOf } from '../../src/api/operation-fields.ts';
+import { type CliResult, readEvents, runCli } from '../support/run-cli.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+const REFERRAL = [
+  'new_influencer_referral',
+  ...['--deal_id', 'D1', '--order_id', '1001', '--order_revenue', '1249.00', '--currency', 'EUR'],
+];
+const ACCEPTED = '{"deal_id":"D1","collab_id":"C1","message":"ok","total":1249.00}';
+
+/** A service that notes what it is sent and answers all the same. */
+async function startEcho(status = 200, text = ACCEPTED) {
+  const seen: { method: string; url: string; key: unknown; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    const { method = '', url = '', headers } = request;
+    seen.push({ method, url, key: headers['x-api-key'], body });
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+function api(url: string, ...args: readonly string[]): Promise<CliResult> {
+  const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'the-key' };
+  return runCli(['api', ...args], { cwd: makeTestFolder(), env });
+}
+
+describe('help', () => {
+  it('lists every operation by its group when none is named', async () => {
+    const { stdout, exitCode } = await runCli(['api']);
+    expect(exitCode).toBe(0);
+    for (const name of operationNames) expect(stdout).toContain(` ${name} `);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(readEvents(await runCli(['api', '--json']))).toHaveLength(operationNames.length);
+  });
+
+  it('of an operation names each of its fields, and what must not be repeated', async () => {
+    const { stdout } = await runCli(['api', 'create-deal', '--help']);
+    for (const { name } of requestFieldsOf(operationOf('create_deal')).fields)
+      expect(stdout).toContain(`--${name} `);
+    expect(stdout).toContain('POST /v1/crm/create_deal');
+    expect(stdout).toContain('Must not be repeated');
+  });
+
+  it('has no field that is called as one of its own options', () => {
+    const taken = ['json', 'live', 'help', 'body', 'config', 'env_file'];
+    const fields = operationNames.flatMap((name) => requestFieldsOf(operationOf(name)).fields);
+    expect(fields.filter(({ name }) => taken.includes(name))).toEqual([]);
+  });
+});
+
+describe('a call', () => {
+  it('sends amounts digit by digit as they were typed, and shows the answer as it came', async () => {
+    const { url, seen } = await startEcho();
+    const { exitCode, stdout } = await api(url, ...REFERRAL, '--json');
+    expect(exitCode).toBe(0);
+    expect(seen).toEqual([
+      {
+        method: 'POST',
+        url: '/v1/crm/new_influencer_referral',
+        key: 'the-key',
+        body: '{"deal_id":"D1","order_id":"1001","order_revenue":1249.00,"currency":"EUR"}',
+      },
+    ]);
+    expect(stdout).toBe(
+      `{"event":"answer","operation":"new_influencer_referral","status":200,"answer":${ACCEPTED}}\n`,
+    );
+    expect((await api(url, ...REFERRAL)).stdout).toContain('"total": 1249.00');
+  });
+
+  it('sends a file byte for byte, and a query as text', async () => {
+    const { url, seen } = await startEcho();
+    const file = join(makeTestFolder(), 'order.json');
+    const body = '{ "deal_id": "D1", "order_id": "7", "order_revenue": 0.10 }\n';
+    writeFileSync(file, body);
+    await api(url, 'new_influencer_referral', '--body', file);
+    await api(url, 'locations', '--q', 'São Paulo');
+    expect(seen.map((request) => request.body)).toEqual([body, '']);
+    expect(seen[1]?.url).toBe('/v1/search/locations?q=S%C3%A3o+Paulo');
+  });
+
+  it.each([
+    ['a field that is missing', ['create_note', '--deal_id', 'D1'], 'note_description'],
+    ['a field that is misspelt', ['locations', '--qq', 'x', '--q', 'y'], 'did you mean --q'],
+    ['an amount that is none', [...REFERRAL.slice(0, 5), '--order_revenue', '1,50'], 'order_revenue'],
+    ['a word too much', ['create_note', 'D1'], 'belongs to no option'],
+    ['an operation that there is not', ['create_deals'], 'create_deal'],
+  ])('is refused before anything is sent: %s', async (_what, args, words) => {
+    const { url, seen } = await startEcho();
+    const { exitCode, stderr } = await api(url, ...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain('Nothing was sent');
+    expect(seen).toEqual([]);
+  });
+
+  it('says where to find a service when none is named', async () => {
+    const { exitCode, stderr } = await runCli(['api', 'account_hello'], { cwd: makeTestFolder() });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('npx influencer-sync sandbox');
+  });
+});
+
+describe('a live service', () => {
+  // The name exists nowhere, so a call that is let through fails without a byte being written.
+  const LIVE = 'http://service.invalid';
+
+  it('is not called for what must not be repeated, unless --live says so', async () => {
+    const refused = await api(LIVE, ...REFERRAL);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain('--live');
+    const meant = await api(LIVE, ...REFERRAL, '--live');
+    expect(meant).toMatchObject({ exitCode: 1 });
+    expect(meant.stderr).toContain('It can be sent again');
+  });
+
+  it('is called for what may be repeated', async () => {
+    expect((await api(LIVE, 'search_brands')).stderr).toContain('host name');
+  });
+});
+
+describe('what went wrong', () => {
+  it.each([
+    [401, 4, 'Check the API key'],
+    [404, 1, 'was not processed'],
+    [500, 6, 'may have been processed'],
+  ])('HTTP %i ends with exit code %i and says what is safe', async (status, exitCode, safe) => {
+    const { url } = await startEcho(status, '{"message":"no, jane@example.com"}');
+    const ended = await api(url, ...REFERRAL);
+    expect(ended).toMatchObject({ exitCode, stdout: '' });
+    expect(ended.stderr.replace(/\s+/g, ' ')).toContain(safe);
+    expect(ended.stderr).not.toMatch(/jane@|the-key/);
+  });
+});

@@ -1,0 +1,338 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { exportRejected } from '../../src/cli/export-rejected.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Database } from '../../src/db/connect.ts';
+import type { RawRowsRequest } from '../../src/model/raw-rows.ts';
+import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
+import { setup } from '../support/setup.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+const PIPELINE = `database: {url: "\${DATABASE_URL:-}"}
+sources:
+  ${SOURCE}: {uri: ./exports, layout: shopify-orders, order_platform: shopify}
+jobs:
+  ${JOB}: {kind: attribute-orders, source: ${SOURCE}, brand_id: 4819}
+`;
+
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+type Desk = {
+  readonly db: Database;
+  readonly folder: string;
+  readonly seeded: Seeded;
+  run(...args: string[]): Promise<Ended>;
+};
+
+/** A configuration in a folder of its own, a seeded database, and a way to run the program as a process of its own. */
+async function open(env: Record<string, string> = {}): Promise<Desk> {
+  const { db, databaseUrl, folder } = await setup();
+  mkdirSync(join(folder, 'layouts'));
+  writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), '');
+  writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
+  const seeded = await seedRuns(db);
+  const all = {
+    PATH: process.env.PATH,
+    DATABASE_URL: databaseUrl,
+    INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
+    ...env,
+  };
+  return { db, folder, seeded, run: (...args) => start(args, { cwd: folder, env: all }) };
+}
+
+async function start(
+  args: readonly string[],
+  options: { cwd: string; env: Record<string, string | undefined> },
+): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+}
+
+function eventsOf(stdout: string): Record<string, unknown>[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function widestLine(output: string): number {
+  return Math.max(...output.split('\n').map((line) => line.length));
+}
+
+const noEnv = { PATH: process.env.PATH };
+
+describe('help', () => {
+  test('lists every command and the exit codes', async () => {
+    const { code, stdout } = await start(['--help'], { cwd: '/', env: noEnv });
+    expect(code).toBe(0);
+    for (const word of [
+      'status',
+      'runs',
+      'explain',
+      'review',
+      'rejected',
+      'migrate',
+      'sandbox',
+      'Exit codes',
+    ])
+      expect(stdout).toContain(word);
+  });
+
+  test.each([['status'], ['runs'], ['explain', 'order'], ['review'], ['rejected'], ['migrate']])(
+    'of %s %s has examples',
+    async (...command) => {
+      const { code, stdout } = await start([...command, '--help'], { cwd: '/', env: noEnv });
+      expect(code).toBe(0);
+      expect(stdout).toContain('Examples:\n');
+      expect(stdout).toContain(`npx influencer-sync ${command.join(' ')}`);
+      expect(widestLine(stdout)).toBeLessThanOrEqual(80);
+    },
+  );
+
+  test('a misspelt command is told the right one, exit 2', async () => {
+    const { code, stderr } = await start(['statsu'], { cwd: '/', env: noEnv });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean status?');
+  });
+});
+
+describe('configuration', () => {
+  test('a missing file is told where an example is, exit 2, without a stack trace', async () => {
+    const { code, stdout, stderr } = await start(['status', '--config', 'no.yaml'], { cwd: '/', env: noEnv });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('There is no configuration file.');
+    expect(stderr).not.toMatch(/^ +at .*:\d+/m);
+  });
+
+  test('with --json the problems are an event', async () => {
+    const desk = await open();
+    writeFileSync(join(desk.folder, 'pipeline.yaml'), PIPELINE.replace('brand_id', 'brandid'));
+    const { code, stdout } = await desk.run('status', '--json');
+    expect(code).toBe(2);
+    expect(eventsOf(stdout)).toMatchObject([
+      {
+        event: 'error',
+        code: 'config_invalid',
+        problems: [{ where: 'pipeline.yaml:5:3' }, { where: 'pipeline.yaml:5:67' }],
+      },
+    ]);
+  });
+
+  test('an environment file fills in what is not set', async () => {
+    const desk = await open();
+    writeFileSync(join(desk.folder, '.env'), 'BRAND=77\n');
+    writeFileSync(join(desk.folder, 'pipeline.yaml'), PIPELINE.replace('4819', `"\${BRAND}"`));
+    expect((await desk.run('status')).code).toBe(2);
+    expect((await desk.run('status', '--env-file', '.env')).code).toBe(0);
+  });
+});
+
+describe('database', () => {
+  test('one without tables names the command that makes them', async () => {
+    const desk = await open({ DATABASE_URL: '' });
+    const before = await desk.run('status');
+    expect(before).toMatchObject({ code: 2, stdout: '' });
+    expect(before.stderr).toContain('npx influencer-sync migrate');
+    expect(existsSync(join(desk.folder, '.data'))).toBe(false);
+
+    expect((await desk.run('migrate')).stdout).toContain('Applied: 0001_orders');
+    expect(await desk.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
+    expect((await desk.run('status')).stdout).toContain('has not run yet');
+  });
+
+  test('one that does not answer is named without its password', async () => {
+    const desk = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
+    const { code, stdout, stderr } = await desk.run('status', '--json');
+    expect(code).toBe(1);
+    expect(stderr).toContain('The database does not answer (ECONNREFUSED).');
+    expect(stderr).toContain('127.0.0.1:1/x');
+    expect(stdout + stderr).not.toContain('planted-secret');
+  });
+});
+
+describe('listings', () => {
+  test('fit 80 columns in a pipe and have no colour', async () => {
+    const desk = await open();
+    for (const command of [['status'], ['runs'], ['explain', 'order', '1005'], ['review'], ['rejected']]) {
+      const { stdout } = await desk.run(...command);
+      expect(widestLine(stdout), command.join(' ')).toBeLessThanOrEqual(80);
+      expect(stdout).not.toContain('\u001b');
+    }
+  });
+
+  test('are coloured on request', async () => {
+    const desk = await open({ FORCE_COLOR: '1' });
+    expect((await desk.run('review')).stdout).toContain('\u001b[1m');
+  });
+
+  test('status shows what needs a person', async () => {
+    const desk = await open();
+    const { code, stdout } = await desk.run('status');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/attribute-orders +in doubt +2 +55\.00 EUR/);
+    expect(stdout).toContain('Held files (1)');
+    expect(stdout).toContain('In doubt (2)');
+    expect(stdout).toContain('its process gives no sign of life');
+  });
+
+  test('runs are events with --json', async () => {
+    const desk = await open();
+    const events = eventsOf((await desk.run('runs', '--json', '--limit', '1')).stdout);
+    expect(events).toMatchObject([
+      { event: 'run', run_id: desk.seeded.runId, status: 'lost', started_at: '2026-04-02T01:00:00.000Z' },
+    ]);
+  });
+
+  test('an order is explained by id or name; an unknown one exits with 2', async () => {
+    const desk = await open();
+    const { stdout } = await desk.run('explain', 'order', '#1001');
+    expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
+    expect(stdout).toContain('answered attempt 1: accepted, HTTP 200, deal D1');
+    expect(await desk.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('a reader that leaves early ends it quietly', async () => {
+    const desk = await open();
+    const child = spawn(
+      '/bin/sh',
+      ['-c', `"${process.execPath}" "${MAIN}" rejected --json | true; echo done`],
+      {
+        cwd: desk.folder,
+        env: { PATH: process.env.PATH, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml', DATABASE_URL: '' },
+      },
+    );
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(stdout).toBe('done\n');
+    expect(stderr).not.toContain('EPIPE');
+  });
+});
+
+describe('review', () => {
+  test('lists doubts with amount and evidence, and exits with 6', async () => {
+    const desk = await open();
+    const { code, stdout } = await desk.run('review');
+    expect(code).toBe(6);
+    expect(stdout).toContain('2 orders in doubt: 55.00 EUR');
+    expect(stdout).toContain('webhook order, deal D1, 33.00 EUR');
+  });
+
+  test('settles a doubt with a reason, and then it is none', async () => {
+    const desk = await open();
+    const { doubtId, lostId } = desk.seeded;
+    expect((await desk.run('review', doubtId, '--accepted', '--reason', 'it is listed')).stdout).toBe(
+      `Entry ${doubtId} is accepted now.\n`,
+    );
+    expect((await desk.run('review', lostId, '--write-off', '--reason', 'unclear')).stdout).toBe(
+      `Entry ${lostId} is written off now.\n`,
+    );
+    expect(await desk.run('review')).toMatchObject({ code: 0, stdout: 'No order is in doubt.\n' });
+    const { rows } = await sql`select decision, reason from ledger.decisions order by decision_id`.execute(
+      desk.db,
+    );
+    expect(rows).toEqual([
+      { decision: 'accept', reason: 'it is listed' },
+      { decision: 'write_off', reason: 'unclear' },
+    ]);
+    const again = await desk.run('review', doubtId, '--write-off', '--reason', 'x');
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain(`Entry ${doubtId} is accepted`);
+  });
+
+  test('asks for what is missing and changes nothing', async () => {
+    const desk = await open();
+    const { doubtId, lostId } = desk.seeded;
+    for (const [args, message] of [
+      [[doubtId], 'not said what to do'],
+      [[doubtId, '--accepted'], 'needs its reason'],
+      [[doubtId, '--accepted', '--reason', ' '], 'needs its reason'],
+      [[lostId, '--accepted', '--reason', 'x'], 'not known which deal'],
+      [['999', '--write-off', '--reason', 'x'], 'There is no entry 999'],
+      [[doubtId, '--accepted', '--resend', '--reason', 'x'], 'cannot be used with'],
+    ] as const) {
+      const { code, stderr } = await desk.run('review', ...args);
+      expect(code).toBe(2);
+      expect(stderr).toContain(message);
+    }
+    expect((await sql`select 1 from ledger.decisions`.execute(desk.db)).rows).toEqual([]);
+  });
+
+  test('sends again only when somebody means it', async () => {
+    const desk = await open();
+    const { doubtId } = desk.seeded;
+    const refused = await desk.run('review', doubtId, '--resend', '--reason', 'not listed');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('credited twice');
+    const { code, stdout } = await desk.run(
+      'review',
+      doubtId,
+      '--resend',
+      '--reason',
+      'not listed',
+      '--yes',
+      '--json',
+    );
+    expect(code).toBe(0);
+    expect(eventsOf(stdout)).toEqual([{ event: 'decided', entry_id: doubtId, state: 'ready' }]);
+  });
+});
+
+describe('rejected', () => {
+  test('shows file, line, column, value, reason and help', async () => {
+    const desk = await open();
+    expect((await desk.run('rejected')).stdout).toContain(
+      '  orders-2026-04.csv line 14, column Total "12,3x"\n    It is not an amount of money.\n    Write it like 1249.00.\n',
+    );
+    expect((await desk.run('rejected', '--source', 'other')).stdout).toBe('No row was rejected.\n');
+  });
+
+  test('rows are exported as they stand in the file, and never over another file', async () => {
+    const desk = await open();
+    const asked: RawRowsRequest[] = [];
+    const printed: string[] = [];
+    const path = join(desk.folder, 'mend.csv');
+    const input = {
+      db: desk.db,
+      config: loadConfig(join(desk.folder, 'pipeline.yaml'), {}),
+      output: {
+        json: false,
+        emit() {},
+        warn() {},
+        print: (line: string) => void printed.push(line),
+      } as never,
+      filter: {},
+      fetchRows: async (request: RawRowsRequest) => {
+        asked.push(request);
+        return {
+          header: ['Name', 'Total'],
+          delimiter: ';',
+          encoding: 'windows-1252',
+          rows: [['=Zoë', '12,3x']],
+        };
+      },
+      path,
+      escapeFormulas: true,
+    };
+    expect(await exportRejected(input)).toBe(0);
+    expect(asked).toMatchObject([
+      { source: SOURCE, version: 'sha256:1', records: [{ record: 13, rowCount: 1 }] },
+    ]);
+    expect(readFileSync(path, 'latin1')).toBe("Name;Total\r\n'=Zoë;12,3x\r\n");
+    expect(printed[0]).toContain('1 row written');
+    await expect(exportRejected(input)).rejects.toThrow('There is such a file already.');
+    await expect(exportRejected({ ...input, path: `${path}2`, fetchRows: async () => null })).rejects.toThrow(
+      'gone or were replaced',
+    );
+    await expect(exportRejected({ ...input, filter: { code: 'x' } })).rejects.toThrow(
+      'No rejected row matches.',
+    );
+  });
+});

@@ -1,0 +1,469 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { renderCsv } from '../../src/cli/render/csv.ts';
+import { renderKnownError, renderUnknownError } from '../../src/cli/render/error.ts';
+import { formatAmounts, formatMoney, sumMoney } from '../../src/cli/render/money.ts';
+import { createOutput } from '../../src/cli/render/output.ts';
+import { createEventProgress, createLineProgress } from '../../src/cli/render/progress.ts';
+import { renderBar, renderLine } from '../../src/cli/render/progress-line.ts';
+import { renderRunSummary } from '../../src/cli/render/run-summary.ts';
+import { plainScreen } from '../../src/cli/render/screen.ts';
+import { renderTable } from '../../src/cli/render/table.ts';
+import { formatBytes, formatDuration, wrap } from '../../src/cli/render/text.ts';
+import type { RunDetails, RunFinished } from '../../src/model/run.ts';
+
+const screen = plainScreen(80);
+
+function widestLine(text: string): number {
+  return Math.max(...text.split('\n').map((line) => line.length));
+}
+
+describe('money', () => {
+  test.each([
+    ['1234.5000', 'EUR', '1,234.50 EUR'],
+    ['0.1000', 'USD', '0.10 USD'],
+    ['-1234567.8912', 'EUR', '-1,234,567.8912 EUR'],
+    ['1500.0000', 'JPY', '1,500 JPY'],
+    ['1.5000', 'KWD', '1.500 KWD'],
+    ['99999999999999.9999', 'EUR', '99,999,999,999,999.9999 EUR'],
+    ['007', null, '7.00'],
+    ['0', 'EUR', '0.00 EUR'],
+    ['5', 'XXZ', '5.00 XXZ'],
+  ])('%s %s is %s', (amount, currency, shown) => expect(formatMoney(amount, currency)).toBe(shown));
+
+  test('sums are exact where floats are not', () => {
+    expect(sumMoney(['0.1', '0.2'])).toBe('0.3000');
+    expect(sumMoney(['99999999999999.9999', '-0.0001'])).toBe('99999999999999.9998');
+    expect(sumMoney(['1', '-1.5'])).toBe('-0.5000');
+    expect(sumMoney([])).toBe('0.0000');
+  });
+
+  test('currencies are never summed up', () => {
+    const amounts = [
+      { currency: 'USD', amount: '1' },
+      { currency: 'EUR', amount: '2.5' },
+      { currency: 'USD', amount: '1.25' },
+    ];
+    expect(formatAmounts(amounts)).toBe('2.50 EUR, 2.25 USD');
+  });
+});
+
+describe('tables', () => {
+  test('numbers stand to the right and the widest text is cut to fit', () => {
+    const columns = [
+      { title: 'file', cutAt: 'front' },
+      { title: 'orders', align: 'right' },
+      { title: 'note' },
+    ] as const;
+    const rows = [
+      ['s3://acme-exports/orders/2026/04/orders-2026-04-01.csv', '1,204', 'x'.repeat(30)],
+      ['b.csv', '7', 'a\nb\u001b[2J'],
+    ];
+    const lines = renderTable(columns, rows, { screen: plainScreen(60), indent: '  ' }).split('\n');
+    expect(widestLine(lines.join('\n'))).toBeLessThanOrEqual(60);
+    expect(lines[1]).toContain('…');
+    expect(lines[1]).toContain('1,204');
+    expect(lines[2]).toMatch(/b\.csv +7 {2}a b\?\[2J$/);
+  });
+});
+
+describe('text', () => {
+  test('is wrapped at blanks, and neither commands nor amounts are broken', () => {
+    const text = `You can mend it with 12.00 EUR and then run this:\n  npx influencer-sync run a-job-with-a-long-name --config x`;
+    expect(wrap(text, { width: 30, indent: '  ' })).toBe(
+      '  You can mend it with\n  12.00 EUR and then run this:\n    npx influencer-sync run a-job-with-a-long-name --config x',
+    );
+  });
+
+  test.each([
+    [3, '3 s'],
+    [65, '1 min 5 s'],
+    [3_599, '59 min'],
+    [12_000, '3 h 20 min'],
+    [500_000, '5 days'],
+  ])('%d seconds are %s', (seconds, shown) => expect(formatDuration(seconds)).toBe(shown));
+
+  test('bytes have a unit', () =>
+    expect([0, 999, 1_500, 2_900_000_000].map(formatBytes)).toEqual(['0 B', '999 B', '1.5 kB', '2.9 GB']));
+});
+
+describe('errors', () => {
+  const details = {
+    code: 'config_invalid',
+    message: 'config/pipeline.yaml has a problem.',
+    help: 'Mend it.',
+    safe: 'Nothing was sent.',
+    exitCode: 2,
+  } as const;
+
+  test('a known one says what, where, why, how to mend it and what is safe', () => {
+    const problems = [
+      { where: 'config/pipeline.yaml:4:3', message: 'api has no setting "x".', help: 'Remove it.' },
+    ];
+    expect(
+      renderKnownError({ ...details, problems }, screen),
+    ).toBe(`Error: config/pipeline.yaml has a problem.
+
+  config/pipeline.yaml:4:3
+    api has no setting "x".
+    Remove it.
+
+  Mend it.
+  Nothing was sent.
+`);
+  });
+
+  test('an unknown one shows its stack and says that it is a bug', () => {
+    const text = renderUnknownError(new TypeError('x is undefined'), screen);
+    expect(text).toMatch(/^Error: TypeError: x is undefined\n +at /);
+    expect(text).toContain('This is a bug');
+  });
+
+  test('an unknown one does not say what it quotes from a row', () => {
+    const error = Object.assign(
+      new Error('invalid input syntax for type numeric: "planted-value" of ann@example.com'),
+      { code: '22P02' },
+    );
+    const shown = renderUnknownError(error, screen);
+    expect(shown).toContain('invalid input syntax for type numeric: "…" of a***@***');
+    expect(shown).not.toMatch(/planted|ann@/);
+  });
+});
+
+describe('progress', () => {
+  const step = { name: 'post', label: 'Posting', unit: 'orders', total: 10_000 } as const;
+
+  test('a bar shows share, count, rate and time left within the width', () => {
+    const line = renderBar({ step, done: 4_200, rows: 0, elapsedMs: 1_050_000 }, 79);
+    expect(line).toBe('Posting  [█████████░░░░░░░░░░░░░]   42%  4,200/10,000 orders  4.0/s  ETA 24 min');
+    expect(line.length).toBeLessThanOrEqual(79);
+  });
+
+  test('a narrow terminal gets less, never a broken line', () => {
+    for (let columns = 20; columns < 100; columns += 1) {
+      const state = {
+        step: { ...step, label: 'Reading a-very-long-file-name.csv.gz' },
+        done: 9_999,
+        rows: 0,
+        elapsedMs: 4_000,
+      };
+      expect(renderBar(state, columns).length).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  test('what has no known total has no bar', () => {
+    const reading = { name: 'read', label: 'Reading a.csv', unit: 'bytes', total: null } as const;
+    expect(renderBar({ step: reading, done: 5e6, rows: 40_000, elapsedMs: 2_000 }, 79)).toBe(
+      'Reading a.csv  40,000 rows  20,000/s',
+    );
+    expect(renderLine({ step: reading, done: 5e6, rows: 0, elapsedMs: 2_000 })).toBe(
+      'Reading a.csv: 5.0 MB, 2.5 MB/s',
+    );
+  });
+
+  test('a pipe gets a line each 10 % or each 30 s, and one at the end', () => {
+    const stream = new PassThrough();
+    let nowMs = 0;
+    const progress = createLineProgress(stream, () => nowMs);
+    progress.begin({ ...step, total: 1_000 });
+    for (let done = 0; done < 200; done += 1) {
+      nowMs += 100;
+      progress.advance(1);
+    }
+    nowMs += 30_000;
+    progress.advance(1);
+    progress.note('a.csv is held');
+    progress.end();
+    expect(String(stream.read()).trimEnd().split('\n')).toEqual([
+      'Posting: 10 % (100/1,000 orders, 10/s, 1 min 30 s left)',
+      'Posting: 20 % (200/1,000 orders, 10/s, 1 min 20 s left)',
+      'Posting: 20 % (201/1,000 orders, 4.0/s, 3 min 19 s left)',
+      'a.csv is held',
+      'Posting: 201 orders in 50 s (4.0/s)',
+    ]);
+  });
+
+  test('--json gets events, one a second at most', () => {
+    const events: unknown[] = [];
+    let nowMs = 0;
+    const progress = createEventProgress(
+      (event) => events.push(event),
+      () => nowMs,
+    );
+    progress.begin({ ...step, total: 20 });
+    for (let done = 0; done < 20; done += 1) {
+      nowMs += 100;
+      progress.advance(1);
+    }
+    progress.end();
+    expect(events).toEqual([
+      { event: 'step_began', step: 'post', label: 'Posting', unit: 'orders', total: 20 },
+      {
+        event: 'progress',
+        step: 'post',
+        unit: 'orders',
+        total: 20,
+        done: 10,
+        per_second: 10,
+        seconds_left: 1,
+      },
+      {
+        event: 'progress',
+        step: 'post',
+        unit: 'orders',
+        total: 20,
+        done: 20,
+        per_second: 10,
+        seconds_left: null,
+      },
+      { event: 'step_ended', step: 'post', unit: 'orders', total: 20, done: 20, per_second: 10, seconds: 2 },
+    ]);
+  });
+});
+
+describe('CSV', () => {
+  const rows = [
+    ['id', 'note'],
+    ['1', '=1+1'],
+    ['-5.00', 'a, "b"'],
+    ['@x', 'two\nlines'],
+    ['plain', ' blanks '],
+  ];
+
+  test('formulas are escaped, and what needs quotes gets them', () => {
+    expect(renderCsv(rows, { delimiter: ',', escapeFormulas: true })).toBe(
+      `id,note\r\n1,'=1+1\r\n'-5.00,"a, ""b"""\r\n'@x,"two\nlines"\r\nplain," blanks "\r\n`,
+    );
+  });
+
+  test('and left as they are on request', () => {
+    expect(renderCsv([['=1', 'a;b']], { delimiter: ';', escapeFormulas: false })).toBe('=1;"a;b"\r\n');
+  });
+});
+
+describe('output', () => {
+  test('with --json standard output carries events in snake case and nothing else', () => {
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
+    const output = createOutput({ stdout, stderr, json: true });
+    output.print('for a person');
+    output.emit({ event: 'doubt', dealId: 'D1', evidence: [{ receivedAt: new Date(0) }] });
+    output.fail({
+      code: 'x',
+      message: 'It is so.',
+      help: 'Mend it.',
+      exitCode: 2,
+      cause: new Error('secret'),
+    });
+    const lines = String(stdout.read()).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { event: 'doubt', deal_id: 'D1', evidence: [{ received_at: '1970-01-01T00:00:00.000Z' }] },
+      { event: 'error', code: 'x', message: 'It is so.', help: 'Mend it.', exit_code: 2 },
+    ]);
+    expect(String(stderr.read())).toContain('Error: It is so.');
+  });
+});
+
+describe('summary of a run', () => {
+  const finished: RunFinished = {
+    event: 'run_finished',
+    job: 'attribute-orders',
+    run_id: '12',
+    status: 'issues',
+    counts: {
+      files: 2,
+      rows: 31,
+      orders: 15,
+      excluded: { test: 2, cancelled: 1 },
+      unattributed: 2,
+      organic: 3,
+      rejected_rows: 6,
+      entries: { accepted: 4, rejected: 1, in_doubt: 1, held: 0, ready: 0, already: 1 },
+    },
+    amounts: [{ currency: 'EUR', accepted: '1234.5000' }],
+  };
+  const group = { reason: null, currency: 'EUR', orders: 1, amount: '10.0000' } as const;
+  const row = {
+    code: 'bad_money',
+    line: 1_204,
+    record: 1_203,
+    column: 'Total',
+    value: '12,3x',
+    rowCount: 1,
+    sourceFileId: '3',
+    source: 's',
+    version: 'v',
+    runId: '12',
+  };
+  const details: RunDetails = {
+    sumsAddUp: true,
+    standings: [
+      { ...group, standing: 'accepted', orders: 3, amount: '1234.5000' },
+      { ...group, standing: 'accepted', currency: 'USD', amount: '0.1000' },
+      { ...group, standing: 'already' },
+      { ...group, standing: 'excluded', reason: 'test', orders: 2 },
+      { ...group, standing: 'excluded', reason: 'cancelled' },
+      { ...group, standing: 'unattributed', reason: 'unknown_code', orders: 2 },
+      { ...group, standing: 'organic', orders: 3 },
+      { ...group, standing: 'rejected', reason: 'HTTP 422: no such influencer' },
+      { ...group, standing: 'in_doubt', reason: 'timeout' },
+    ],
+    duplicateFiles: 1,
+    unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000' }],
+    unownedCodesTotal: 3,
+    rejectedRows: [
+      {
+        ...row,
+        uri: 's3://acme/orders/a.csv',
+        reason: 'It is not an amount of money.',
+        help: 'Write it like 1249.00.',
+      },
+    ],
+    heldFiles: [
+      {
+        source: 's',
+        uri: 's3://acme/orders/b.csv',
+        code: 'header',
+        message: 'The header lacks the column Total.',
+        help: 'Export it again.',
+      },
+    ],
+    doubts: [
+      {
+        entryId: '17',
+        job: 'attribute-orders',
+        orderPlatform: 'shopify',
+        orderId: '1005',
+        currency: 'EUR',
+        amount: '10.0000',
+        dealId: null,
+        collabId: null,
+        influencerHandle: 'mara.paints',
+        reason: 'no answer within 30 s',
+        attempts: 1,
+        since: '2026-04-02T01:05:00.000Z',
+        ageSeconds: 65,
+        evidence: [],
+      },
+    ],
+    adjustments: [{ kind: 'refunded', orders: 1 }],
+  };
+
+  test('explains itself', () => {
+    const text = renderRunSummary({ finished, details, configOption: ' --config x.yaml' }, screen);
+    expect(text).toMatchInlineSnapshot(`
+      "Run 12 of attribute-orders: done, with something for you to look at
+      Read 2 files, 31 rows, 1 file with content read before.
+
+      15 orders of this job so far, each counted once:
+        posted              4  1,234.50 EUR, 0.10 USD
+        already known       1  posted before this run
+        excluded            3  test 2, cancelled 1
+        unattributed        2  unknown code 2
+        organic             3  no code, link or handle
+        refused             1  by the service, see below
+        in doubt            1  10.00 EUR, see below
+
+      Held files (1): nothing of them was posted
+        b.csv: The header lacks the column Total.
+          Export it again.
+
+      Rejected rows (6)
+        a.csv line 1,204, column Total "12,3x"
+          It is not an amount of money.
+          Write it like 1249.00.
+        # all of them; and the rows themselves, to mend them and drop them back
+        npx influencer-sync rejected --run 12 --config x.yaml
+        npx influencer-sync rejected --run 12 --export mend.csv --config x.yaml
+
+      Codes that credited nobody (3): by revenue
+        code     orders     revenue
+        SUMMER5       2  150.00 EUR
+        and 2 more
+        Nobody owns them, or not on the day of the order, or another brand does. Mend
+        codes.csv, and the next run matches these orders again.
+
+      Refused by the service (1)
+        1 order, 10.00 EUR: HTTP 422: no such influencer
+        Mend what it names (often a handle or deal in codes.csv); the next run sends
+        what has changed.
+
+      Doubts (1): 10.00 EUR
+        The service may have credited these orders, but no answer says so. They are
+        not sent again by themselves.
+        entry 17: order 1005, 10.00 EUR, 1 min 5 s ago: no answer within 30 s
+        # look each up in the service, then settle it
+        npx influencer-sync review --config x.yaml
+
+      Changed after they were posted (1): refunded 1
+        They were posted before, and the service has no way to correct an order:
+        nothing was sent. Each is recorded as an adjustment.
+
+      The sums add up: 15 orders = 4 posted + 1 already known + 3 excluded +
+        2 unattributed + 3 organic + 1 refused + 1 in doubt.
+      "
+    `);
+    expect(widestLine(text)).toBeLessThanOrEqual(80);
+  });
+
+  test('leaves out what there is none of', () => {
+    const none = {
+      ...finished,
+      status: 'ok',
+      counts: {
+        ...finished.counts,
+        orders: 0,
+        excluded: {},
+        unattributed: 0,
+        organic: 0,
+        rejected_rows: 0,
+        entries: { accepted: 0, rejected: 0, in_doubt: 0, held: 0, ready: 0, already: 0 },
+      },
+    } as const;
+    const nothing: RunDetails = {
+      sumsAddUp: true,
+      standings: [],
+      duplicateFiles: 0,
+      unownedCodes: [],
+      unownedCodesTotal: 0,
+      rejectedRows: [],
+      heldFiles: [],
+      doubts: [],
+      adjustments: [],
+    };
+    expect(renderRunSummary({ finished: none, details: nothing }, screen)).toMatchInlineSnapshot(`
+      "Run 12 of attribute-orders: ok
+      Read 2 files, 31 rows.
+
+      0 orders of this job so far, each counted once:
+        posted              0
+        already known       0
+        in doubt            0
+
+      The sums add up: 0 orders = 0.
+      "
+    `);
+  });
+
+  test('shouts when the sums do not add up', () => {
+    const text = renderRunSummary({ finished, details: { ...details, sumsAddUp: false } }, screen);
+    expect(text).toContain('THE SUMS DO NOT ADD UP: 15 orders = ');
+  });
+
+  test('says why it stopped', () => {
+    const failed: RunFinished = { ...finished, status: 'failed' };
+    const text = renderRunSummary(
+      { finished: failed, details, problem: 'Posting stopped: the key was refused.' },
+      screen,
+    );
+    expect(text).toContain('Run 12 of attribute-orders: failed\nPosting stopped: the key was refused.\n');
+  });
+
+  test('of a plan says that nothing was sent', () => {
+    const standings = [{ ...group, standing: 'ready' as const }];
+    const text = renderRunSummary({ finished, details: { ...details, standings }, isPlan: true }, screen);
+    expect(text).toContain('Plan of attribute-orders: nothing was sent');
+    expect(text).toContain('would be posted');
+    expect(text).not.toContain('rejected --run');
+  });
+});

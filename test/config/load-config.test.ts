@@ -1,0 +1,426 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { requireService } from '../../src/config/require-service.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
+import { KnownError, type Problem } from '../../src/model/known-error.ts';
+
+/** The file of the specification, word for word. */
+const SPECIFIED = `api:
+  url: \${INFLUENCER_API_URL:-}        # empty: \`run\` stops with exit 2 and says how to start the sandbox; only \`demo\` starts its own
+  key: \${INFLUENCER_API_KEY:-}
+  concurrency: 4
+  requests_per_second: 4               # 0 = no limit
+  duplicate_orders: unknown            # or ignored
+database:
+  url: \${DATABASE_URL:-}               # empty: embedded, in .data/
+sources:
+  shop-orders:
+    uri: s3://acme-exports/orders/     # or a folder: ./exports/orders/
+    layout: shopify-orders
+    order_platform: shopify
+    time_zone: Europe/Amsterdam
+jobs:
+  attribute-orders:
+    kind: attribute-orders
+    schedule: "5 * * * *"
+    source: shop-orders                # or a list
+    brand_id: 4819
+    codes: ./codes.csv                 # code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
+    revenue: total                     # or subtotal, or total_less_refunds
+    include: [paid, partially_refunded]
+`;
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'config-'));
+  mkdirSync(join(folder, 'layouts'));
+  writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), '');
+  writeFileSync(join(folder, 'codes.csv'), '');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function load(text: string, env: Record<string, string> = {}): PipelineConfig {
+  writeFileSync(join(folder, 'pipeline.yaml'), text);
+  return loadConfig(join(folder, 'pipeline.yaml'), env);
+}
+
+function refused(run: () => unknown): KnownError['details'] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof KnownError) return error.details;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+/** Problems with the folder's name taken out of their places. */
+function problemsOf(text: string, env: Record<string, string> = {}): Problem[] {
+  const { problems = [] } = refused(() => load(text, env));
+  return problems.map((problem) => ({ ...problem, where: problem.where.replace(`${folder}/`, '') }));
+}
+
+/** The specified file with one piece replaced; `at` is the place of the one problem that follows. */
+function problemAfter(from: string | RegExp, to: string): Problem {
+  const text = SPECIFIED.replace(from, to);
+  expect(text).not.toBe(SPECIFIED);
+  const problems = problemsOf(text);
+  expect(problems).toHaveLength(1);
+  return problems[0] as Problem;
+}
+
+describe('a good file', () => {
+  test('the file of the specification works as it stands', () => {
+    const config = load(SPECIFIED);
+    expect(config.api).toEqual({
+      url: '',
+      key: '',
+      concurrency: 4,
+      requestsPerSecond: 4,
+      duplicateOrders: 'unknown',
+      quietPeriodMinutes: 60,
+      leaseSeconds: 60,
+      timeoutSeconds: 30,
+    });
+    expect(config.database).toEqual({ url: '', dataFolder: join(folder, '.data') });
+    expect(config.sources['shop-orders']).toMatchObject({
+      name: 'shop-orders',
+      uri: 's3://acme-exports/orders/',
+      orderPlatform: 'shopify',
+      timeZone: 'Europe/Amsterdam',
+      currency: null,
+      forcePathStyle: false,
+    });
+    expect(config.jobs['attribute-orders']).toEqual({
+      name: 'attribute-orders',
+      kind: 'attribute-orders',
+      schedule: '5 * * * *',
+      sources: ['shop-orders'],
+      brandId: '4819',
+      codes: join(folder, 'codes.csv'),
+      revenue: 'total',
+      include: ['paid', 'partially_refunded'],
+    });
+  });
+
+  test('events are received with defaults, and two secrets count while one is replaced', () => {
+    expect(load(SPECIFIED).webhooks).toEqual({
+      host: '127.0.0.1',
+      port: 4020,
+      path: '/webhooks',
+      secrets: [],
+      headerPrefix: 'X-Service',
+      encoding: 'hex',
+      maxBodyBytes: 1024 ** 2,
+    });
+    const section = 'webhooks: {secret: "\u0024{NEW:-}", previous_secret: old, header_prefix: X-Acme}';
+    const { webhooks } = load(`${SPECIFIED}${section}\n`, { NEW: 'new' });
+    expect(webhooks).toMatchObject({ secrets: ['new', 'old'], headerPrefix: 'X-Acme' });
+  });
+
+  test('the file that comes with the project works as it stands', () => {
+    copyFileSync(new URL('../../config/pipeline.yaml', import.meta.url), join(folder, 'shipped.yaml'));
+    expect(loadConfig(join(folder, 'shipped.yaml'), {}).jobs['attribute-orders']?.brandId).toBe('4819');
+  });
+
+  test('a folder and a codes file are found relative to the file', () => {
+    const config = load(SPECIFIED.replace('s3://acme-exports/orders/', './exports/orders/'));
+    expect(config.sources['shop-orders']?.uri).toBe(join(folder, 'exports/orders'));
+  });
+
+  test('a list of sources is taken, and ids keep every digit', () => {
+    const two = SPECIFIED.replace(
+      'jobs:',
+      '  b:\n    uri: ./b\n    layout: shopify-orders\n    order_platform: b\njobs:',
+    );
+    const config = load(
+      two
+        .replace('source: shop-orders', 'source: [shop-orders, b]')
+        .replace('4819', '0012345678901234567890'),
+    );
+    expect(config.jobs['attribute-orders']).toMatchObject({
+      sources: ['shop-orders', 'b'],
+      brandId: '0012345678901234567890',
+    });
+  });
+
+  test('an address loses its trailing slash', () => {
+    expect(load(SPECIFIED, { INFLUENCER_API_URL: 'https://api.example.com/x/' }).api.url).toBe(
+      'https://api.example.com/x',
+    );
+  });
+});
+
+describe('the environment', () => {
+  test('a value is text, whatever YAML it looks like', () => {
+    const { api } = load(SPECIFIED, { INFLUENCER_API_KEY: 'a: [b]\n# c' });
+    expect(api.key).toBe('a: [b]\n# c');
+  });
+
+  test('a number may come from the environment', () => {
+    expect(load(SPECIFIED.replace('concurrency: 4', `concurrency: \${N:-7}`)).api.concurrency).toBe(7);
+    expect(
+      load(SPECIFIED.replace('concurrency: 4', `concurrency: \${N:-7}`), { N: '9' }).api.concurrency,
+    ).toBe(9);
+  });
+
+  test('a missing variable without a default is named, with its line, and so is an empty one', () => {
+    const text = SPECIFIED.replace(`\${INFLUENCER_API_KEY:-}`, `\${MY_KEY}`);
+    for (const env of [{}, { MY_KEY: '' }]) {
+      expect(problemsOf(text, env)).toEqual([
+        {
+          where: 'pipeline.yaml:3:8',
+          message: `\${MY_KEY} is used here, but the environment variable MY_KEY is not set or empty.`,
+          help: `Set MY_KEY, or give a default: \${MY_KEY:-default}.`,
+        },
+      ]);
+    }
+  });
+
+  test('two dollar signs stand for one', () => {
+    expect(load(SPECIFIED.replace(`\${INFLUENCER_API_KEY:-}`, () => `a$\${B}c`)).api.key).toBe(`a\${B}c`);
+  });
+
+  test('a reference inside another, or without an end, is refused', () => {
+    expect(problemAfter(`\${DATABASE_URL:-}`, `\${A:-\${B}}`).message).toContain(
+      'is not a reference to a variable',
+    );
+    expect(problemAfter(`\${DATABASE_URL:-}`, `\${A`).message).toContain('is not a reference to a variable');
+  });
+
+  test('a secret is in no message, wherever it stands', () => {
+    const secret = 's3cret-planted';
+    const env = {
+      INFLUENCER_API_URL: `https://u:${secret}@x.test`,
+      DATABASE_URL: `mysql://u:${secret}@h/d`,
+      INFLUENCER_API_KEY: secret,
+    };
+    expect(JSON.stringify(problemsOf(SPECIFIED, env))).not.toContain(secret);
+    const inPlain = SPECIFIED.replace(`\${DATABASE_URL:-}`, secret).replace(
+      `\${INFLUENCER_API_KEY:-}`,
+      `[${secret}]`,
+    );
+    expect(JSON.stringify(problemsOf(inPlain))).not.toContain(secret);
+  });
+});
+
+describe('problems', () => {
+  test('all are reported at once, in the order of the file', () => {
+    const text = SPECIFIED.replace('concurrency: 4', 'concurency: 4')
+      .replace('time_zone: Europe/Amsterdam', 'time_zone: Europe/Amsterdm')
+      .replace('    order_platform: shopify\n', '')
+      .replace('source: shop-orders', 'source: shop-order')
+      .replace('revenue: total', 'revenue: totals');
+    expect(problemsOf(text).map(({ where, message }) => `${where} ${message}`)).toEqual([
+      'pipeline.yaml:4:3 api has no setting "concurency".',
+      'pipeline.yaml:10:3 sources.shop-orders.order_platform is missing.',
+      'pipeline.yaml:13:16 sources.shop-orders.time_zone: "Europe/Amsterdm" is not a time zone.',
+      'pipeline.yaml:18:13 jobs.attribute-orders.source: there is no source "shop-order".',
+      'pipeline.yaml:21:14 jobs.attribute-orders.revenue is "totals", which does not fit.',
+    ]);
+  });
+
+  test.each<[string, string | RegExp, string, Partial<Problem>]>([
+    [
+      'a misspelt setting',
+      'concurrency:',
+      'concurency:',
+      { where: 'pipeline.yaml:4:3', help: 'Did you mean "concurrency"?' },
+    ],
+    ['a camelCase setting', 'time_zone:', 'timeZone:', { help: 'Did you mean "time_zone"?' }],
+    [
+      'an unknown section',
+      'jobs:',
+      'alerts: {}\njobs:',
+      { help: 'Remove it, or use one of: api, database, sources, jobs, webhooks.' },
+    ],
+    [
+      'a word for a number',
+      'concurrency: 4',
+      'concurrency: four',
+      { message: 'api.concurrency is "four", which does not fit.', help: 'It should be a number.' },
+    ],
+    ['a number that is too small', 'concurrency: 4', 'concurrency: 0', { help: 'It should be 1 or more.' }],
+    ['half a request', 'concurrency: 4', 'concurrency: 1.5', { help: 'It should be a whole number.' }],
+    [
+      'an unknown word',
+      'duplicate_orders: unknown',
+      'duplicate_orders: ignore',
+      { help: 'Did you mean "ignored"? It should be one of: unknown, ignored.' },
+    ],
+    ['a list for a section', /database:\n.*\n/, 'database: [a]\n', { message: 'database is a list.' }],
+    [
+      'nothing where something must be',
+      'layout: shopify-orders',
+      'layout:',
+      { message: 'sources.shop-orders.layout is empty.', help: 'It should be text.' },
+    ],
+    [
+      'a missing setting',
+      /^ *brand_id.*\n/m,
+      '',
+      { where: 'pipeline.yaml:16:3', message: 'jobs.attribute-orders.brand_id is missing.' },
+    ],
+    ['a missing section', /jobs:[\s\S]*/, '', { message: 'jobs is missing.' }],
+    [
+      'an unknown kind of job',
+      'kind: attribute-orders',
+      'kind: atribute-orders',
+      { help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders.' },
+    ],
+    [
+      'a name that cannot be typed',
+      '  attribute-orders:\n',
+      '  Attribute Orders:\n',
+      { message: '"Attribute Orders" cannot be a name.' },
+    ],
+    [
+      'a list with nothing in it',
+      'source: shop-orders',
+      'source: []',
+      { message: 'jobs.attribute-orders.source is an empty list.' },
+    ],
+    [
+      'an unknown source',
+      'source: shop-orders',
+      'source: shop-ordes',
+      { help: 'Did you mean "shop-orders"?' },
+    ],
+    [
+      'a source named twice',
+      'source: shop-orders',
+      'source: [shop-orders, shop-orders]',
+      { message: 'jobs.attribute-orders.source names "shop-orders" twice.' },
+    ],
+    ['a cron expression with four fields', '"5 * * * *"', '"5 * * *"', { where: 'pipeline.yaml:18:15' }],
+    [
+      'a cron expression with seconds',
+      '"5 * * * *"',
+      '"0 5 * * * *"',
+      {
+        message: 'jobs.attribute-orders.schedule: "0 5 * * * *" is not a cron expression (it has 6 fields).',
+      },
+    ],
+    ['a minute that no hour has', '"5 * * * *"', '"61 * * * *"', { where: 'pipeline.yaml:18:15' }],
+    ['an unknown zone', 'Europe/Amsterdam', 'Europe/Amsterdm', { help: 'Did you mean "Europe/Amsterdam"?' }],
+    [
+      'an offset for a zone',
+      'Europe/Amsterdam',
+      '"+02:00"',
+      { help: 'Write an IANA name, for example Europe/Amsterdam or UTC.' },
+    ],
+    [
+      'an unknown currency',
+      'time_zone: Europe/Amsterdam',
+      'currency: EURO',
+      { message: 'sources.shop-orders.currency: "EURO" is not a currency.' },
+    ],
+    [
+      'an unknown layout',
+      'layout: shopify-orders',
+      'layout: shopify-order',
+      { where: 'pipeline.yaml:12:13' },
+    ],
+    [
+      'an address of another kind',
+      's3://acme-exports/orders/',
+      'ftp://acme/orders/',
+      { help: 'Write s3://bucket/prefix/ or the path of a folder.' },
+    ],
+    ['a missing codes file', './codes.csv', './kodes.csv', { where: 'pipeline.yaml:21:12' }],
+    [
+      'an address of the service without http',
+      `\${INFLUENCER_API_URL:-}`,
+      'api.example.com',
+      { message: 'api.url is not a web address.' },
+    ],
+    [
+      'an address of the service with a version',
+      `\${INFLUENCER_API_URL:-}`,
+      'https://api.example.com/v1/',
+      { help: 'Leave /v1 out.' },
+    ],
+    [
+      'another database',
+      `\${DATABASE_URL:-}`,
+      'mysql://a/b',
+      { message: 'database.url is not the address of a Postgres database.' },
+    ],
+    [
+      'a lease shorter than a request',
+      'concurrency: 4',
+      'lease_seconds: 10',
+      { where: 'pipeline.yaml:4:18' },
+    ],
+    [
+      'a key that stands twice',
+      'concurrency: 4',
+      'concurrency: 4\n  concurrency: 5',
+      { where: 'pipeline.yaml:5:3' },
+    ],
+    [
+      'a tab',
+      '  concurrency: 4',
+      '\tconcurrency: 4',
+      {
+        help: 'Check the indentation (spaces, no tabs), the quotes and the colons on this line and the one before.',
+      },
+    ],
+    [
+      'an alias that holds itself',
+      /database:\n.*\n/,
+      'database: &a\n  url: *a\n',
+      { message: 'Aliases (*name) refer to each other without end.' },
+    ],
+  ])('%s is refused', (_title, from, to, expected) => {
+    const problems = problemsOf(SPECIFIED.replace(from, to));
+    expect(problems.map(({ where, message, help }) => ({ where, message, help }))).toContainEqual(
+      expect.objectContaining(expected),
+    );
+  });
+
+  test('two jobs of one kind on one source are refused', () => {
+    const twice = `${SPECIFIED}  again: {kind: attribute-orders, source: shop-orders, brand_id: 1}\n`;
+    expect(problemsOf(twice)[0]?.message).toBe(
+      'jobs.again reads source "shop-orders", which jobs.attribute-orders of the same kind reads already.',
+    );
+  });
+
+  test('a missing file names a command that shows an example', () => {
+    const details = refused(() => loadConfig(join(folder, 'nowhere.yaml'), {}));
+    expect(details).toMatchObject({ code: 'config_missing', exitCode: 2 });
+    expect(details.help).toContain('config/pipeline.yaml');
+    expect(details.help).toContain('npx influencer-sync demo');
+  });
+
+  test('an empty file is told what it lacks', () => {
+    expect(problemsOf('').map(({ message }) => message)).toEqual(['sources is missing.', 'jobs is missing.']);
+  });
+});
+
+test('without an address a command that sends is told how to start the sandbox', () => {
+  const details = refused(() => requireService(load(SPECIFIED)));
+  expect(details).toMatchObject({ code: 'api_url_missing', exitCode: 2 });
+  expect(details.help).toContain('npx influencer-sync sandbox --port 4010');
+  const withoutKey = load(SPECIFIED, { INFLUENCER_API_URL: 'http://127.0.0.1:4010' });
+  expect(refused(() => requireService(withoutKey)).code).toBe('api_key_missing');
+});
+
+test('the JSON Schema for editors is up to date (npm run schema)', () => {
+  expect(readFileSync(new URL('../../config/pipeline.schema.json', import.meta.url), 'utf8')).toBe(
+    pipelineJsonSchema(),
+  );
+});
+
+test('the file that comes with the project names the schema', () => {
+  const [firstLine] = readFileSync(new URL('../../config/pipeline.yaml', import.meta.url), 'utf8').split(
+    '\n',
+  );
+  expect(firstLine).toBe('# yaml-language-server: $schema=./pipeline.schema.json');
+});

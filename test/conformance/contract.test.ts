@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { type OperationName, operationOf } from '../../src/api/contract.ts';
+import { requestFieldsOf } from '../../src/api/operation-fields.ts';
+import { isOwnSandbox, isRefusal, type Request, tested, useService } from './service.ts';
+
+const service = useService();
+
+/** The specification does not say whether these need a key (Authentication, 5); the sandbox asks for one. */
+const KEY_NOT_SHOWN: readonly OperationName[] = ['get_search', 'database_influencers', 'locations'];
+
+/** What must be there for the example to work, whatever was called before. */
+const BEFORE: Partial<Record<OperationName, OperationName>> = {
+  create_webhook: 'delete_webhook',
+  delete_webhook: 'create_webhook',
+};
+
+describe('the happy path', () => {
+  it.each(tested)('%s answers its example with 2xx and what the contract says', async (name) => {
+    const before = BEFORE[name];
+    if (before !== undefined) await service.call(before, service.example(before));
+    const answer = await service.call(name, service.example(name));
+    expect(answer.status, answer.text).toBeGreaterThanOrEqual(200);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    const read = operationOf(name).response.safeParse(answer.body);
+    expect(read.error?.issues ?? []).toEqual([]);
+  });
+
+  it.each(
+    tested.flatMap((name) =>
+      operationOf(name).otherPaths.map((path): [OperationName, string] => [name, path]),
+    ),
+  )('%s also answers at %s', async (name, path) => {
+    const answer = await service.call(name, { ...service.example(name), path });
+    expect(answer.status, answer.text).toBe(200);
+  });
+});
+
+describe('a request that does not fit', () => {
+  it.each(missingFields())('%s is refused without %s, and says so', async (name, field) => {
+    const example = service.example(name);
+    for (const part of [example.query, example.body]) if (part !== undefined) delete part[field];
+    const answer = await service.call(name, example);
+    expect(answer, answer.text).toSatisfy(isRefusal);
+    expect(answer.text).toContain(field);
+  });
+
+  it.each(wrongFields())('%s is refused with %s as %s, and says so', async (name, field, _shown, wrong) => {
+    const { place } = requestFieldsOf(operationOf(name));
+    const example = service.example(name);
+    const answer = await service.call(name, {
+      ...example,
+      [place]: { ...example[place as 'body'], [field]: wrong },
+    });
+    expect(answer, answer.text).toSatisfy(isRefusal);
+    expect(answer.text).toContain(field);
+  });
+
+  it.each(tested.filter((name) => requestFieldsOf(operationOf(name)).rules.length > 0))(
+    '%s is refused when nothing names the deal',
+    async (name) => {
+      const example = service.example(name);
+      for (const part of [example.query, example.body])
+        for (const field of ['deal_id', 'influencer_handle', 'collab_id'])
+          if (part !== undefined) delete part[field];
+      expect(await service.call(name, example)).toSatisfy(isRefusal);
+    },
+  );
+
+  it.each(tested.filter((name) => operationOf(name).body !== null))(
+    '%s is refused with a body that is no JSON object',
+    async (name) => {
+      for (const body of ['', '{', '[]', 'null', '"text"', '1'])
+        expect(await service.call(name, { body }), body).toSatisfy(isRefusal);
+    },
+  );
+
+  it.each(tested)('%s is refused at another path', async (name) => {
+    const path = `${operationOf(name).path}_`;
+    const answer = await service.call(name, { ...service.example(name), path });
+    expect(answer.status).toBe(404);
+    expect(answer).toSatisfy(isRefusal);
+  });
+});
+
+describe('authentication', () => {
+  const needing = tested.filter(
+    (name) => operationOf(name).sendsKey && (isOwnSandbox || !KEY_NOT_SHOWN.includes(name)),
+  );
+  it.each(needing)('%s is refused without a key and with a wrong one', async (name) => {
+    for (const key of [null, 'wrong-key']) {
+      const answer = await service.call(name, { ...service.example(name), key });
+      expect([401, 403]).toContain(answer.status);
+      expect(answer).toSatisfy(isRefusal);
+    }
+  });
+
+  it('the public hello needs no key', async () => {
+    expect(await service.call('public_hello', { key: null })).toMatchObject({ status: 200 });
+  });
+
+  it('the account hello says whose key it is', async () => {
+    const { body } = await service.call('account_hello');
+    expect(body).toMatchObject({ message: expect.stringMatching(/^You are logged in - \S+ - \S+$/) });
+  });
+});
+
+/** Each field that the contract requires, of each operation. */
+function missingFields(): readonly [OperationName, string][] {
+  return tested.flatMap((name) =>
+    requestFieldsOf(operationOf(name))
+      .fields.filter(({ isRequired }) => isRequired)
+      .map(({ name: field }): [OperationName, string] => [name, field]),
+  );
+}
+
+/** Each field with each value that the contract does not take there. A query has texts only. */
+function wrongFields(): readonly [OperationName, string, string, unknown][] {
+  return tested.flatMap((name) => {
+    const operation = operationOf(name);
+    const { place, fields } = requestFieldsOf(operation);
+    const candidates =
+      place === 'query' ? ['', 'no such word'] : [null, true, -1.5, 'no such word', '', [], {}, [{}]];
+    const example: Request = service.example(name);
+    const fits = (field: string, value: unknown): boolean =>
+      (place === 'query' ? operation.query : operation.body)?.safeParse({
+        ...(example[place as 'body'] as object | undefined),
+        [field]: value,
+      }).success ?? true;
+    return fields.flatMap(({ name: field }) =>
+      candidates
+        .filter((value) => !fits(field, value))
+        .map((value): [OperationName, string, string, unknown] => [
+          name,
+          field,
+          JSON.stringify(value),
+          value,
+        ]),
+    );
+  });
+}

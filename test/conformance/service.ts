@@ -1,0 +1,101 @@
+import { afterAll, beforeAll } from 'vitest';
+import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
+import { exampleOf } from '../../src/api/examples.ts';
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+
+/**
+ * Which service the suite runs against. By default it starts a sandbox of its own and runs everything. CONFORMANCE_URL and
+ * CONFORMANCE_KEY name another one; then only what reads is run, unless CONFORMANCE_SCOPE=all says that it may be written to (a sandbox
+ * with its own account of config/demo). CONFORMANCE_DEAL_ID names a deal of that account.
+ */
+const { CONFORMANCE_URL = '', CONFORMANCE_KEY = '', CONFORMANCE_SCOPE, CONFORMANCE_DEAL_ID } = process.env;
+
+export const isOwnSandbox = CONFORMANCE_URL === '';
+export const isAllowedToWrite = isOwnSandbox || CONFORMANCE_SCOPE === 'all';
+
+/** Operations that change nothing and cost nothing. */
+const readOperations = operationNames.filter((name) => {
+  const { method, repeatable, credits } = operationOf(name);
+  return method === 'GET' && repeatable && credits === null;
+});
+
+/** The operations that the suite may call. */
+export const tested: readonly OperationName[] = isAllowedToWrite ? operationNames : readOperations;
+
+export type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
+
+export type Request = {
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  /** A text is sent as it is. */
+  readonly body?: unknown;
+  /** Null: none is sent. */
+  readonly key?: string | null;
+  readonly path?: string;
+  readonly method?: string;
+};
+
+export type Service = {
+  call(name: OperationName, request?: Request): Promise<Answer>;
+  /** The request that should succeed. */
+  example(name: OperationName): { query?: Record<string, unknown>; body?: Record<string, unknown> };
+};
+
+/** Starts or finds the service for the tests of a file. */
+export function useService(): Service {
+  let url = CONFORMANCE_URL.replace(/\/+$/, '');
+  let key = CONFORMANCE_KEY;
+  let close = async (): Promise<void> => {};
+  beforeAll(async () => {
+    if (!isOwnSandbox) return;
+    const sandbox = await startSandbox({ port: 0 });
+    ({ url, key, close } = sandbox);
+  });
+  afterAll(() => close());
+  return {
+    example(name) {
+      const { query, body } = exampleOf(name);
+      const deal = CONFORMANCE_DEAL_ID === undefined ? {} : { deal_id: CONFORMANCE_DEAL_ID };
+      const named = name === 'get_deal_details' ? { ...query, ...deal } : query;
+      return {
+        ...(named === null || named === undefined ? {} : { query: { ...named } }),
+        ...(body === null || body === undefined ? {} : { body: { ...body } }),
+      };
+    },
+    async call(name, request = {}) {
+      const operation = operationOf(name);
+      const sent = request.key === undefined ? key : request.key;
+      const { body } = request;
+      const answer = await fetch(url + (request.path ?? operation.path) + queryOf(request.query), {
+        method: request.method ?? operation.method,
+        redirect: 'manual',
+        headers: {
+          ...(sent === null ? {} : { 'x-api-key': sent }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, text, body: parse(text) };
+    },
+  };
+}
+
+function queryOf(query: Readonly<Record<string, unknown>> = {}): string {
+  const entries = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Section Errors: 4xx, a JSON object, and a text in `message` or `error` that says why. */
+export function isRefusal({ status, body }: Answer): boolean {
+  if (status < 400 || status > 499 || typeof body !== 'object' || body === null) return false;
+  const { message, error } = body as { readonly message?: unknown; readonly error?: unknown };
+  return [message, error].some((text) => typeof text === 'string' && text.trim() !== '');
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { beginFile } from '../../src/intake/begin-file.ts';
+import { holdFile } from '../../src/intake/hold-file.ts';
+import { sealFile } from '../../src/intake/seal-file.ts';
+import { stageBatch } from '../../src/intake/stage-batch.ts';
+import {
+  continuation,
+  currentOrders,
+  ENGINES,
+  open,
+  openShop,
+  order,
+  rejectedRows,
+  rejection,
+  toBatch,
+  useDatabase,
+} from './story.ts';
+
+const THRESHOLDS = { maxRejectedShare: 1, maxCancelledShare: 1 };
+
+describe.each(ENGINES)('staging on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  test('orders are hidden until their file is sealed', async () => {
+    const shop = await openShop(database());
+    const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
+    const batch = toBatch({ orders: [order('1')] });
+    expect(await stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: true })).toMatchObject({
+      new: 1,
+    });
+    expect(await currentOrders(shop)).toEqual([]);
+
+    const sealed = await sealFile(shop.db, {
+      ...read,
+      ...shop,
+      sums: false,
+      rowsRead: 1,
+      contentSha256: 'x',
+      thresholds: THRESHOLDS,
+    });
+    expect(sealed).toMatchObject({ kind: 'sealed', ordersNew: 1, orderRows: 1, rejectedRows: 0 });
+    expect(await currentOrders(shop)).toEqual(['1 10']);
+  });
+
+  test('a read that died is begun anew, and what it had staged is gone', async () => {
+    const shop = await openShop(database());
+    const uri = 'file:///orders.csv';
+    const dead = { sourceFileId: await open({ ...shop, uri, reader: READER }), reader: READER };
+    const partial = toBatch({
+      orders: [order('1'), order('2')],
+      continuations: [continuation('3')],
+      rejected: [rejection()],
+    });
+    await stageBatch(shop.db, { ...dead, ...shop, batch: partial, sums: false, ask: true });
+
+    expect(await shop.read({ orders: [order('2'), order('3')] }, { uri })).toMatchObject({
+      kind: 'sealed',
+      ordersNew: 2,
+    });
+    expect(await currentOrders(shop)).toEqual(['2 10', '3 10']);
+    expect(await rejectedRows(shop)).toEqual([]);
+  });
+
+  test('a dead read of another file does not stand in the way of its orders', async () => {
+    const shop = await openShop(database());
+    const dead = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
+    const batch = toBatch({ orders: [order('1', { total: '1.00' })] });
+    await stageBatch(shop.db, { ...dead, ...shop, batch, sums: false, ask: true });
+
+    expect(await shop.read({ orders: [order('1')] })).toMatchObject({ kind: 'sealed', ordersNew: 1 });
+    expect(await currentOrders(shop)).toEqual(['1 10']);
+  });
+
+  test('a reader that has lost the file can neither stage nor seal nor hold, and is told so', async () => {
+    const shop = await openShop(database());
+    const uri = 'file:///orders.csv';
+    const old = { sourceFileId: await open({ ...shop, uri, reader: READER }), reader: READER };
+    const reader = randomUUID();
+    const read = { sourceFileId: await open({ ...shop, uri, reader }), reader };
+    const batch = toBatch({
+      orders: [order('1')],
+      continuations: [continuation('1')],
+      rejected: [rejection()],
+    });
+
+    for (const ask of [true, false])
+      expect(await stageBatch(shop.db, { ...old, ...shop, batch, sums: false, ask })).toBeNull();
+    const onlyRows = toBatch({ rejected: [rejection()] });
+    expect(
+      await stageBatch(shop.db, { ...old, ...shop, batch: onlyRows, sums: false, ask: true }),
+    ).toBeNull();
+    const sealing = { ...shop, sums: false, rowsRead: 0, contentSha256: 'x', thresholds: THRESHOLDS };
+    expect(await sealFile(shop.db, { ...old, ...sealing })).toEqual({ kind: 'lost' });
+    const reason = { code: 'cut', message: 'cut', help: 'mend' };
+    expect(await holdFile(shop.db, { ...old, reason })).toBe(false);
+
+    expect(await sealFile(shop.db, { ...read, ...sealing })).toMatchObject({ kind: 'sealed', orderRows: 0 });
+    expect(await rejectedRows(shop)).toEqual([]);
+  });
+
+  test('a sealed file is known; a held one is read again when its layout changes, when asked, or when the reason may have passed', async () => {
+    const shop = await openShop(database());
+    const file = { uri: 'file:///orders.csv', version: 'v1', sizeBytes: 1 };
+    const begin = (given: { layoutHash?: string; again?: boolean }) =>
+      beginFile(shop.db, { ...shop, file, layout: 'test', layoutHash: 'h1', reader: READER, ...given });
+    const hold = async (isTransient: boolean) => {
+      const begun = await begin({ again: true });
+      const { sourceFileId } = begun;
+      const reason = { code: 'bad_header', message: 'It does not fit.', help: 'Mend it.', isTransient };
+      expect(await holdFile(shop.db, { sourceFileId, reader: READER, reason })).toBe(true);
+    };
+    await hold(false);
+    expect(await begin({})).toMatchObject({ kind: 'known', state: 'held' });
+    expect(await begin({ again: true })).toMatchObject({ kind: 'read' });
+    await hold(false);
+    expect(await begin({ layoutHash: 'h2' })).toMatchObject({ kind: 'read' });
+    await hold(true);
+    expect(await begin({})).toMatchObject({ kind: 'read' });
+
+    await shop.read({ orders: [order('1')] }, { uri: file.uri });
+    expect(await begin({ again: true })).toMatchObject({ kind: 'known', state: 'sealed' });
+  });
+
+  test('a held file leaves nothing but its reason', async () => {
+    const shop = await openShop(database());
+    const read = { sourceFileId: await open({ ...shop, reader: READER }), reader: READER };
+    const batch = toBatch({ orders: [order('1')], rejected: [rejection()] });
+    await stageBatch(shop.db, { ...read, ...shop, batch, sums: false, ask: true });
+    await holdFile(shop.db, {
+      ...read,
+      reason: { code: 'cut_short', message: 'It ends early.', help: 'Send it again.' },
+    });
+
+    const { rows } =
+      await sql`select state, hold_code, hold_message, hold_help, reader from intake.source_files
+      where source_file_id = ${read.sourceFileId}::bigint`.execute(shop.db);
+    expect(rows).toEqual([
+      {
+        state: 'held',
+        hold_code: 'cut_short',
+        hold_message: 'It ends early.',
+        hold_help: 'Send it again.',
+        reader: null,
+      },
+    ]);
+    const { rows: left } = await sql`select from intake.orders where source = ${shop.source}`.execute(
+      shop.db,
+    );
+    expect(left).toHaveLength(0);
+    expect(await rejectedRows(shop)).toEqual([]);
+  });
+
+  test('every field of an order survives exactly, and its codes and links are folded', async () => {
+    const shop = await openShop(database());
+    await shop.read({
+      orders: [
+        order('00123456789012345678', {
+          total: '12345678901234.5678',
+          codes: ['Été 20', 'ＭＩＲＡ\u{00a0}5'],
+          links: ['@Mira.Glow'],
+          influencerHandle: 'mira"\\\u{1f600}',
+          rowCount: 3,
+        }),
+      ],
+    });
+    const { rows } = await sql`
+      select order_id, total, codes, codes_folded, links_folded, influencer_handle, row_count, placed_at
+      from intake.orders where source = ${shop.source}`.execute(shop.db);
+    expect(rows).toEqual([
+      {
+        order_id: '00123456789012345678',
+        total: '12345678901234.5678',
+        codes: ['Été 20', 'ＭＩＲＡ\u{00a0}5'],
+        codes_folded: ['été20', 'mira5'],
+        links_folded: ['@mira.glow'],
+        influencer_handle: 'mira"\\\u{1f600}',
+        row_count: 3,
+        placed_at: new Date('2026-04-10T09:00:00Z'),
+      },
+    ]);
+  });
+
+  test('NUL and lone surrogates, which Postgres refuses, do not stop a file', async () => {
+    const shop = await openShop(database());
+    await shop.read({ orders: [order('1', { orderName: 'a\u0000b\ud800' })] });
+    const { rows } = await sql`select order_name from intake.orders where source = ${shop.source}`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([{ order_name: 'ab\ufffd' }]);
+  });
+});
+
+const READER = randomUUID();

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { beginFile } from '../../src/intake/begin-file.ts';
+import { createStager } from '../../src/intake/create-stager.ts';
+import { type SealedFile, sealFile } from '../../src/intake/seal-file.ts';
+import type { OrderBatch, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
+import type { RejectedRow } from '../../src/model/record.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+export const ENGINES = ['a Postgres server', 'the embedded database'] as const;
+
+/** One migrated database for a file of tests; each test has a source and a job of its own. */
+export function useDatabase(engine: (typeof ENGINES)[number]): () => Database {
+  let db: Database;
+  let drop = async (): Promise<void> => {};
+  beforeAll(async () => {
+    if (engine === 'the embedded database') {
+      db = await connect({ url: '', embeddedFolder: 'memory' });
+      await migrate(db);
+      return;
+    }
+    const database = await createTestDatabase(inject('databases'));
+    db = await connect({ url: database.url, embeddedFolder: '' });
+    drop = database.drop;
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await drop();
+  });
+  return () => db;
+}
+
+export type Shop = {
+  readonly db: Database;
+  readonly source: string;
+  readonly runId: string;
+  /** Reads a file of its own from start to end. */
+  read(given: Partial<OrderBatch>[] | Partial<OrderBatch>, options?: ReadOptions): Promise<SealedFile>;
+};
+
+export type ReadOptions = {
+  readonly uri?: string;
+  readonly content?: string;
+  readonly sums?: boolean;
+  readonly rowsRead?: number;
+  readonly maxRejectedShare?: number;
+  readonly maxCancelledShare?: number;
+};
+
+/** A source that nobody has read yet, and a run that reads it. */
+export async function openShop(db: Database): Promise<Shop> {
+  const source = `shop-${randomUUID()}`;
+  const { rows } = await sql<{ run_id: string }>`
+    insert into ops.runs (job, kind, host, pid) values (${source}, 'attribute-orders', 'test', 1) returning run_id`.execute(
+    db,
+  );
+  const runId = rows[0]?.run_id ?? '';
+  return {
+    db,
+    source,
+    runId,
+    read: (given, options = {}) => readFile({ db, source, runId }, given, options),
+  };
+}
+
+async function readFile(
+  { db, source, runId }: { db: Database; source: string; runId: string },
+  given: Partial<OrderBatch>[] | Partial<OrderBatch>,
+  options: ReadOptions,
+): Promise<SealedFile> {
+  const reader = randomUUID();
+  const sums = options.sums ?? false;
+  const sourceFileId = await open({
+    db,
+    source,
+    runId,
+    reader,
+    ...(options.uri === undefined ? {} : { uri: options.uri }),
+  });
+  const stager = createStager(db, { sourceFileId, reader, runId, sums });
+  const batches = (Array.isArray(given) ? given : [given]).map(toBatch);
+  for (const batch of batches) await stager.add(batch);
+  await stager.finish();
+  return sealFile(db, {
+    sourceFileId,
+    reader,
+    runId,
+    sums,
+    rowsRead: options.rowsRead ?? batches.reduce((sum, batch) => sum + batch.rowsRead, 0),
+    contentSha256: options.content ?? randomUUID(),
+    thresholds: {
+      maxRejectedShare: options.maxRejectedShare ?? 1,
+      maxCancelledShare: options.maxCancelledShare ?? 1,
+    },
+  });
+}
+
+/** Begins a file that must be read. @returns its id. */
+export async function open(options: {
+  db: Database;
+  source: string;
+  runId: string;
+  reader: string;
+  uri?: string;
+}): Promise<string> {
+  const uri = options.uri ?? `file:///${randomUUID()}.csv`;
+  const begun = await beginFile(options.db, {
+    source: options.source,
+    file: { uri, version: 'v1', sizeBytes: 1 },
+    layout: 'test',
+    layoutHash: 'h1',
+    runId: options.runId,
+    reader: options.reader,
+  });
+  if (begun.kind !== 'read') throw new Error(`${uri} is known`);
+  return begun.sourceFileId;
+}
+
+export function toBatch(given: Partial<OrderBatch>): OrderBatch {
+  const { orders = [], continuations = [], rejected = [] } = given;
+  const rowsRead = [...orders, ...continuations, ...rejected].reduce(
+    (sum, { rowCount }) => sum + rowCount,
+    0,
+  );
+  return { orders, continuations, rejected, rowsRead };
+}
+
+let nextLine = 2;
+function takeLines(count: number): number {
+  nextLine += count;
+  return nextLine - count;
+}
+
+/** An order whose digest follows from what it says, on lines of its own. */
+export function order(orderId: string, given: Partial<StagedOrder> = {}): StagedOrder {
+  const rowCount = given.rowCount ?? 1;
+  const line = takeLines(rowCount);
+  const meaning = {
+    groupKey: `#${orderId}`,
+    orderId,
+    orderName: `#${orderId}`,
+    status: 'paid',
+    currency: 'EUR',
+    total: '10.00',
+    subtotal: '8.00',
+    refunded: null,
+    codes: [],
+    links: [],
+    influencerHandle: null,
+    dealId: null,
+    collabId: null,
+    brandId: null,
+    placedAt: '2026-04-10T09:00:00Z',
+    paidAt: null,
+    cancelledAt: null,
+    exclusion: null,
+    ...given,
+  };
+  const {
+    line: _line,
+    record: _record,
+    rowCount: _rows,
+    contentHash: _hash,
+    ...said
+  } = meaning as StagedOrder;
+  return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };
+}
+
+export function continuation(orderId: string, rowCount = 1): OrderContinuation {
+  const line = takeLines(rowCount);
+  return { groupKey: `#${orderId}`, line, record: line - 1, rowCount };
+}
+
+export function rejection(rowCount = 1): RejectedRow {
+  const line = takeLines(rowCount);
+  return {
+    code: 'bad_money',
+    line,
+    record: line - 1,
+    column: 'Total',
+    value: '1,2,3',
+    reason: 'No amount.',
+    help: 'Mend it.',
+    rowCount,
+  };
+}
+
+/** What counts of a source: its current orders of sealed files, `id total`, sorted. */
+export async function currentOrders({ db, source }: Pick<Shop, 'db' | 'source'>): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select o.order_id || ' ' || coalesce(trim_scale(o.total)::text, '-') as said
+    from intake.orders o join intake.source_files f using (source_file_id)
+    where o.source = ${source} and o.is_current and f.state = 'sealed' order by o.order_id`.execute(db);
+  return rows.map(({ said }) => said);
+}
+
+/** Rejected rows of a source: `code line rowCount`, in their order. */
+export async function rejectedRows({ db, source }: Pick<Shop, 'db' | 'source'>): Promise<string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select r.code || ' ' || r.line_no || ' ' || r.row_count as said
+    from intake.rejected_rows r join intake.source_files f using (source_file_id)
+    where f.source = ${source} order by r.source_file_id, r.line_no`.execute(db);
+  return rows.map(({ said }) => said);
+}

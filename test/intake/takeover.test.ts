@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { stageBatch } from '../../src/intake/stage-batch.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { open, openShop, order, rejection, toBatch } from './story.ts';
+
+test('what an old reader is staging while the file is taken over is cleared, not left behind', async () => {
+  const { db } = await setup();
+  const shop = await openShop(db);
+  const uri = 'file:///orders.csv';
+  const reader = randomUUID();
+  const old = { sourceFileId: await open({ ...shop, uri, reader }), reader };
+  const batch = toBatch({ orders: [order('1')], rejected: [rejection()] });
+
+  let takeover: Promise<string> | undefined;
+  await db.transaction().execute(async (trx) => {
+    expect(await stageBatch(trx, { ...old, ...shop, batch, sums: false, ask: true })).toMatchObject({
+      new: 1,
+    });
+    takeover = open({ ...shop, uri, reader: randomUUID() });
+    // Asked outside the transaction: within one, Postgres shows the connections that stood when it was first asked.
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return rows.length === 1;
+    });
+  });
+
+  expect(await takeover).toBe(old.sourceFileId);
+  const { rows } = await sql`
+    select order_id from intake.orders union all select code from intake.rejected_rows`.execute(db);
+  expect(rows).toEqual([]);
+});

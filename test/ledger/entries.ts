@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/db/connect.ts';
+import { type Claim, createClaimer } from '../../src/ledger/claim.ts';
+import type { EntryFacts } from '../../src/ledger/states.ts';
+import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
+import { acquireLease } from '../../src/schedule/lease.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
+
+const ACCOUNT = 'A1';
+const JOB = 'attribute-orders';
+
+/** A process as the ledger knows it: an owner with a lease, a run, and a way to claim. */
+export type Worker = { readonly owner: string; readonly runId: string; readonly claim: Claim };
+
+export async function startWorker(
+  db: Database,
+  options: { ttlMs?: number; accountId?: string; name?: string } = {},
+): Promise<Worker> {
+  const owner = randomUUID();
+  const name = options.name ?? `job:${owner}`;
+  await acquireLease(db, { name, owner, host: 'test', pid: 1, ttlMs: options.ttlMs ?? 60_000 });
+  const runId = await beginRun(db, { job: JOB, kind: JOB });
+  return {
+    owner,
+    runId,
+    claim: createClaimer(db, { owner, runId, accountId: options.accountId ?? ACCOUNT }),
+  };
+}
+
+/** The worker's leases are over by the database's clock, as after a kill or a long pause. */
+export async function endLeases(db: Database, worker: Worker): Promise<void> {
+  await db
+    .updateTable('ops.leases')
+    .set({ expires_at: new Date(0) })
+    .where('owner', '=', worker.owner)
+    .execute();
+}
+
+/** @returns its id. */
+export async function insertEntry(
+  db: Database,
+  options: {
+    runId: string;
+    orderId: string;
+    amount?: string;
+    accountId?: string;
+    state?: EntryState;
+    reason?: string;
+  },
+): Promise<string> {
+  const amount = options.amount ?? '10.00';
+  const body = `{"influencer_handle":"mia.test","order_id":"${options.orderId}","order_revenue":${amount},"order_platform":"shopify","currency":"EUR"}`;
+  const entry = await db
+    .insertInto('ledger.entries')
+    .values({
+      effect: 'referral',
+      account_id: options.accountId ?? ACCOUNT,
+      key: JSON.stringify(['shopify', options.orderId]),
+      state: options.state ?? 'ready',
+      state_reason: options.reason ?? null,
+      body,
+      body_hash: body,
+      job: JOB,
+      order_platform: 'shopify',
+      order_id: options.orderId,
+      amount,
+      currency: 'EUR',
+      run_id: options.runId,
+    })
+    .returning('entry_id')
+    .executeTakeFirstOrThrow();
+  return entry.entry_id;
+}
+
+export async function mustClaim(worker: Worker, entryId: string): Promise<ClaimedEntry> {
+  const entry = await worker.claim(entryId);
+  if (entry === null) throw new Error(`entry ${entryId} could not be claimed`);
+  return entry;
+}
+
+export async function readFacts(db: Database, entryId: string): Promise<EntryFacts> {
+  const row = await db
+    .selectFrom('ledger.entries')
+    .select(['state', 'attempt', 'doubtful_attempt', 'not_sent', 'resends_approved'])
+    .where('entry_id', '=', entryId)
+    .executeTakeFirstOrThrow();
+  return {
+    state: row.state as EntryState,
+    attempt: row.attempt,
+    doubtfulAttempt: row.doubtful_attempt,
+    notSent: row.not_sent,
+    resendsApproved: row.resends_approved,
+  };
+}

@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { applyEvidence, type OrderEvidence, settleByEvidence } from '../../src/ledger/apply-evidence.ts';
+import { reapLost } from '../../src/ledger/reap.ts';
+import { recordAnswers } from '../../src/ledger/record.ts';
+import { approveResend } from '../../src/ledger/resolve.ts';
+import { applyEvent } from '../../src/ledger/states.ts';
+import { setup } from '../support/setup.ts';
+import { endLeases, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+
+const EVIDENCE: OrderEvidence = {
+  orderId: '1',
+  orderPlatform: 'shopify',
+  dealId: 'D1',
+  collabId: 'C1',
+  amount: '10.00',
+  currency: 'EUR',
+  bodySha256: 'a',
+};
+
+function tell(db: Database, change: Partial<OrderEvidence> = {}) {
+  return db.transaction().execute((trx) => applyEvidence(trx, { ...EVIDENCE, ...change }));
+}
+
+/** An entry whose request may have been processed. */
+async function makeDoubt(db: Database, worker: Worker, orderId = '1'): Promise<string> {
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId });
+  await mustClaim(worker, entryId);
+  const outcome = { kind: 'in_doubt', httpStatus: null, reason: 'timeout' } as const;
+  await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
+  return entryId;
+}
+
+describe('an event that names an order', () => {
+  it('settles the doubt about it as accepted, and says which deal was credited', async () => {
+    const { db } = await setup();
+    const entryId = await makeDoubt(db, await startWorker(db));
+    const before = await readFacts(db, entryId);
+    expect(await tell(db)).toEqual({ entryId, state: 'accepted' });
+    expect(await readFacts(db, entryId)).toEqual(applyEvent(before, { kind: 'evidenced' }));
+    const { rows } =
+      await sql`select e.deal_id, e.collab_id, v.entry_id from ledger.entries e, ledger.evidence v`.execute(
+        db,
+      );
+    expect(rows).toEqual([{ deal_id: 'D1', collab_id: 'C1', entry_id: entryId }]);
+  });
+
+  it('counts once, however often it is told', async () => {
+    const { db } = await setup();
+    await makeDoubt(db, await startWorker(db));
+    await tell(db);
+    expect(await tell(db)).toBeNull();
+    expect((await sql`select from ledger.evidence`.execute(db)).rows).toHaveLength(1);
+  });
+
+  it('settles what a person wanted sent again before it came, so that it is not sent again', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await makeDoubt(db, worker);
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'test' });
+    expect(await tell(db)).toEqual({ entryId, state: 'accepted' });
+    expect(await worker.claim(entryId)).toBeNull();
+  });
+
+  it('holds an order that was not sent yet: somebody else has credited it', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const before = await readFacts(db, entryId);
+    expect(await tell(db, { dealId: 'D9' })).toEqual({ entryId, state: 'held' });
+    expect(await readFacts(db, entryId)).toEqual(applyEvent(before, { kind: 'evidenced' }));
+    expect(await worker.claim(entryId)).toBeNull();
+  });
+
+  it('leaves an order whose request is out to its answer, and settles it when that answer is lost', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await mustClaim(worker, entryId);
+    expect(await tell(db)).toEqual({ entryId, state: 'sending' });
+    expect(await settleByEvidence(db)).toBe(0);
+    await endLeases(db, worker);
+    await reapLost(db);
+    expect(await settleByEvidence(db)).toBe(1);
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted', attempt: 1 });
+  });
+
+  it('does not change what is settled', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await mustClaim(worker, entryId);
+    const outcome = { kind: 'rejected', httpStatus: 400, message: 'no', stopsLane: false } as const;
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
+    expect(await tell(db)).toEqual({ entryId, state: 'rejected' });
+  });
+
+  it('is kept when no entry is there yet', async () => {
+    const { db } = await setup();
+    expect(await tell(db)).toBeNull();
+    expect((await sql`select entry_id, order_id from ledger.evidence`.execute(db)).rows).toEqual([
+      { entry_id: null, order_id: '1' },
+    ]);
+  });
+
+  it.each([
+    ['another order', { orderId: '2' }],
+    ['another platform', { orderPlatform: 'woocommerce' }],
+  ])('does not settle a doubt when it names %s', async (_what, change) => {
+    const { db } = await setup();
+    const entryId = await makeDoubt(db, await startWorker(db));
+    await tell(db, change);
+    expect(await settleByEvidence(db)).toBe(0);
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
+  });
+
+  it('does not settle a doubt when another deal was credited, or when no platform is named and two shops have the id', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await makeDoubt(db, worker);
+    await sql`update ledger.entries set body = '{"deal_id":"https://app.example.test/deal/D2"}'`.execute(db);
+    await tell(db, { dealId: 'D1' });
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
+    await sql`insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, order_platform, order_id, run_id)
+      values ('referral', 'A1', 'k', 'ready', '{}', 'h', 'j', 'etsy', '1', ${worker.runId})`.execute(db);
+    await tell(db, { orderPlatform: null, dealId: 'D2', bodySha256: 'b' });
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt' });
+    await tell(db, { orderPlatform: 'Shopify', dealId: 'D2', bodySha256: 'c' });
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted' });
+  });
+});

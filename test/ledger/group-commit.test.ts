@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { groupCommit } from '../../src/ledger/group-commit.ts';
+
+it('commits what comes at the same time together, and answers each in its place', async () => {
+  const groups: number[][] = [];
+  const double = groupCommit(async (items: readonly number[]) => {
+    groups.push([...items]);
+    return items.map((item) => item * 2);
+  });
+  expect(await Promise.all([double(1), double(2), double(3)])).toEqual([2, 4, 6]);
+  expect(groups).toEqual([[1, 2, 3]]);
+});
+
+it('gathers the next group while a commit is under way', async () => {
+  const groups: number[][] = [];
+  const { promise: firstIsDone, resolve: finishFirst } = Promise.withResolvers<void>();
+  const commit = groupCommit(async (items: readonly number[]) => {
+    groups.push([...items]);
+    if (groups.length === 1) await firstIsDone;
+    return items;
+  });
+  const first = commit(1);
+  await new Promise(setImmediate);
+  const others = [commit(2), commit(3)];
+  finishFirst();
+  await Promise.all([first, ...others]);
+  expect(groups).toEqual([[1], [2, 3]]);
+});
+
+it('makes no group larger than allowed', async () => {
+  const sizes: number[] = [];
+  const commit = groupCommit(async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items;
+  }, 2);
+  await Promise.all([1, 2, 3, 4, 5].map((item) => commit(item)));
+  expect(sizes).toEqual([2, 2, 1]);
+});
+
+it('fails the whole group when its commit fails, and only that group', async () => {
+  let calls = 0;
+  const commit = groupCommit(async (items: readonly number[]) => {
+    calls += 1;
+    if (calls === 1) throw new Error('the database is away');
+    return items;
+  });
+  const results = await Promise.allSettled([commit(1), commit(2)]);
+  expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected']);
+  expect(await commit(3)).toBe(3);
+});

@@ -1,0 +1,67 @@
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { reapLost } from '../../src/ledger/reap.ts';
+import type { Answer } from '../../src/ledger/record.ts';
+import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
+import { setup } from '../support/setup.ts';
+import { endLeases, insertEntry, mustClaim, readFacts, startWorker } from './entries.ts';
+
+function accepted(entryId: string): Answer {
+  const outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null } as const;
+  return { entryId, attempt: 1, outcome, backoffMs: 0 };
+}
+
+it('keeps an answer that the database could not take, and the next process records it before it reaps', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
+  await endLeases(db, worker);
+
+  const next = await startWorker(db);
+  expect(await replaySpool(db, join(folder, 'spool'), next.owner)).toBe(1);
+  expect(await reapLost(db)).toBe(0);
+  expect((await readFacts(db, entryId)).state).toBe('accepted');
+  expect(readdirSync(join(folder, 'spool'))).toEqual([]);
+});
+
+it('leaves the spool of a process that lives to that process', async () => {
+  const { db, folder } = await setup();
+  const [worker, other] = [await startWorker(db), await startWorker(db)];
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
+  expect(await replaySpool(db, join(folder, 'spool'), other.owner)).toBe(0);
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toBe(1);
+});
+
+it('passes over a line that a crash cut, because it had not been acknowledged', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  openSpool(join(folder, 'spool'), worker.owner).append(accepted(entryId));
+  appendFileSync(join(folder, 'spool', `${worker.owner}.ndjson`), '{"entryId":"99","att');
+  expect(await replaySpool(db, join(folder, 'spool'), worker.owner)).toBe(1);
+});
+
+it('changes nothing when the answer had been recorded after all', async () => {
+  const { db, folder } = await setup();
+  const worker = await startWorker(db);
+  const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+  await mustClaim(worker, entryId);
+  const spool = openSpool(join(folder, 'spool'), worker.owner);
+  spool.append(accepted(entryId));
+  spool.append(accepted(entryId));
+  await replaySpool(db, join(folder, 'spool'), worker.owner);
+  expect((await readFacts(db, entryId)).state).toBe('accepted');
+  const applied = await db.selectFrom('ledger.answers').select('applied').orderBy('answer_id').execute();
+  expect(applied).toEqual([{ applied: true }, { applied: false }]);
+});
+
+it('has nothing to replay where nothing was ever spooled', async () => {
+  const { db, folder } = await setup();
+  expect(await replaySpool(db, join(folder, 'none'), 'nobody')).toBe(0);
+});

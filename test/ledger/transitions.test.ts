@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { reapLost } from '../../src/ledger/reap.ts';
+import { recordAnswers } from '../../src/ledger/record.ts';
+import { acceptDoubt, approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
+import {
+  applyEvent,
+  type EntryFacts,
+  foldEvents,
+  type LedgerEvent,
+  newEntry,
+} from '../../src/ledger/states.ts';
+import type { Outcome } from '../../src/model/ledger.ts';
+import { setup } from '../support/setup.ts';
+import { endLeases, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+
+const outcomes: Record<Outcome['kind'], Outcome> = {
+  accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },
+  rejected: { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsLane: false },
+  not_written: { kind: 'not_written', reason: 'refused' },
+  throttled: { kind: 'throttled', httpStatus: 429, retryAfterMs: 0 },
+  in_doubt: { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' },
+};
+
+const event: fc.Arbitrary<LedgerEvent> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<LedgerEvent>({ kind: 'claimed' }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('answered' as const),
+      attempt: fc.integer({ min: 1, max: 4 }),
+      answer: fc.constantFrom('accepted', 'rejected', 'not_written', 'throttled', 'in_doubt', 'lease_over'),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom('accept', 'write_off', 'resend')
+      .map((decision) => ({ kind: 'decided' as const, decision })),
+  },
+);
+
+/** Does in SQL what `applyEvent` says in words. */
+async function play(db: Database, worker: Worker, entryId: string, step: LedgerEvent): Promise<void> {
+  const resolution = { entryId, reason: 'test', decidedBy: 'test' };
+  if (step.kind === 'claimed') {
+    await db
+      .updateTable('ledger.entries')
+      .set({ not_before: null })
+      .where('entry_id', '=', entryId)
+      .execute();
+    await worker.claim(entryId);
+  } else if (step.kind === 'answered' && step.answer === 'lease_over') {
+    // The reaper knows no attempt numbers: it takes what is being sent by someone who is gone.
+    const current = await readFacts(db, entryId);
+    if (current.attempt !== step.attempt) return;
+    await sql`update ledger.entries set owner = gen_random_uuid() where entry_id = ${entryId} and state = 'sending'`.execute(
+      db,
+    );
+    await reapLost(db);
+  } else if (step.kind === 'answered' && step.answer !== 'lease_over') {
+    if ((await readFacts(db, entryId)).attempt < step.attempt) return;
+    await recordAnswers(
+      db,
+      [{ entryId, attempt: step.attempt, outcome: outcomes[step.answer], backoffMs: 0 }],
+      'direct',
+    );
+  } else if (step.kind === 'decided') {
+    if (step.decision === 'accept') await acceptDoubt(db, { ...resolution, dealId: 'D1', collabId: null });
+    if (step.decision === 'write_off') await writeOffDoubt(db, resolution);
+    if (step.decision === 'resend') await approveResend(db, resolution);
+  }
+}
+
+/** The history as the append-only tables tell it, in the order of their making. */
+async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]> {
+  const { rows } = await sql<{ event: LedgerEvent }>`
+    select event from (
+      select claimed_at as at, 0 as rank, jsonb_build_object('kind', 'claimed') as event from ledger.attempts where entry_id = ${entryId}
+      union all
+      select answered_at, 1, jsonb_build_object('kind', 'answered', 'attempt', attempt, 'answer', kind) from ledger.answers where entry_id = ${entryId}
+      union all
+      select decided_at, 2, jsonb_build_object('kind', 'decided', 'decision', decision) from ledger.decisions where entry_id = ${entryId}
+    ) history order by at, rank`.execute(db);
+  return rows.map((row) => row.event);
+}
+
+describe('an entry in Postgres', () => {
+  it('moves exactly as the state machine says, whatever happens in whatever order, and its history folds to its state', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    let orders = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 12 }), async (steps) => {
+        orders += 1;
+        const entryId = await insertEntry(db, { runId: worker.runId, orderId: String(orders) });
+        let expected: EntryFacts = newEntry;
+        for (const step of steps) {
+          expected = applyEvent(expected, step) ?? expected;
+          await play(db, worker, entryId, step);
+          expect(await readFacts(db, entryId)).toEqual(expected);
+        }
+        expect(foldEvents(await readHistory(db, entryId))).toEqual(expected);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is claimed by one of two processes that want it at once', async () => {
+    const { db } = await setup();
+    const [one, other] = [await startWorker(db), await startWorker(db)];
+    const entryIds = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => insertEntry(db, { runId: one.runId, orderId: String(index) })),
+    );
+    const claims = await Promise.all(
+      entryIds.flatMap((entryId) => [one.claim(entryId), other.claim(entryId)]),
+    );
+    expect(claims.filter((entry) => entry !== null)).toHaveLength(40);
+    expect(await db.selectFrom('ledger.attempts').select('entry_id').execute()).toHaveLength(40);
+  });
+
+  it('is not claimed by a process whose lease is over', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await endLeases(db, worker);
+    expect(await worker.claim(entryId)).toBeNull();
+  });
+
+  it('is not claimed with the key of another account', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db, { accountId: 'A2' });
+    expect(await worker.claim(await insertEntry(db, { runId: worker.runId, orderId: '1' }))).toBeNull();
+  });
+
+  it('is not claimed while it rests', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { attempt } = await mustClaim(worker, entryId);
+    await recordAnswers(
+      db,
+      [{ entryId, attempt, outcome: outcomes.not_written, backoffMs: 60_000 }],
+      'direct',
+    );
+    expect(await worker.claim(entryId)).toBeNull();
+  });
+
+  it('comes into doubt, not back to ready, when the process that sends it is gone; a late answer of that process still settles it', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { attempt } = await mustClaim(worker, entryId);
+    expect(await reapLost(db)).toBe(0);
+    await endLeases(db, worker);
+    expect(await reapLost(db)).toBe(1);
+    expect((await readFacts(db, entryId)).state).toBe('in_doubt');
+    await recordAnswers(db, [{ entryId, attempt, outcome: outcomes.accepted, backoffMs: 0 }], 'direct');
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'accepted', doubtfulAttempt: null });
+  });
+
+  it('keeps an earlier doubt when a re-send is refused', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    await mustClaim(worker, entryId);
+    await recordAnswers(db, [{ entryId, attempt: 1, outcome: outcomes.in_doubt, backoffMs: 0 }], 'direct');
+    await approveResend(db, { entryId, reason: 'not in the dashboard', decidedBy: 'ada' });
+    await mustClaim(worker, entryId);
+    await recordAnswers(db, [{ entryId, attempt: 2, outcome: outcomes.rejected, backoffMs: 0 }], 'direct');
+    expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt', doubtfulAttempt: 1 });
+  });
+
+  it.each(['attempts', 'answers', 'decisions'])(
+    'keeps ledger.%s append-only, whoever tries',
+    async (table) => {
+      const { db } = await setup();
+      for (const statement of [`delete from ledger.${table}`, `truncate ledger.${table} cascade`]) {
+        await expect(sql.raw(statement).execute(db)).rejects.toThrow('append-only');
+      }
+    },
+  );
+
+  it('cannot be sent more often than approved, even by a statement that forgets to ask', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const cheat = sql`update ledger.entries set state = 'sending', owner = gen_random_uuid(), attempt = 2 where entry_id = ${entryId}`;
+    await expect(cheat.execute(db)).rejects.toThrow('sends_are_approved');
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { checkSource } from '../../src/map/check-source.ts';
+import { layoutHash } from '../../src/map/layout-hash.ts';
+import { loadLayout } from '../../src/map/load-layout.ts';
+import type { SourceSettings } from '../../src/model/config.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+
+const SOURCE: SourceSettings = {
+  name: 'shop',
+  uri: '/exports',
+  layout: 'woocommerce-analytics',
+  orderPlatform: 'woocommerce',
+  timeZone: null,
+  currency: null,
+  encoding: null,
+  forcePathStyle: false,
+  limits: {
+    maxBytes: 1,
+    maxRatio: 1,
+    maxRecordBytes: 1,
+    idleTimeoutSeconds: 1,
+    maxRejectedShare: 1,
+    maxCancelledShare: 1,
+  },
+};
+const LAYOUT = loadLayout('woocommerce-analytics');
+
+test('what a format lacks and the source does not give is named, setting by setting', () => {
+  const error = (() => {
+    try {
+      checkSource(LAYOUT, SOURCE);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(KnownError);
+  expect((error as KnownError).details).toMatchObject({
+    code: 'source_incomplete',
+    problems: [
+      { help: expect.stringContaining('currency: ') },
+      { help: expect.stringContaining('time_zone: ') },
+    ],
+  });
+});
+
+test('a source that gives it passes, and so does any source of a complete format', () => {
+  expect(() => checkSource(LAYOUT, { ...SOURCE, timeZone: 'Asia/Dhaka', currency: 'BDT' })).not.toThrow();
+  expect(() => checkSource(loadLayout('shopify-orders'), SOURCE)).not.toThrow();
+});
+
+test('the hash changes with what changes the meaning of a file, and with nothing else', () => {
+  const hash = layoutHash(LAYOUT, SOURCE);
+  expect(
+    layoutHash(
+      { ...LAYOUT, title: 'Other', status: { ...LAYOUT.status, credited: null } },
+      { ...SOURCE, name: 'other', uri: '/else' },
+    ),
+  ).toBe(hash);
+  expect(layoutHash(LAYOUT, { ...SOURCE, encoding: 'utf-8' })).toBe(hash);
+  const others = [
+    layoutHash(LAYOUT, { ...SOURCE, timeZone: 'UTC' }),
+    layoutHash(LAYOUT, { ...SOURCE, currency: 'EUR' }),
+    layoutHash(LAYOUT, { ...SOURCE, encoding: 'windows-1252' }),
+    layoutHash({ ...LAYOUT, money: { ...LAYOUT.money, decimal: ',' } }, SOURCE),
+    layoutHash({ ...LAYOUT, exclusions: [] }, SOURCE),
+  ];
+  expect(new Set([hash, ...others]).size).toBe(others.length + 1);
+});

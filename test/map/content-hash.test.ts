@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { StagedOrder } from '../../src/model/order.ts';
+import { mapText } from './map-text.ts';
+
+const HEADER =
+  'Name,Id,Financial Status,Currency,Total,Subtotal,Refunded Amount,Discount Code,Note Attributes,Created at,Paid at,Cancelled at,Source';
+const CELLS = [
+  '#1',
+  '7',
+  'paid',
+  'EUR',
+  '50.00',
+  '45.00',
+  '0.00',
+  'ADA10',
+  'ref: ada',
+  '2026-04-10 11:00:00 +0200',
+  '2026-04-10 11:05:00 +0200',
+  '',
+  'web',
+];
+const CHANGED = [
+  '#2',
+  '8',
+  'refunded',
+  'USD',
+  '51.00',
+  '46.00',
+  '1.00',
+  '"ADA10, BOB"',
+  'ref: bob',
+  '2026-04-10 12:00:00 +0200',
+  '2026-04-10 12:05:00 +0200',
+  '2026-04-12 11:00:00 +0200',
+  'shopify_draft_order',
+];
+
+async function mapOne(cells: readonly string[], before = ''): Promise<StagedOrder> {
+  const { orders } = await mapText(`${HEADER}\n${before}${cells.join(',')}\n`, { layout: 'shopify-orders' });
+  const order = orders.at(-1);
+  if (order === undefined) throw new Error('no order');
+  return order;
+}
+
+test('each part of the meaning changes the hash', async () => {
+  const hashes = new Set([(await mapOne(CELLS)).contentHash]);
+  for (const [index, cell] of CHANGED.entries())
+    hashes.add((await mapOne(CELLS.with(index, cell))).contentHash);
+  expect(hashes.size).toBe(CELLS.length + 1);
+});
+
+test('place, number of rows and the way in which a value is written do not', async () => {
+  const { contentHash } = await mapOne(CELLS);
+  const elsewhere = await mapOne(CELLS, '#0,6,paid,EUR,1.00,,,,,2026-04-10 11:00:00 +0200,,,\n');
+  expect(elsewhere).toMatchObject({ line: 3, record: 2, contentHash });
+  const rewritten = CELLS.with(2, ' Paid').with(4, '50').with(6, '0').with(9, '2026-04-10 09:00:00 +0000');
+  expect((await mapOne(rewritten)).contentHash).toBe(contentHash);
+});

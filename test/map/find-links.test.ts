@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { linkFinder } from '../../src/map/find-links.ts';
+import { loadLayout } from '../../src/map/load-layout.ts';
+
+const find = linkFinder(loadLayout('shopify-orders').links);
+
+test.each([
+  ['utm_campaign: ada-2026', ['ada-2026']],
+  [
+    'gift: yes\nutm_source: instagram\r\nUTM Campaign: Ada Spring\nutm-content: story',
+    ['Ada Spring', 'story'],
+  ],
+  ['Influencer : @ada', ['@ada']],
+  ['ref = ada', ['ada']],
+  [
+    'landing: https://shop.test/p/hat?utm_medium=social&utm_campaign=ada%20spring&ref=ada+b#top',
+    ['ada spring', 'ada b'],
+  ],
+  ['landing_site: /?ref=ada', ['ada']],
+  ['see https://shop.test/?ref=100%', ['100%']],
+  ['ref: ada\nvia: ada', ['ada']],
+  ['utm_source: google\nutm_medium: cpc', []],
+  ['prefer: ada', []],
+  ['ref:', []],
+  ['', []],
+])('%j names %j', (notes, links) => {
+  expect(find(notes)).toEqual(links);
+});
+
+test('a layout without keys finds nothing', () => {
+  expect(linkFinder({ keys: [], parameters: [] })('ref: ada')).toEqual([]);
+});

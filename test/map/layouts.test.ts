@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import { loadLayouts } from '../../src/map/load-layout.ts';
+import type { StagedOrder } from '../../src/model/order.ts';
+import { type Mapped, mapFixture } from './map-text.ts';
+
+const IN_AMSTERDAM = { timeZone: 'Europe/Amsterdam', currency: null };
+const IN_EUROS = { timeZone: 'Europe/Amsterdam', currency: 'EUR' };
+const COMPLETE = { timeZone: null, currency: null };
+
+/** What money depends on, an order a line. */
+function facts({ orders, rejected, continuations, rowsRead }: Mapped): unknown[] {
+  expect(rejected).toEqual([]);
+  expect(continuations).toEqual([]);
+  expect(orders.reduce((rows, { rowCount }) => rows + rowCount, 0)).toBe(rowsRead);
+  return orders.map((order: StagedOrder) =>
+    [
+      order.orderId,
+      order.status,
+      order.currency,
+      order.total,
+      order.codes.join(' + '),
+      order.placedAt,
+      order.exclusion,
+    ].join(' | '),
+  );
+}
+
+test('shopify-orders: 79 columns, line items, tests, drafts, cancelled orders, several codes in a cell', async () => {
+  const mapped = await mapFixture('shopify-orders.csv', { layout: 'shopify-orders', source: COMPLETE });
+  expect(facts(mapped)).toEqual([
+    '5000000001001 | paid | INR | 65.00 | ADA10 | 2026-04-10T05:41:26Z | ',
+    '5000000001002 | partially_refunded | INR | 65.00 | ADA10 + Summer sale 10% | 2026-04-10T05:41:26Z | ',
+    '5000000001003 | paid | INR | 65.00 |  | 2026-04-10T05:41:26Z | test',
+    '5000000001004 | paid | INR | 65.00 |  | 2026-04-10T05:41:26Z | draft',
+    '5000000001005 | voided | INR | 65.00 |  | 2026-04-10T05:41:26Z | cancelled',
+    '5000000001006 | pending | INR | 1065.00 |  | 2026-04-10T05:41:26Z | ',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({
+    groupKey: '#1001',
+    orderName: '#1001',
+    line: 2,
+    record: 1,
+    rowCount: 3,
+    subtotal: '60.00',
+  });
+  expect(mapped.orders[1]).toMatchObject({
+    refunded: '15.50',
+    links: ['bob-2026', 'cleo'],
+    line: 5,
+    record: 4,
+    rowCount: 1,
+  });
+  expect(mapped.orders[4]).toMatchObject({ cancelledAt: '2026-04-11T03:30:00Z', line: 10 });
+  expect(mapped.orders[5]).toMatchObject({ groupKey: 'MA-1097', paidAt: null });
+});
+
+test('shopify-orders: an older export, without Id and what follows it, goes by Name', async () => {
+  const mapped = await mapFixture('shopify-orders-older.csv', { layout: 'shopify-orders', source: COMPLETE });
+  expect(facts(mapped)).toEqual(['#1001 | paid | INR | 65.00 |  | 2026-04-10T05:41:26Z | ']);
+  expect(mapped.orders[0]).toMatchObject({ refunded: null, rowCount: 2 });
+});
+
+test('woocommerce-orders: US and ISO dates, coupon blobs and plain codes', async () => {
+  const mapped = await mapFixture('woocommerce-orders.csv', {
+    layout: 'woocommerce-orders',
+    source: IN_AMSTERDAM,
+  });
+  expect(facts(mapped)).toEqual([
+    '71 | completed | USD | 44.00 | SUMMER10 + VIP | 2016-09-06T04:29:00Z | ',
+    '72 | processing | USD | 12.50 |  | 2016-09-07T16:00:05Z | ',
+    '73 | cancelled | USD | 9.00 | ADA10 | 2016-09-07T22:05:00Z | cancelled',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ orderName: '1071', paidAt: '2016-09-06T04:30:10Z' });
+});
+
+test('woocommerce-analytics: formatted amounts, currency and zone from the source', async () => {
+  const mapped = await mapFixture('woocommerce-analytics.csv', {
+    layout: 'woocommerce-analytics',
+    source: { timeZone: 'Asia/Dhaka', currency: 'BDT' },
+  });
+  expect(facts(mapped)).toEqual([
+    '81 | completed | BDT | 2999.00 | ADA10 + BOB | 2026-04-10T17:30:00Z | ',
+    '82 | refunded | BDT | -150.50 |  | 2026-04-11T02:00:00Z | ',
+  ]);
+});
+
+test('woocommerce-analytics: translated headers and statuses, semicolons', async () => {
+  const mapped = await mapFixture('woocommerce-analytics-dutch.csv', {
+    layout: 'woocommerce-analytics',
+    source: IN_EUROS,
+  });
+  expect(facts(mapped)).toEqual([
+    '81 | completed | EUR | 2999.00 | ADA10 | 2026-04-10T21:30:00Z | ',
+    '82 | processing | EUR | 10.00 |  | 2026-04-11T06:00:00Z | ',
+  ]);
+});
+
+test('bigcommerce-orders: date and time in two columns, codes in a blob or plain', async () => {
+  const mapped = await mapFixture('bigcommerce-orders.csv', {
+    layout: 'bigcommerce-orders',
+    source: IN_AMSTERDAM,
+  });
+  expect(facts(mapped)).toEqual([
+    '91 | awaiting_fulfillment | USD | 1045.00 | ADA10 + VIP | 2026-04-10T21:30:00Z | ',
+    '92 | cancelled | USD | 25.00 |  | 2026-04-10T22:05:00Z | cancelled',
+    '93 | shipped | USD | 25.00 | CLEO5 | 2026-04-12T06:00:00Z | ',
+  ]);
+  expect(mapped.orders[2]?.refunded).toBe('5.00');
+});
+
+test('magento-orders: base amounts with four decimals, leading zeros of ids kept', async () => {
+  const mapped = await mapFixture('magento-orders.csv', { layout: 'magento-orders', source: IN_EUROS });
+  expect(facts(mapped)).toEqual([
+    '000000101 | complete | EUR | 36.39 |  | 2026-04-10T19:30:00Z | ',
+    '000000102 | canceled | EUR | 20.00 |  | 2026-04-11T18:05:00Z | cancelled',
+    '000000103 | suspected_fraud | EUR | 20.00 |  | 2026-04-11T22:00:00Z | fraud',
+  ]);
+});
+
+test('squarespace-orders: line items, statuses in capitals', async () => {
+  const mapped = await mapFixture('squarespace-orders.csv', {
+    layout: 'squarespace-orders',
+    source: COMPLETE,
+  });
+  expect(facts(mapped)).toEqual([
+    '00041 | paid | USD | 55.00 | ADA10 | 2026-04-10T15:11:26Z | ',
+    '00042 | paid | USD | 25.00 |  | 2026-04-10T16:11:26Z | cancelled',
+  ]);
+  expect(mapped.orders[0]?.rowCount).toBe(2);
+});
+
+test('etsy-orders: dates without a time, an adjusted total counts', async () => {
+  const mapped = await mapFixture('etsy-orders.csv', { layout: 'etsy-orders', source: IN_AMSTERDAM });
+  expect(facts(mapped)).toEqual([
+    '3000000001 | paid | USD | 25.00 | ADA10 | 2026-04-08T22:00:00Z | ',
+    '3000000002 | paid | USD | 18.75 |  | 2026-04-09T22:00:00Z | ',
+  ]);
+});
+
+test('amazon-orders: tabs, plain quotes, amounts summed over items, cancelled items add nothing', async () => {
+  const mapped = await mapFixture('amazon-orders.txt', { layout: 'amazon-orders', source: COMPLETE });
+  expect(facts(mapped)).toEqual([
+    // 19.99 + 1.60 + 4.99 - 2.00 - 4.99 + 0.10 + 0.02
+    '113-0000001-0000001 | shipped | USD | 19.71 | SAVE2 + FREESHIP | 2026-04-10T05:41:26Z | ',
+    '113-0000002-0000002 | cancelled | USD | 0.00 |  | 2026-04-11T05:41:26Z | cancelled',
+    '113-0000003-0000003 | pending | USD |  |  | 2026-04-12T05:41:26Z | ',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ subtotal: '18.09', rowCount: 3 });
+});
+
+test('generic: all columns', async () => {
+  const mapped = await mapFixture('generic.csv', { layout: 'generic', source: COMPLETE });
+  expect(facts(mapped)).toEqual([
+    'A-1 |  | EUR | 100.50 | ADA10 + BOB | 2026-04-10T10:00:00Z | ',
+    'A-2 |  | EUR | 20.00 |  | 2026-04-10T08:00:00Z | ',
+  ]);
+  expect(mapped.orders[1]).toMatchObject({
+    influencerHandle: '@ada',
+    dealId: 'ETUNQ6ZTW1',
+    collabId: 'C1',
+    brandId: '4819',
+  });
+});
+
+test('generic: id and revenue suffice where the source gives the currency', async () => {
+  const mapped = await mapFixture('generic-least.csv', { layout: 'generic', source: IN_EUROS });
+  expect(facts(mapped)).toEqual(['A-1 |  | EUR | 100.50 |  |  | ']);
+});
+
+test('every layout that comes with the project can be loaded and has its test here', () => {
+  expect(loadLayouts().map(({ name }) => name)).toEqual([
+    'amazon-orders',
+    'bigcommerce-orders',
+    'etsy-orders',
+    'generic',
+    'magento-orders',
+    'shopify-orders',
+    'squarespace-orders',
+    'woocommerce-analytics',
+    'woocommerce-orders',
+  ]);
+});

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { loadLayout } from '../../src/map/load-layout.ts';
+import { type MapOptions, mapOrders } from '../../src/map/map-orders.ts';
+import type { Layout } from '../../src/model/layout.ts';
+import type { OrderContinuation, StagedOrder } from '../../src/model/order.ts';
+import type { RejectedRow } from '../../src/model/record.ts';
+import { parseCsv } from '../../src/parse/parse-csv.ts';
+import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
+
+export type Mapped = {
+  orders: StagedOrder[];
+  continuations: OrderContinuation[];
+  rejected: RejectedRow[];
+  rowsRead: number;
+  batches: number;
+};
+
+export type MapTextOptions = Partial<Omit<MapOptions, 'layout'>> & {
+  readonly layout?: string | Layout;
+  readonly pieceBytes?: number;
+  readonly batchBytes?: number;
+};
+
+/** Everything that comes of a text by a layout; `generic` unless another is named. */
+export async function mapText(text: string, options: MapTextOptions = {}): Promise<Mapped> {
+  const {
+    layout: named = 'generic',
+    source = { timeZone: null, currency: 'EUR' },
+    pieceBytes = 1_000,
+    ...rest
+  } = options;
+  const layout = typeof named === 'string' ? loadLayout(named) : named;
+  const { batchBytes = 64 * 1024, ...mapping } = rest;
+  const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote, batchBytes };
+  const mapped: Mapped = { orders: [], continuations: [], rejected: [], rowsRead: 0, batches: 0 };
+  for await (const batch of mapOrders(parseCsv(inPieces(text, pieceBytes), parseOptions), {
+    layout,
+    source,
+    ...mapping,
+  })) {
+    mapped.orders.push(...batch.orders);
+    mapped.continuations.push(...batch.continuations);
+    mapped.rejected.push(...batch.rejected);
+    mapped.rowsRead += batch.rowsRead;
+    mapped.batches += 1;
+    const parts = [...batch.orders, ...batch.continuations, ...batch.rejected];
+    const sum = parts.reduce((total, { rowCount }) => total + rowCount, 0);
+    if (sum !== batch.rowsRead) throw new Error(`a batch of ${batch.rowsRead} rows accounts for ${sum}`);
+  }
+  return mapped;
+}
+
+/** A file of `test/fixtures/orders/`, mapped. */
+export function mapFixture(file: string, options: MapTextOptions): Promise<Mapped> {
+  return mapText(readFileSync(new URL(`../fixtures/orders/${file}`, import.meta.url), 'utf8'), options);
+}
+
+/** The only rejected row's code, column and value. */
+export function onlyFault({ rejected }: Mapped): readonly [string, string | null, string | null] {
+  const [row] = rejected;
+  if (row === undefined || rejected.length > 1) throw new Error(`${rejected.length} rows were rejected`);
+  return [row.code, row.column, row.value];
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fromUnits, toUnits } from '../../src/map/add-money.ts';
+import { parseMoney } from '../../src/map/parse-money.ts';
+import type { MoneyFormat } from '../../src/model/layout.ts';
+
+const POINT: MoneyFormat = { decimal: '.', thousands: ',', symbols: true };
+const COMMA: MoneyFormat = { decimal: ',', thousands: '.', symbols: true };
+const BARE: MoneyFormat = { decimal: '.', thousands: null, symbols: false };
+
+test.each([
+  ['45.00', BARE, '45.00'],
+  ['45', BARE, '45.00'],
+  ['45.5', BARE, '45.50'],
+  ['0', BARE, '0.00'],
+  ['-0.00', BARE, '0.00'],
+  ['-5.25', BARE, '-5.25'],
+  ['007.10', BARE, '7.10'],
+  ['36.3900', BARE, '36.39'],
+  ['36.3901', BARE, '36.3901'],
+  ['36.390000', BARE, '36.39'],
+  ["'45.00", BARE, '45.00'],
+  [' 45.00 ', BARE, '45.00'],
+  ['12345678901234.9999', BARE, '12345678901234.9999'],
+  ['৳2,999', POINT, '2999.00'],
+  ['$1,249.00', POINT, '1249.00'],
+  ['-$1,249.00', POINT, '-1249.00'],
+  ['$-1,249.00', POINT, '-1249.00'],
+  ['US$ 5.00', POINT, '5.00'],
+  ['USD 5.00', POINT, '5.00'],
+  ['5.00 USD', POINT, '5.00'],
+  ['₹1,23,456.50', POINT, '123456.50'],
+  ['\u2212 5.00', POINT, '-5.00'],
+  ['1.249,00', COMMA, '1249.00'],
+  ['1.249,00 €', COMMA, '1249.00'],
+  ['€ 45,5', COMMA, '45.50'],
+  ['1\u00a0249,00', { ...COMMA, thousands: ' ' } as const, '1249.00'],
+  ['1\u202f249,00\u00a0kr', { ...COMMA, thousands: ' ' } as const, '1249.00'],
+  ["1'249.00", { ...POINT, thousands: "'" } as const, '1249.00'],
+])('%j is an amount', (text, format, amount) => {
+  expect(parseMoney(text, format)).toBe(amount);
+});
+
+test.each([
+  ['1.249,00', POINT],
+  ['45,00', POINT],
+  ['1,24.00', POINT],
+  ['1,249.00', BARE],
+  ['$5.00', BARE],
+  ['45,00', BARE],
+  ['1.24.00', COMMA],
+  ['', BARE],
+  ['.5', BARE],
+  ['5.', BARE],
+  ['--5', BARE],
+  ['5-', BARE],
+  ['(5.00)', POINT],
+  ['free', POINT],
+  ['NaN', BARE],
+  ['0x10', BARE],
+  ['1e3x', BARE],
+  ['12 34', BARE],
+])('%j is no amount of such a layout', (text, format) => {
+  expect(parseMoney(text, format)).toMatchObject({ code: 'bad_money' });
+});
+
+test.each(['1.23E+12', '1,23E+12', '5e-7', '-4E+10'])(
+  '%j is what a spreadsheet leaves of an amount',
+  (text) => {
+    expect(parseMoney(text, POINT)).toMatchObject({ code: 'spreadsheet_damage' });
+  },
+);
+
+test.each(['0.12345', '123456789012345.00'])(
+  '%j has more digits than are kept, and nothing is rounded',
+  (text) => {
+    expect(parseMoney(text, BARE)).toMatchObject({ code: 'bad_money' });
+  },
+);
+
+const units = fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n });
+
+test('every amount of 14 and 4 digits survives exactly, however it is written', () => {
+  fc.assert(
+    fc.property(units, fc.constantFrom(POINT, COMMA, BARE), fc.boolean(), (amount, format, isGrouped) => {
+      const [whole = '', decimals = ''] = fromUnits(amount).replace('-', '').split('.');
+      const grouped = whole.replace(/\B(?=(\d{3})+$)/g, isGrouped ? (format.thousands ?? '') : '');
+      const parsed = parseMoney(`${amount < 0n ? '-' : ''}${grouped}${format.decimal}${decimals}`, format);
+      expect(parsed).toBe(fromUnits(amount));
+      expect(typeof parsed === 'string' && toUnits(parsed)).toBe(amount);
+    }),
+  );
+});

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isTimeFormat, timeParser } from '../../src/map/parse-time.ts';
+
+test.each([
+  ['2026-04-10 11:11:26 +0530', '2026-04-10T05:41:26Z'],
+  ['2026-04-30 11:11:26 +0530', '2026-04-30T05:41:26Z'],
+  ['2026-01-01 00:30:00 +0100', '2025-12-31T23:30:00Z'],
+  ['2026-12-31 23:30:00 -0100', '2027-01-01T00:30:00Z'],
+  ['2026-04-10T05:41:26+00:00', '2026-04-10T05:41:26Z'],
+  ['2026-04-10T05:41:26.123Z', '2026-04-10T05:41:26Z'],
+  ['2026-04-10 05:41 UTC', '2026-04-10T05:41:00Z'],
+])('%s says its offset', (text, instant) => {
+  expect(timeParser(['iso'], null)(text)).toBe(instant);
+});
+
+test.each([
+  ['M/D/YYYY H:mm:ss', '9/6/2016 6:29:00', '2016-09-06T04:29:00Z'],
+  ['M/D/YYYY H:mm', '12/25/2026 23:05', '2026-12-25T22:05:00Z'],
+  ['M/D/YYYY h:mm A', '4/10/2026 12:05 AM', '2026-04-09T22:05:00Z'],
+  ['M/D/YYYY h:mm A', '4/10/2026 12:05 pm', '2026-04-10T10:05:00Z'],
+  ['MMM D, YYYY', 'Apr 10, 2026', '2026-04-09T22:00:00Z'],
+  ['DD-MM-YYYY HH:mm', '10-04-2026 09:00', '2026-04-10T07:00:00Z'],
+  ['M/D/YYYY', '4/9/2026', '2026-04-08T22:00:00Z'],
+  ['iso', '2026-04-10', '2026-04-09T22:00:00Z'],
+  ['iso', '2026-04-10 00:30:00', '2026-04-09T22:30:00Z'],
+])('%s: %s is a time of the source’s zone', (format, text, instant) => {
+  expect(timeParser([format], 'Europe/Amsterdam')(text)).toBe(instant);
+});
+
+test.each([
+  [
+    'the hour that is skipped counts on with the offset before',
+    '2026-03-29 02:30:00',
+    '2026-03-29T01:30:00Z',
+  ],
+  ['just before the jump', '2026-03-29 01:59:59', '2026-03-29T00:59:59Z'],
+  ['just after the jump', '2026-03-29 03:00:00', '2026-03-29T01:00:00Z'],
+  ['the hour that comes twice means the first', '2026-10-25 02:30:00', '2026-10-25T00:30:00Z'],
+  ['after the hour that came twice', '2026-10-25 03:00:00', '2026-10-25T02:00:00Z'],
+])('daylight saving: %s', (_, text, instant) => {
+  expect(timeParser(['iso'], 'Europe/Amsterdam')(text)).toBe(instant);
+});
+
+test.each([
+  ['Asia/Kathmandu', '2026-06-01 12:00:00', '2026-06-01T06:15:00Z'],
+  ['Pacific/Kiritimati', '2026-06-01 12:00:00', '2026-05-31T22:00:00Z'],
+  ['Australia/Lord_Howe', '2026-04-05 01:45:00', '2026-04-04T14:45:00Z'],
+  ['America/New_York', '2026-11-01 01:30:00', '2026-11-01T05:30:00Z'],
+])('%s', (zone, text, instant) => {
+  expect(timeParser(['iso'], zone)(text)).toBe(instant);
+});
+
+test('a time without an offset needs a zone, and says so', () => {
+  expect(timeParser(['iso'], null)('2026-04-10 11:00:00')).toMatchObject({
+    code: 'time_without_zone',
+    help: expect.stringContaining('time_zone'),
+  });
+});
+
+test.each([
+  '2026-02-30',
+  '2026-02-29 10:00:00 +0000',
+  '2026-13-01',
+  '2026-04-10 24:00:00 +0000',
+  '2026-04-10 11:61:00 +0000',
+  '45123',
+  '10.04.2026',
+  'yesterday',
+  '1926-04-10',
+])('%s is no time, and nothing is guessed', (text) => {
+  expect(timeParser(['iso'], 'UTC')(text)).toMatchObject({ code: 'bad_time' });
+});
+
+test('every instant survives, in any zone', () => {
+  const zone = fc.constantFrom(
+    'Europe/Amsterdam',
+    'America/Sao_Paulo',
+    'Asia/Kolkata',
+    'Pacific/Auckland',
+    'UTC',
+  );
+  const parsers = new Map<string, ReturnType<typeof timeParser>>();
+  fc.assert(
+    fc.property(fc.integer({ min: 1_000_000_000, max: 4_000_000_000 }), zone, (seconds, timeZone) => {
+      const parse = parsers.get(timeZone) ?? timeParser(['iso'], timeZone);
+      parsers.set(timeZone, parse);
+      const wall = new Date(seconds * 1000).toLocaleString('sv-SE', { timeZone });
+      const instant = String(parse(wall));
+      // An hour that comes twice may come back as its first pass; the clock on the wall shows the same.
+      expect(new Date(instant).toLocaleString('sv-SE', { timeZone })).toBe(wall);
+      const offset = `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} +0000`;
+      expect(parse(offset)).toBe(`${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`);
+    }),
+  );
+});
+
+test('patterns are checked', () => {
+  expect(['iso', 'M/D/YYYY', 'YYYY-MM-DD HH:mm:ss Z', 'MMM D, YYYY h:mm A'].map(isTimeFormat)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['', 'HH:mm', 'M/D/YY', 'M/M/D/YYYY'].map(isTimeFormat)).toEqual([false, false, false, false]);
+});

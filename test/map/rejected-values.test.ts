@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { mapText, onlyFault } from './map-text.ts';
+
+const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at';
+
+test.each([
+  ['a mangled id', '1.23E+12,5,EUR,,', ['spreadsheet_damage', 'order_id', '1.23E+12']],
+  ['a blank id', ',5,EUR,,', ['missing_value', 'order_id', '']],
+  ['no amount', '1,,EUR,,', ['missing_value', 'order_revenue', null]],
+  ['a bad amount', '1,"5,00",EUR,,', ['bad_money', 'order_revenue', '5,00']],
+  ['a bad currency', '1,5,EURO,,', ['bad_currency', 'currency', 'EURO']],
+  ['a bad time', '1,5,EUR,,45123', ['bad_time', 'placed_at', '45123']],
+  [
+    'a time without a zone',
+    '1,5,EUR,,2026-04-10 10:00:00',
+    ['time_without_zone', 'placed_at', '2026-04-10 10:00:00'],
+  ],
+  [
+    'a code that is a text',
+    `1,5,EUR,${'x'.repeat(201)},`,
+    ['value_too_long', 'discount_codes', `${'x'.repeat(199)}…`],
+  ],
+])('%s is rejected with its place, and the rest goes on', async (_, row, fault) => {
+  const mapped = await mapText(`${HEADER}\n0,1,EUR,,\n${row}\n9,1,EUR,,\n`);
+  expect(onlyFault(mapped)).toEqual(fault);
+  expect(mapped.rejected[0]).toMatchObject({ line: 3, record: 2, rowCount: 1 });
+  expect(mapped.rejected[0]?.help).not.toBe('');
+  expect(mapped.orders.map(({ orderId }) => orderId)).toEqual(['0', '9']);
+});
+
+test('an e-mail address that slipped into a needed column is masked', async () => {
+  const mapped = await mapText(`${HEADER}\n1,ada.example@example.com,EUR,,\n`);
+  expect(onlyFault(mapped)).toEqual(['bad_money', 'order_revenue', 'a***@***']);
+});
+
+test('without a currency in the row or the source the row is rejected', async () => {
+  const mapped = await mapText('order_id,order_revenue\n1,5\n', {
+    source: { timeZone: null, currency: null },
+  });
+  expect(onlyFault(mapped)[0]).toBe('missing_value');
+});
+
+test('what the export of rejected rows guards against formulas is read back', async () => {
+  const { orders } = await mapText(
+    "order_id,order_revenue,currency,discount_codes,influencer_handle\n1,'-5.00,EUR,'=ADA,'@ada\n",
+  );
+  expect(orders).toMatchObject([{ total: '-5.00', codes: ['=ADA'], influencerHandle: '@ada' }]);
+});

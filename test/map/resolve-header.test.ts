@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
+import { resolveHeader } from '../../src/map/resolve-header.ts';
+import { FileHeld } from '../../src/model/file-held.ts';
+
+const GENERIC = loadLayout('generic');
+const SHOPIFY = loadLayout('shopify-orders');
+
+function held(
+  header: readonly string[],
+  layout = GENERIC,
+  others = loadLayouts(),
+): { code: string; message: string; help: string } {
+  try {
+    resolveHeader(header, layout, others);
+  } catch (error) {
+    if (error instanceof FileHeld) return error.reason;
+    throw error;
+  }
+  throw new Error('the header fits');
+}
+
+test('case, blanks, no-break spaces, quotes and invisible characters of a header do not count', () => {
+  const { fields } = resolveHeader(
+    ['\ufeffORDER_ID', ' "Order_Revenue" ', 'dis\u200bcount_codes', 'Placed_At\u00a0'],
+    GENERIC,
+  );
+  expect(fields.order_id).toMatchObject([{ index: 0 }]);
+  expect(fields.total).toMatchObject([{ index: 1 }]);
+  expect(fields.placed_at).toMatchObject([{ index: 3 }]);
+});
+
+test('a header without a required column names it, and what comes near', () => {
+  const reason = held(['order_id', 'order revenu', 'discount_codes']);
+  expect(reason.code).toBe('header_mismatch');
+  expect(reason.message).toContain('"order_revenue" (there is "order revenu")');
+  expect(reason.message).toContain('3 columns');
+});
+
+test('the layout that fits is named', () => {
+  const reason = held(['Sale Date', 'Order ID', 'Order Total', 'Currency', 'Coupon Code'], SHOPIFY);
+  expect(reason.help).toContain('etsy-orders');
+});
+
+test('a file without a header row shows none of its values', () => {
+  const reason = held(['#1001', 'ada@example.com', 'Ada Example', '50.00'], SHOPIFY);
+  expect(reason.code).toBe('header_mismatch');
+  expect(JSON.stringify(reason)).not.toMatch(/ada|Ada|1001|50\.00/);
+});
+
+test('NUL bytes in a header are named as UTF-16', () => {
+  expect(held(['o\u0000r\u0000d\u0000e\u0000r\u0000', '\u0000x']).help).toContain('utf-16le');
+});
+
+test('a column that is there twice holds the file only where it is needed', () => {
+  expect(held(['order_id', 'order_revenue', 'order_revenue ']).code).toBe('ambiguous_header');
+  expect(() => resolveHeader(['order_id', 'order_revenue', 'note', 'note'], GENERIC)).not.toThrow();
+});
+
+test('for the id the first known spelling is used for the whole file', () => {
+  const header = ['Name', 'Id', 'Financial Status', 'Currency', 'Total', 'Discount Code', 'Created at'];
+  expect(resolveHeader(header, SHOPIFY).fields.order_id).toEqual([{ index: 1, name: 'Id' }]);
+});

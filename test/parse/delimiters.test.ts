@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { parseText, placesOf } from './parse-text.ts';
+
+test.each([[','], [';'], ['\t'], ['|']])('the delimiter %j is found in the header', async (delimiter) => {
+  const text = ['id', '"a,b;c"', 'total'].join(delimiter);
+  const parsed = await parseText(`${text}\n${['1', '2', '3'].join(delimiter)}\n`);
+  expect(parsed.header).toEqual(['id', 'a,b;c', 'total']);
+  expect(placesOf(parsed)).toEqual([[2, 1, '1', '2', '3']]);
+});
+
+test('a layout can name its delimiter', async () => {
+  const parsed = await parseText('a;b\n1;2\n', { delimiter: ',' });
+  expect(parsed.header).toEqual(['a;b']);
+});
+
+test.each([['sep=;\r\n'], ['"sep=;"\n'], ['SEP=;\n']])(
+  '%j before the header names the delimiter',
+  async (line) => {
+    const parsed = await parseText(`${line}a,x;b\n1;2\n`);
+    expect(parsed.header).toEqual(['a,x', 'b']);
+    expect(placesOf(parsed)).toEqual([[3, 1, '1', '2']]);
+  },
+);

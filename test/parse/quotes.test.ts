@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { faultsOf, parseText, placesOf } from './parse-text.ts';
+
+test('quoted and bare empty cells mix, and doubled quotes are one', async () => {
+  const parsed = await parseText('a,b,c,d\n"",,"x ""y"" z","1,5"\n1,2,3,4\n');
+  expect(placesOf(parsed)).toEqual([
+    [2, 1, '', '', 'x "y" z', '1,5'],
+    [3, 2, '1', '2', '3', '4'],
+  ]);
+});
+
+test.each([
+  ['a quote within a bare cell', '5" pipe,2'],
+  ['text after a closing quote', '"5" pipe,2'],
+])('%s rejects its row, and the rest goes on', async (_, row) => {
+  const parsed = await parseText(`a,b\n1,2\n${row}\n3,4\n"x",5\n`);
+  expect(faultsOf(parsed)).toEqual([['bad_quoting', 3, 2]]);
+  expect(placesOf(parsed)).toEqual([
+    [2, 1, '1', '2'],
+    [4, 3, '3', '4'],
+    [5, 4, 'x', '5'],
+  ]);
+  expect(JSON.stringify(parsed.rejected)).not.toContain('pipe,');
+});
+
+test('a stray quote that would swallow the next rows costs its own row only', async () => {
+  const parsed = await parseText('a,b\n1,"open\n2,good\n3,"quoted"\n4,good\n');
+  expect(faultsOf(parsed)).toEqual([['bad_quoting', 2, 1]]);
+  expect(placesOf(parsed)).toEqual([
+    [3, 2, '2', 'good'],
+    [4, 3, '3', 'quoted'],
+    [5, 4, '4', 'good'],
+  ]);
+});
+
+test('every line of a record with a bad quote on a later line is accounted for', async () => {
+  const parsed = await parseText('a,b\n1,"note\nwith "quotes" inside"\n2,good\n');
+  expect(faultsOf(parsed)).toEqual([
+    ['bad_quoting', 2, 1],
+    ['bad_quoting', 3, 2],
+  ]);
+  expect(placesOf(parsed)).toEqual([[4, 3, '2', 'good']]);
+});
+
+test.each([1, 3, 7, 1000])('many bad rows are each found in pieces of %i bytes', async (batchBytes) => {
+  const text = `a,b\n${'x"y,1\n2,3\n'.repeat(50)}z"`;
+  const parsed = await parseText(text, { batchBytes });
+  expect(parsed.rejected).toHaveLength(51);
+  expect(parsed.records).toHaveLength(50);
+  expect(parsed.rejected.at(-1)).toMatchObject({ line: 102, record: 101 });
+});
+
+test('where a format has no quotes, they are plain characters', async () => {
+  const parsed = await parseText('a\tb\n5" pipe\t"x\n', { delimiter: '\t', quote: null });
+  expect(placesOf(parsed)).toEqual([[2, 1, '5" pipe', '"x']]);
+});

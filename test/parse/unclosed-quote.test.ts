@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { parseCsv } from '../../src/parse/parse-csv.ts';
+import { holdReason, PARSE_OPTIONS, parseText } from './parse-text.ts';
+
+test('a quote that is still open at the end of the file holds it, and its line is named', async () => {
+  const reason = await holdReason(parseText('a,b\n1,2\n"3\nx",4\n5,"six\n7,8\n'));
+  expect(reason.code).toBe('unclosed_quote');
+  expect(reason.message).toContain('line 5');
+});
+
+test('the line is that of the quote, not that of its record', async () => {
+  const reason = await holdReason(parseText('a,b\n"one\ntwo","open ""three""\nfour\n'));
+  expect(reason.message).toContain('line 3');
+});
+
+test('doubled quotes on later lines do not move it', async () => {
+  const reason = await holdReason(parseText('a,b\n"one","open\n""three""\nfour\n'));
+  expect(reason.message).toContain('line 2');
+});
+
+test('an unclosed quote over 200 MB is found in bounded memory', { timeout: 120_000 }, async () => {
+  let produced = 0;
+  const megabyte = Buffer.from('1,2\n'.repeat(256 * 1024));
+  async function* text(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('a,b\n1,"open\n');
+    for (; produced < 210; produced += 1) yield megabyte;
+  }
+  async function drain(): Promise<void> {
+    for await (const _ of parseCsv(text(), PARSE_OPTIONS));
+  }
+  const reason = await holdReason(drain());
+  expect(reason).toMatchObject({ code: 'unclosed_quote' });
+  expect(reason.message).toContain('line 2');
+  // Held as soon as the record is longer than allowed: the rest is not even asked for.
+  expect(produced).toBeLessThan(5);
+});
+
+test('a record longer than allowed holds the file, in whatever pieces it comes', async () => {
+  for (const batchBytes of [10, 100, 10_000]) {
+    const text = `a,b\n1,2\n3,${'x'.repeat(2_000)}\n5,6\n`;
+    const reason = await holdReason(parseText(text, { maxRecordBytes: 1_000, batchBytes }));
+    expect(reason).toMatchObject({ code: 'record_too_long' });
+    expect(reason.message).toContain('line 3');
+  }
+});

@@ -1,0 +1,237 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
+import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  countStates,
+  type Ended,
+  look,
+  manyRows,
+  openWorkshop,
+  readRun,
+  repeated,
+  toCsv,
+  type Workshop,
+} from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const API = 'lease_seconds: 2\ntimeout_seconds: 1';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer();
+});
+afterAll(() => server.stop());
+
+let made = 0;
+
+/** An empty database of its own on the private server: runs migrate by themselves. */
+async function freshDatabase(): Promise<string> {
+  made += 1;
+  const name = `faults_${made}`;
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  // No superuser, for whom limits of connections do not count.
+  await client.query(`create role ${name} login`);
+  await client.query(`create database ${name} owner ${name}`);
+  await client.end();
+  const url = new URL(server.url);
+  url.username = name;
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** What went wrong is explained: no stack trace, and an event that says so where no account of the run could be given. */
+function expectExplained(ended: Ended): void {
+  expect(ended.signal).toBeNull();
+  expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+  expect(ended.stderr).not.toContain('This is a bug');
+  if (ended.exitCode !== 0) expect(['error', 'run_finished']).toContain(ended.events.at(-1)?.event);
+}
+
+/** Runs until one ends with everything settled; a lease of a process that is gone may have to run out first. */
+async function runUntilDone(shop: Workshop): Promise<Ended> {
+  let last: Ended | null = null;
+  await waitFor(
+    async () => {
+      last = await shop.run();
+      return last.exitCode !== 5 && last.finished !== null;
+    },
+    { timeoutMs: 30_000 },
+  );
+  if (last === null) throw new Error('it never ran');
+  return last;
+}
+
+/** Each order accepted or in doubt, none posted twice, none accepted that the service does not have. */
+async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: number): Promise<void> {
+  const truth = await shop.truth();
+  expect(repeated(truth)).toEqual([]);
+  await look(shop.databaseUrl, async (db) => {
+    const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
+    expect(others).toEqual({});
+    expect(accepted + doubts).toBe(orders);
+    expect(doubts).toBeLessThanOrEqual(doubtsAtMost);
+    const { rows } = await sql<{
+      order_id: string;
+    }>`select order_id from ledger.entries where state = 'accepted'`.execute(db);
+    const known = new Set(truth);
+    expect(rows.filter(({ order_id }) => !known.has(order_id))).toEqual([]);
+  });
+}
+
+describe('a database that restarts', () => {
+  it('while orders are posted: the run ends clearly or goes on, the next one finishes', async () => {
+    const shop = await openWorkshop({
+      databaseUrl: await freshDatabase(),
+      api: API,
+      sandbox: ['--latency', '20'],
+    });
+    shop.drop('orders.csv', toCsv(manyRows(150)));
+    const run = shop.start('run', 'orders', '--json');
+    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    await server.restart();
+    expectExplained(readRun(await run.ended));
+    await runUntilDone(shop);
+    await expectAllSettled(shop, 150, 6);
+  });
+
+  it('without warning while orders are posted: the same', async () => {
+    const shop = await openWorkshop({
+      databaseUrl: await freshDatabase(),
+      api: API,
+      sandbox: ['--latency', '20'],
+    });
+    shop.drop('orders.csv', toCsv(manyRows(150)));
+    const run = shop.start('run', 'orders', '--json');
+    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    await server.kill();
+    const ended = readRun(await run.ended);
+    await server.start();
+    expectExplained(ended);
+    await runUntilDone(shop);
+    await expectAllSettled(shop, 150, 6);
+  });
+
+  it('while a file is read: the run ends clearly, nothing was posted, the next one reads the file whole', async () => {
+    const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
+    shop.drop('orders.csv', toCsv(manyRows(60_000)));
+    const run = shop.start('run', 'orders', '--json', '--limit', '1');
+    await waitFor(() => run.stdout().includes('"Reading orders.csv"'), { timeoutMs: 30_000 });
+    await server.restart();
+    const ended = readRun(await run.ended);
+    expectExplained(ended);
+    expect(ended.exitCode).toBe(1);
+    expect(await shop.truth()).toEqual([]);
+    await waitFor(
+      async () => {
+        const { exitCode, finished } = await shop.run('--limit', '1');
+        if (exitCode === 5) return false;
+        expect(finished).toMatchObject({
+          counts: { files: 1, rows: 60_000, orders: 60_000, entries: { accepted: 1, ready: 59_999 } },
+        });
+        return true;
+      },
+      { timeoutMs: 30_000 },
+    );
+  });
+
+  it('is away from the start: the error names host and database', async () => {
+    const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
+    shop.drop('orders.csv', toCsv(manyRows(5)));
+    await server.kill();
+    const ended = await shop.run();
+    await server.start();
+    expectExplained(ended);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stderr).toContain(new URL(shop.databaseUrl).host);
+    expect(await shop.truth()).toEqual([]);
+  });
+});
+
+describe('a connection that is cut', () => {
+  it.each([
+    ['before a claim takes effect', 'request', 'insert into ledger.attempts'],
+    ['after a claim took effect', 'answer', 'insert into ledger.attempts'],
+    ['before an answer is recorded', 'request', 'insert into ledger.answers'],
+    ['after an answer was recorded', 'answer', 'insert into ledger.answers'],
+    ['before a file is sealed', 'request', "'sealed'"],
+    ['after a file was sealed', 'answer', "'sealed'"],
+  ] as const)('%s: nothing is repeated, nothing lost', async (_when, side, statement) => {
+    const databaseUrl = await freshDatabase();
+    const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '5'] });
+    shop.drop('orders.csv', toCsv(manyRows(40)));
+    let cuts = 0;
+    let cutNext: number | null = null;
+    const proxy = await startDatabaseProxy(databaseUrl, {
+      onRequest: (bytes, connection) => {
+        if (cuts > 0 || !bytes.includes(statement)) return 'forward';
+        cuts += 1;
+        if (side === 'request') return 'drop';
+        cutNext = connection;
+        return 'forward';
+      },
+      onAnswer: (_bytes, connection) => {
+        if (cutNext !== connection) return 'forward';
+        cutNext = null;
+        return 'drop';
+      },
+    });
+    shop.env.DATABASE_URL = proxy.url;
+    expectExplained(await shop.run());
+    expect(cuts).toBe(1);
+    shop.env.DATABASE_URL = databaseUrl;
+    await proxy.close();
+    await runUntilDone(shop);
+    await expectAllSettled(shop, 40, 6);
+  });
+});
+
+describe('a database without connections to spare', () => {
+  it('refuses a run clearly, and the next one does the work', async () => {
+    const databaseUrl = await freshDatabase();
+    const shop = await openWorkshop({ databaseUrl, api: API });
+    shop.drop('orders.csv', toCsv(manyRows(30)));
+    await limitConnections(databaseUrl, 0);
+    const refused = await shop.run();
+    expectExplained(refused);
+    expect(refused).toMatchObject({ exitCode: 1, finished: null });
+    // One is less than a run would like to have.
+    await limitConnections(databaseUrl, 1);
+    expectExplained(await shop.run());
+    await limitConnections(databaseUrl, -1);
+    await runUntilDone(shop);
+    await expectAllSettled(shop, 30, 0);
+  });
+});
+
+/** Connections at most for who is no superuser; -1: as many as the server has. */
+async function limitConnections(databaseUrl: string, count: number): Promise<void> {
+  const name = new URL(databaseUrl).pathname.slice(1);
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(`alter database ${name} connection limit ${count}`);
+  await client.end();
+}
+
+describe('a run that is stopped past its lease', () => {
+  it('posts nothing that another one posted meanwhile', async () => {
+    const databaseUrl = await freshDatabase();
+    const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '20'] });
+    shop.drop('orders.csv', toCsv(manyRows(150)));
+    const first = shop.start('run', 'orders', '--json');
+    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    first.kill('SIGSTOP');
+    const second = await runUntilDone(shop);
+    first.kill('SIGCONT');
+    const ended = readRun(await first.ended);
+    expectExplained(ended);
+    expect(second.finished?.counts.entries.ready).toBe(0);
+    await runUntilDone(shop);
+    await expectAllSettled(shop, 150, 6);
+  });
+});

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+import { manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+describe('the embedded database', () => {
+  it('needs no server: a run posts, the next one posts nothing, and the other commands read it', async () => {
+    const shop = await openWorkshop({ embedded: true });
+    shop.drop('orders.csv', toCsv(manyRows(20)));
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { status: 'ok', counts: { files: 1, orders: 20, entries: { accepted: 20 } } },
+    });
+    expect(existsSync(join(shop.folder, '.data'))).toBe(true);
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 0, already: 20 } } },
+    });
+    expect(await shop.truth()).toHaveLength(20);
+    expect((await shop.cli('status')).stdout).toMatch(/accepted +20/);
+    expect((await shop.cli('explain', 'order', 'o7')).stdout).toContain('accepted');
+  });
+
+  it('outlives kill -9: nothing is repeated, nothing lost', async () => {
+    const shop = await openWorkshop({
+      embedded: true,
+      api: 'lease_seconds: 2\ntimeout_seconds: 1',
+      sandbox: ['--latency', '15'],
+    });
+    const orders = 150;
+    shop.drop('orders.csv', toCsv(manyRows(orders)));
+    const kills = 2;
+    for (let round = 1; round <= kills; round += 1) {
+      const before = (await shop.truth()).length;
+      const run = shop.start('run', 'orders', '--json');
+      await waitFor(async () => (await shop.truth()).length >= before + 10 * round, { timeoutMs: 30_000 });
+      run.kill('SIGKILL');
+      expect((await run.ended).signal).toBe('SIGKILL');
+      // The lease of the killed process has to run out; until then a run says so and changes nothing.
+      await waitFor(async () => (await shop.cli('run', 'orders', '--limit', '1')).exitCode !== 5, {
+        timeoutMs: 20_000,
+      });
+    }
+    const last = await shop.run();
+    const counts = last.finished?.counts.entries;
+    expect(last.finished, last.stderr).not.toBeNull();
+    expect((counts?.accepted ?? 0) + (counts?.already ?? 0) + (counts?.in_doubt ?? 0)).toBe(orders);
+    expect(counts?.in_doubt).toBeLessThanOrEqual(kills * 6);
+    expect(counts).toMatchObject({ ready: 0, rejected: 0, held: 0 });
+    expect(repeated(await shop.truth())).toEqual([]);
+  }, 120_000);
+
+  it('is for one process: a second one gets exit 5, and is told what to do', async () => {
+    const shop = await openWorkshop({ embedded: true, api: 'lease_seconds: 600\ntimeout_seconds: 300' });
+    shop.drop('orders.csv', toCsv(manyRows(400)));
+    const first = shop.start('run', 'orders', '--json');
+    await waitFor(async () => (await shop.truth()).length > 0, { timeoutMs: 30_000 });
+    // It stands still, so that it is at work however slow the others are.
+    first.kill('SIGSTOP');
+    for (const command of [['run', 'orders'], ['status'], ['review'], ['plan', 'orders']]) {
+      const second = await shop.cli(...command);
+      expect(second.exitCode, command.join(' ')).toBe(5);
+      expect(second.stderr).toContain(`pid ${first.pid}`);
+      expect(second.stderr).toContain('DATABASE_URL');
+      expect(second.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+    }
+    first.kill('SIGCONT');
+    expect(readRun(await first.ended)).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 400 } } },
+    });
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+});

@@ -1,0 +1,248 @@
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import iconv from 'iconv-lite';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { HEADER, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const BUCKET = 'acme-exports';
+
+const S3_FLOW = `
+sources:
+  shop: {uri: "s3://${BUCKET}/orders/", layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, force_path_style: true}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
+`;
+
+async function openS3Workshop(flow = S3_FLOW): Promise<{ shop: Workshop; s3: S3Server }> {
+  const s3 = await startS3Server();
+  onTestFinished(() => s3.close());
+  return { s3, shop: await openWorkshop({ flow, env: s3.env }) };
+}
+
+async function filesOf(
+  shop: Workshop,
+): Promise<{ state: string; code: string | null; transient: boolean }[]> {
+  const { rows } = await sql<{ state: string; code: string | null; transient: boolean }>`
+    select state, hold_code as code, hold_is_transient as transient from intake.source_files order by source_file_id`.execute(
+    shop.db,
+  );
+  return rows;
+}
+
+describe('a file that cannot be trusted', () => {
+  it('is a truncated gzip: held, nothing of it counts; mended under the same name it is read', async () => {
+    const shop = await openWorkshop();
+    const whole = gzipSync(toCsv(manyRows(5_000)));
+    shop.drop('orders.csv.gz', whole.subarray(0, whole.length - 200));
+    const held = await shop.run('--limit', '2');
+    expect(held).toMatchObject({
+      exitCode: 3,
+      finished: { status: 'issues', counts: { files: 0, rows: 0, orders: 0 } },
+    });
+    expect(await shop.truth()).toEqual([]);
+    // Nothing about it has changed: it is not read again and again, and is still shown.
+    expect(await shop.run()).toMatchObject({ exitCode: 3 });
+    shop.drop('orders.csv.gz', whole);
+    expect(await shop.run('--limit', '2')).toMatchObject({
+      exitCode: 0,
+      finished: { status: 'ok', counts: { files: 1, rows: 5_000, orders: 5_000, entries: { accepted: 2 } } },
+    });
+  });
+
+  it('has the header of another layout: it is held and that layout is named', async () => {
+    const shop = await openWorkshop();
+    copyFileSync(
+      new URL('../fixtures/orders/shopify-orders.csv', import.meta.url),
+      join(shop.folder, 'exports', 'orders.csv'),
+    );
+    const { exitCode, stdout } = await shop.cli('run', 'orders');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('shopify-orders');
+    expect((await filesOf(shop))[0]?.state).toBe('held');
+    expect(await shop.truth()).toEqual([]);
+  });
+
+  it('has an unclosed quote: what comes before it is not posted by halves', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      'orders.csv',
+      `${toCsv(manyRows(10))}o11,"10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid\n${'o12,1\n'.repeat(300_000)}`,
+    );
+    const { exitCode, finished } = await shop.run();
+    expect(exitCode).toBe(3);
+    expect(finished?.counts.entries.accepted).toBe(0);
+    expect((await filesOf(shop)).map(({ state }) => state)).toEqual(['held']);
+    expect(await shop.truth()).toEqual([]);
+  });
+
+  it('is empty or has a header only: it says so, and the others count', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1-empty.csv', '');
+    shop.drop('2-header.csv', `${HEADER}\n`);
+    shop.drop('3-orders.csv', toCsv(manyRows(2)));
+    const { finished, stderr, stdout } = await shop.run();
+    expect(stdout + stderr).not.toContain('This is a bug');
+    expect(finished).toMatchObject({ counts: { rows: 2, orders: 2, entries: { accepted: 2 } } });
+    const [empty, header, orders] = await filesOf(shop);
+    expect(empty?.state).toBe('held');
+    expect(header?.state).toBe('sealed');
+    expect(orders?.state).toBe('sealed');
+  });
+
+  it('is full of bad rows: held, because it is more likely the wrong file than a bad day', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      'orders.csv',
+      toCsv(manyRows(100).map((row, index) => (index < 60 ? { ...row, revenue: 'x' } : row))),
+    );
+    expect(await shop.run()).toMatchObject({
+      exitCode: 3,
+      finished: { counts: { orders: 0, entries: { accepted: 0 } } },
+    });
+    expect((await filesOf(shop))[0]).toMatchObject({ state: 'held', transient: false });
+  });
+});
+
+describe('the encoding that the source names', () => {
+  it.each([
+    ['utf-16le', true],
+    ['utf-16be', true],
+    ['windows-1252', false],
+  ] as const)('%s is read, and text survives', async (encoding, addBOM) => {
+    const shop = await openWorkshop({
+      flow: `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, encoding: ${encoding}}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
+`,
+    });
+    const text =
+      'order_id,order_name,order_revenue,currency,discount_codes\nZoë-1,Größe “12” €,12.50,EUR,MIA10\n';
+    shop.drop('orders.csv', iconv.encode(text, encoding, { addBOM }));
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 1 } } },
+    });
+    expect(await shop.truth()).toEqual(['Zoë-1']);
+    expect((await shop.cli('explain', 'order', 'Zoë-1')).stdout).toContain('Größe “12” €');
+  });
+
+  it('is not the file’s: the file is held, with a word about encodings', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', iconv.encode(toCsv([{ id: 'Zoë-1' }]), 'windows-1252'));
+    const { exitCode, stdout } = await shop.cli('run', 'orders');
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/encoding/i);
+    expect(await shop.truth()).toEqual([]);
+  });
+});
+
+describe('exports in S3', () => {
+  it('are read with the configuration that the project brings, as it stands', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    // S3 is reached at the address of the environment, as with a gateway; nothing of the file is changed.
+    const config = join(shop.folder, 'config');
+    mkdirSync(join(config, 'layouts'), { recursive: true });
+    for (const name of ['pipeline.yaml', 'codes.csv'])
+      copyFileSync(new URL(`../../config/${name}`, import.meta.url), join(config, name));
+    const header = 'Name,Financial Status,Currency,Subtotal,Total,Discount Code,Created at,Id\n';
+    s3.put(
+      BUCKET,
+      'orders/2026-04.csv',
+      `${header}#1,paid,EUR,10.00,12.00,NOBODYS,2026-04-10 11:11:26 +0200,5000001\n`,
+    );
+    s3.put(BUCKET, 'customers/2026-04.csv', 'Email\n');
+    const ended = readRun(
+      await shop.cli('run', 'attribute-orders', '--json', '--config', join(config, 'pipeline.yaml')),
+    );
+    expect(ended.finished, ended.stderr).toMatchObject({
+      job: 'attribute-orders',
+      counts: { files: 1, rows: 1, orders: 1, unattributed: 1 },
+    });
+    expect(s3.requests.filter(({ key }) => key.startsWith('customers/'))).toEqual([]);
+  });
+
+  it('by the thousand are all found, and those that have not changed are not read again', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    const objects = 2_500;
+    for (let index = 1; index <= objects; index += 1)
+      s3.put(BUCKET, `orders/${String(index).padStart(5, '0')}.csv`, toCsv([{ id: `o${index}`, code: '' }]));
+    const gets = () => s3.requests.filter(({ operation }) => operation === 'GetObject').length;
+    expect((await shop.run()).finished).toMatchObject({
+      counts: { files: objects, orders: objects, organic: objects },
+    });
+    expect(gets()).toBe(objects);
+    expect(
+      s3.requests.filter(({ operation }) => operation === 'ListObjectsV2').length,
+    ).toBeGreaterThanOrEqual(3);
+    s3.put(BUCKET, 'orders/00007.csv', toCsv([{ id: 'o7', code: 'MIA10' }]));
+    expect((await shop.run()).finished).toMatchObject({
+      counts: { files: 1, orders: objects, organic: objects - 1, entries: { accepted: 1 } },
+    });
+    expect(gets()).toBe(objects + 1);
+  }, 180_000);
+
+  it('one of which is replaced while it is read: held for now, and read whole by the next run', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    const [before, after] = [manyRows(20_000), manyRows(20_000).map((row) => ({ ...row, revenue: '5.00' }))];
+    s3.put(BUCKET, 'orders/a.csv', toCsv(before));
+    s3.fail({
+      operation: 'GetObject',
+      kind: 'meanwhile',
+      afterBytes: 300_000,
+      act: () => void s3.put(BUCKET, 'orders/a.csv', toCsv(after)),
+      thenCut: true,
+    });
+    const first = await shop.run('--limit', '1');
+    expect(first.exitCode).toBe(3);
+    expect(first.finished).toMatchObject({ counts: { files: 0, orders: 0, entries: { accepted: 0 } } });
+    expect((await filesOf(shop))[0]).toMatchObject({ state: 'held', transient: true });
+    expect(await shop.truth()).toEqual([]);
+
+    const second = await shop.run('--limit', '1');
+    expect(second.finished).toMatchObject({ counts: { files: 1, rows: 20_000, entries: { accepted: 1 } } });
+    expect((await shop.sandbox.referrals()).map(({ order_revenue }) => String(order_revenue))).toEqual(['5']);
+    // What is no longer there cannot be read: it must not fail every run from now on.
+    expect((await shop.run('--limit', '1')).exitCode).toBe(0);
+  });
+
+  it('whose connection is cut are resumed, and the orders are those of the file', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    s3.put(BUCKET, 'orders/a.csv', toCsv(manyRows(20_000)));
+    s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 400_000, times: 2 });
+    expect((await shop.run('--limit', '1')).finished).toMatchObject({
+      counts: { files: 1, rows: 20_000, orders: 20_000, rejected_rows: 0 },
+    });
+    expect(s3.requests.filter(({ range }) => range !== null).length).toBeGreaterThan(0);
+  });
+
+  it('that cannot be reached: exit 1 or 2 names the address, and nothing was posted', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    await s3.close();
+    const { exitCode, stderr } = await shop.run();
+    expect([1, 2]).toContain(exitCode);
+    expect(stderr).not.toContain('This is a bug');
+    expect(stderr).toContain(BUCKET);
+  });
+});
+
+describe('a folder', () => {
+  it('from which a file is taken away goes on with the others; its orders stay', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', toCsv(manyRows(3, 'a')));
+    shop.drop('2.csv', toCsv(manyRows(3, 'b')));
+    await shop.run('--limit', '1');
+    rmSync(join(shop.folder, 'exports', '1.csv'));
+    expect((await shop.run()).finished).toMatchObject({
+      counts: { orders: 6, entries: { accepted: 5, already: 1 } },
+    });
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+});

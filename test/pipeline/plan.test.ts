@@ -1,0 +1,105 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  CODES,
+  countRows,
+  LATER_CODE,
+  manyRows,
+  openWorkshop,
+  readRun,
+  toCsv,
+  type Workshop,
+} from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const MIXED = toCsv([
+  ...manyRows(30),
+  { id: 'usd', currency: 'USD', revenue: '12.34' },
+  { id: 'unowned', code: 'ZOE20' },
+  { id: 'organic', code: '' },
+  { id: 'cancelled', status: 'cancelled' },
+  { id: 'ambiguous', code: '"MIA10,BEN15"' },
+  { id: 'bad', revenue: '1,2,3' },
+]);
+
+async function plan(shop: Workshop) {
+  return readRun(await shop.cli('plan', 'orders', '--json'));
+}
+
+/** What a plan says, as it is when everything that is ready was accepted. */
+async function expectPlanToEqualRun(shop: Workshop): Promise<void> {
+  const planned = await plan(shop);
+  const run = await shop.run();
+  expect(planned.finished).not.toBeNull();
+  expect(run.finished).not.toBeNull();
+  const { ready, accepted, ...others } = planned.finished?.counts.entries ?? { ready: 0, accepted: 0 };
+  expect(accepted).toBe(0);
+  expect(run.finished?.counts).toEqual({
+    ...planned.finished?.counts,
+    entries: { ...others, accepted: ready, ready: 0 },
+  });
+  expect(planned.exitCode).toBe(run.exitCode);
+  expect(planned.finished?.status).toBe(run.finished?.status);
+}
+
+describe('plan', () => {
+  it('says before the first run what the run then does', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', MIXED);
+    await expectPlanToEqualRun(shop);
+    expect(await shop.truth()).toHaveLength(31);
+  });
+
+  it('says after a run what new files, changed orders and new codes will do', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', MIXED);
+    await shop.run('--limit', '10');
+    shop.drop(
+      '2.csv',
+      toCsv([{ id: 'o1', revenue: '99.99' }, { id: 'o30', revenue: '77.77' }, { id: 'new' }]),
+    );
+    shop.write('codes.csv', CODES + LATER_CODE);
+    await expectPlanToEqualRun(shop);
+  });
+
+  it('shows a person the amounts that the run then posts, and says that it is a plan', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      'orders.csv',
+      toCsv([
+        { id: '1', revenue: '1234.56' },
+        { id: '2', revenue: '0.44', currency: 'USD' },
+      ]),
+    );
+    const { exitCode, stdout } = await shop.cli('plan', 'orders');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('1,234.56 EUR');
+    expect(stdout).toContain('0.44 USD');
+    expect(stdout).not.toMatch(/^posted/im);
+  });
+
+  it('writes nothing and sends nothing, whatever it finds', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', MIXED);
+    const before = await countRows(shop.db);
+    await plan(shop);
+    expect(await countRows(shop.db)).toEqual(before);
+    await shop.run('--limit', '5');
+    const between = await countRows(shop.db);
+    shop.drop('2.csv', toCsv(manyRows(40, 'more')));
+    shop.drop('broken.csv', 'no,such,header\n1,2,3\n');
+    shop.write('codes.csv', CODES + LATER_CODE);
+    expect((await plan(shop)).exitCode).toBe(3);
+    expect(await countRows(shop.db)).toEqual(between);
+    expect(await shop.truth()).toHaveLength(5);
+  });
+
+  it('needs no service and no key', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', MIXED);
+    shop.env.INFLUENCER_API_URL = '';
+    shop.env.INFLUENCER_API_KEY = '';
+    expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { ready: 31 } } });
+  });
+});

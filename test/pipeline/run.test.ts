@@ -1,0 +1,241 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  CODES,
+  cents,
+  countStates,
+  expectSums,
+  LATER_CODE,
+  manyRows,
+  openWorkshop,
+  repeated,
+  toCsv,
+  trueCents,
+} from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** One order of each fate, and a row that cannot be used. */
+const MIXED = toCsv([
+  { id: '1', revenue: '10.10', code: 'MIA10' },
+  { id: '2', revenue: '0.03', code: 'ben15' },
+  { id: '3', revenue: '1249.99', code: 'MIA10', currency: 'USD' },
+  { id: '4', revenue: '77.00', code: 'ZOE20' },
+  { id: '5', revenue: '5.00', code: '' },
+  { id: '6', revenue: '5.00', code: 'MIA10', status: 'cancelled' },
+  { id: '7', revenue: '5.00', code: '"MIA10,BEN15"' },
+  { id: '8', revenue: 'twelve' },
+]);
+
+describe('run --json', () => {
+  it('ends with one run_finished event whose sums add up and whose amounts are the service’s to the cent', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', MIXED);
+    const { exitCode, events, finished } = await shop.run();
+    expect(exitCode).toBe(3);
+    expect(events.filter(({ event }) => event === 'run_finished')).toHaveLength(1);
+    expect(finished).toEqual({
+      event: 'run_finished',
+      job: 'orders',
+      run_id: expect.stringMatching(/^\d+$/),
+      status: 'issues',
+      counts: {
+        files: 1,
+        rows: 8,
+        orders: 7,
+        excluded: { cancelled: 1 },
+        unattributed: 1,
+        organic: 1,
+        rejected_rows: 1,
+        entries: { accepted: 3, rejected: 0, in_doubt: 0, held: 1, ready: 0, already: 0 },
+      },
+      amounts: [
+        { currency: 'EUR', accepted: expect.stringMatching(/^10\.13(00)?$/) },
+        { currency: 'USD', accepted: expect.stringMatching(/^1249\.99(00)?$/) },
+      ],
+    });
+    if (finished !== null) expectSums(finished);
+    const referrals = await shop.sandbox.referrals();
+    expect(trueCents(referrals)).toBe(1013 + 124_999);
+    expect(await shop.truth()).toEqual(['1', '2', '3']);
+  });
+
+  it('posts nothing the second time', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(20)));
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { status: 'ok', counts: { entries: { accepted: 20 } } },
+    });
+    const second = await shop.run();
+    expect(second).toMatchObject({
+      exitCode: 0,
+      finished: {
+        status: 'ok',
+        amounts: [],
+        counts: { files: 0, rows: 0, orders: 20, entries: { accepted: 0, already: 20, ready: 0 } },
+      },
+    });
+    expect(await shop.truth()).toHaveLength(20);
+  });
+
+  it('posts nothing of the same content under another name', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', MIXED);
+    await shop.run();
+    shop.drop('copy of orders.csv', MIXED);
+    const again = await shop.run();
+    // The bad row was told of with the first file; it is not told again.
+    expect(again).toMatchObject({
+      finished: { counts: { files: 0, rejected_rows: 0, entries: { accepted: 0, already: 3 } } },
+    });
+    expect(
+      again.events.some(({ event, message }) => event === 'note' && /same content/.test(String(message))),
+    ).toBe(true);
+    const { rows } = await sql<{
+      state: string;
+    }>`select state from intake.source_files order by source_file_id`.execute(shop.db);
+    expect(rows.map(({ state }) => state)).toEqual(['sealed', 'duplicate']);
+    expect(await shop.truth()).toHaveLength(3);
+  });
+
+  it('updates a changed order that was not sent, and notes an adjustment of one that was accepted', async () => {
+    const shop = await openWorkshop();
+    const [first, second] = [{ id: 'a' }, { id: 'b' }];
+    shop.drop('1.csv', toCsv([first, second]));
+    expect(await shop.run('--limit', '1')).toMatchObject({
+      finished: { counts: { entries: { accepted: 1, ready: 1 } } },
+    });
+    shop.drop(
+      '2.csv',
+      toCsv([
+        { ...first, revenue: '33.33' },
+        { ...second, revenue: '44.44' },
+      ]),
+    );
+    const { finished } = await shop.run();
+    expect(finished).toMatchObject({
+      counts: { orders: 2, entries: { accepted: 1, already: 1 } },
+      amounts: [{ currency: 'EUR', accepted: expect.stringMatching(/^44\.44/) }],
+    });
+    const referrals = await shop.sandbox.referrals();
+    expect(referrals.map(({ order_id, order_revenue }) => `${order_id} ${order_revenue}`)).toEqual([
+      'a 10',
+      'b 44.44',
+    ]);
+    const { rows } = await sql`select kind, old_amount, new_amount from ledger.adjustments`.execute(shop.db);
+    expect(rows).toEqual([{ kind: 'changed', old_amount: '10.0000', new_amount: '33.3300' }]);
+    expect((await shop.cli('explain', 'order', 'a')).stdout).toMatch(/adjust/i);
+  });
+
+  it('credits orders when their code is added later', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv([{ id: '1', code: 'zoe20', revenue: '8.88' }, { id: '2' }]));
+    expect((await shop.run()).finished).toMatchObject({
+      counts: { unattributed: 1, entries: { accepted: 1 } },
+    });
+    shop.write('codes.csv', CODES + LATER_CODE);
+    const { finished } = await shop.run();
+    expect(finished).toMatchObject({
+      counts: { files: 0, unattributed: 0, entries: { accepted: 1, already: 1 } },
+      amounts: [{ currency: 'EUR', accepted: expect.stringMatching(/^8\.88/) }],
+    });
+    expect(await shop.truth()).toEqual(['1', '2']);
+  });
+
+  it('posts no more than --limit, and the rest stays ready', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(8)));
+    const { exitCode, finished } = await shop.run('--limit', '3');
+    expect(exitCode).toBe(0);
+    expect(finished).toMatchObject({ counts: { orders: 8, entries: { accepted: 3, ready: 5 } } });
+    if (finished !== null) expectSums(finished);
+    expect(await shop.truth()).toHaveLength(3);
+    expect(await countStates(shop.db)).toEqual({ accepted: 3, ready: 5 });
+    expect((await shop.run()).finished).toMatchObject({ counts: { entries: { accepted: 5, already: 3 } } });
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+
+  it('reads only the files that --file names', async () => {
+    const shop = await openWorkshop();
+    shop.drop('april.csv', toCsv([{ id: 'april' }]));
+    shop.drop('may.csv', toCsv([{ id: 'may' }]));
+    expect((await shop.run('--file', 'may')).finished).toMatchObject({ counts: { files: 1, orders: 1 } });
+    expect(await shop.truth()).toEqual(['may']);
+    const none = await shop.run('--file', 'june');
+    expect(none).toMatchObject({ exitCode: 2, finished: null });
+    expect(none.stderr).toContain('"june"');
+  });
+
+  it('adds up thousands of orders over several files and currencies', async () => {
+    const shop = await openWorkshop({ api: 'concurrency: 16' });
+    const rows = manyRows(1_500);
+    shop.drop('1.csv', toCsv(rows.slice(0, 700)));
+    shop.drop('2.csv', toCsv(rows.slice(600).map((row) => ({ ...row, currency: 'EUR' }))));
+    const { exitCode, finished } = await shop.run();
+    expect(exitCode).toBe(0);
+    const total = rows.reduce((sum, { revenue = '' }) => sum + Math.round(Number(revenue) * 100), 0);
+    expect(finished).toMatchObject({
+      counts: { files: 2, rows: 1_600, orders: 1_500, entries: { accepted: 1_500 } },
+      amounts: [{ currency: 'EUR', accepted: `${cents(total)}00` }],
+    });
+    const referrals = await shop.sandbox.referrals();
+    expect(trueCents(referrals)).toBe(total);
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+});
+
+describe('a run that cannot begin', () => {
+  it('finds no files: exit 2, unless that is allowed', async () => {
+    const shop = await openWorkshop();
+    const refused = await shop.run();
+    expect(refused).toMatchObject({ exitCode: 2, finished: null });
+    expect(refused.events.at(-1)).toMatchObject({ event: 'error', code: 'no_files', exit_code: 2 });
+    expect(refused.stderr).toContain('--allow-empty');
+    expect(await shop.run('--allow-empty')).toMatchObject({
+      exitCode: 0,
+      finished: { status: 'ok', counts: { files: 0, orders: 0 } },
+    });
+  });
+
+  it('has no service: exit 2 says how to start the sandbox', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(2)));
+    shop.env.INFLUENCER_API_URL = '';
+    const { exitCode, stderr, finished } = await shop.run();
+    expect({ exitCode, finished }).toEqual({ exitCode: 2, finished: null });
+    expect(stderr).toContain('npx influencer-sync sandbox');
+  });
+
+  it('has a key that the service refuses: exit 4, nothing is posted', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(2)));
+    shop.env.INFLUENCER_API_KEY = 'not-the-key';
+    const result = await shop.run();
+    expect(result).toMatchObject({ exitCode: 4, finished: null });
+    expect(result.stdout + result.stderr).not.toContain('not-the-key');
+    expect(await shop.truth()).toEqual([]);
+  });
+
+  it('has the key of another account: exit 4, nothing is posted', async () => {
+    const shop = await openWorkshop();
+    const other = await openWorkshop({ sandbox: ['--seed', 'another'] });
+    expect(other.sandbox.accountId).not.toBe(shop.sandbox.accountId);
+    shop.drop('orders.csv', toCsv(manyRows(2)));
+    expect(await shop.run('--limit', '1')).toMatchObject({ exitCode: 0 });
+    shop.env.INFLUENCER_API_URL = other.sandbox.url;
+    shop.env.INFLUENCER_API_KEY = other.sandbox.key;
+    const { exitCode, stderr } = await shop.run();
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(shop.sandbox.accountId);
+    expect(await other.truth()).toEqual([]);
+  });
+
+  it('is asked for a job that is not there: exit 2 names those that are', async () => {
+    const shop = await openWorkshop();
+    const { exitCode, stderr } = await shop.cli('run', 'odrers', '--json');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('Jobs there: orders.');
+  });
+});

@@ -1,0 +1,209 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  countStates,
+  expectSums,
+  manyRows,
+  openWorkshop,
+  readRun,
+  repeated,
+  toCsv,
+  type Workshop,
+} from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const REFERRAL = 'new_influencer_referral';
+
+/** Waits until the service has processed so many orders. */
+function processed(shop: Workshop, orders: number): Promise<void> {
+  return waitFor(async () => (await shop.truth()).length >= orders, { timeoutMs: 30_000 });
+}
+
+/** Waits until no process holds a lease any more, by the database's clock. */
+function leasesAreOver(shop: Workshop): Promise<void> {
+  return waitFor(async () => {
+    const { rows } = await sql`select 1 from ops.leases where expires_at > clock_timestamp()`.execute(
+      shop.db,
+    );
+    return rows.length === 0;
+  });
+}
+
+describe('two runs at once', () => {
+  it('of one job: one works, the other exits with 5 and says who works', async () => {
+    const shop = await openWorkshop({ sandbox: ['--latency', '30'] });
+    shop.drop('orders.csv', toCsv(manyRows(100)));
+    const first = shop.start('run', 'orders', '--json');
+    await processed(shop, 1);
+    const second = await shop.run();
+    expect(second).toMatchObject({ exitCode: 5, finished: null });
+    expect(second.events.at(-1)).toMatchObject({ event: 'error', code: 'already_running', exit_code: 5 });
+    expect(String(second.events.at(-1)?.message)).toContain(`process ${first.pid}`);
+    expect(readRun(await first.ended)).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 100 } } },
+    });
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+
+  it('of two jobs over copies of the same orders post each order once', async () => {
+    const shop = await openWorkshop({
+      sandbox: ['--latency', '10'],
+      flow: `
+sources:
+  one: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  two: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  first: {kind: attribute-orders, source: one, brand_id: 4819, codes: ./codes.csv}
+  second: {kind: attribute-orders, source: two, brand_id: 4819, codes: ./codes.csv}
+`,
+    });
+    shop.drop('orders.csv', toCsv(manyRows(200)));
+    const runs = ['first', 'second'].map((job) => shop.start('run', job, '--json').ended);
+    const ended = (await Promise.all(runs)).map(readRun);
+    expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    const posted = ended.map(({ finished }) => finished?.counts.entries.accepted ?? 0);
+    expect((posted[0] ?? 0) + (posted[1] ?? 0)).toBe(200);
+    // Each job accounts for all of them: what the other one answers for is excluded, with that reason.
+    for (const { finished } of ended) {
+      expect(finished?.counts.orders).toBe(200);
+      if (finished !== null) expectSums(finished);
+    }
+    for (const job of ['first', 'second']) {
+      const after = readRun(await shop.cli('run', job, '--json'));
+      expect(after).toMatchObject({ exitCode: 0, finished: { counts: { entries: { accepted: 0 } } } });
+    }
+    expect(await shop.truth()).toHaveLength(200);
+    expect(repeated(await shop.truth())).toEqual([]);
+    expect(await countStates(shop.db)).toEqual({ accepted: 200 });
+  });
+});
+
+describe('a run that is killed', () => {
+  it('at eight moments loses nothing, repeats nothing, and leaves no more doubts than were on their way', async () => {
+    const concurrency = 4;
+    const shop = await openWorkshop({
+      api: `concurrency: ${concurrency}\nlease_seconds: 2\ntimeout_seconds: 1`,
+      sandbox: ['--latency', '15'],
+    });
+    const orders = 400;
+    shop.drop('orders.csv', toCsv(manyRows(orders)));
+    const random = seeded(20_261_121);
+    let kills = 0;
+    for (let round = 1; round <= 8; round += 1) {
+      const run = shop.start('run', 'orders', '--json');
+      // Somewhere on the way: while it starts, reads, or after some orders of this round.
+      const before = (await shop.truth()).length;
+      if (round <= 2) await sleep(Math.floor(random() * 900));
+      else {
+        const more = 1 + Math.floor(random() * 30);
+        await Promise.race([processed(shop, before + more), run.ended]);
+      }
+      run.kill('SIGKILL');
+      const { signal } = await run.ended;
+      if (signal === 'SIGKILL') kills += 1;
+      await leasesAreOver(shop);
+    }
+    expect(kills).toBe(8);
+
+    const last = await shop.run();
+    const truth = await shop.truth();
+    const states = await countStates(shop.db);
+    expect(repeated(truth)).toEqual([]);
+    const { accepted = 0, in_doubt: doubts = 0 } = states;
+    expect(accepted + doubts).toBe(orders);
+    expect(doubts).toBeLessThanOrEqual(kills * concurrency * 1.5);
+    expect(last.exitCode).toBe(doubts > 0 ? 6 : 0);
+    expect(truth.length).toBeGreaterThanOrEqual(accepted);
+    const { rows } = await sql<{ order_id: string }>`
+      select order_id from ledger.entries where state = 'accepted'`.execute(shop.db);
+    const known = new Set(truth);
+    expect(rows.filter(({ order_id }) => !known.has(order_id))).toEqual([]);
+    const { rows: runs } = await sql<{ status: string }>`select distinct status from ops.runs`.execute(
+      shop.db,
+    );
+    expect(runs.map(({ status }) => status)).not.toContain('running');
+  }, 180_000);
+});
+
+describe('a run that is asked to end', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s finishes what is on its way: exit 130, nothing in doubt, the next goes on',
+    async (signal) => {
+      const shop = await openWorkshop({ sandbox: ['--latency', '40'] });
+      shop.drop('orders.csv', toCsv(manyRows(60)));
+      const run = shop.start('run', 'orders', '--json');
+      await processed(shop, 5);
+      run.kill(signal);
+      const ended = readRun(await run.ended);
+      expect(ended).toMatchObject({ exitCode: 130, finished: { status: 'interrupted' } });
+      expect(ended.stderr).toContain('Finishing what is on its way');
+      const states = await countStates(shop.db);
+      expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
+      expect(states.accepted).toBe((await shop.truth()).length);
+
+      expect((await shop.run()).exitCode).toBe(0);
+      expect(await countStates(shop.db)).toEqual({ accepted: 60 });
+      expect(repeated(await shop.truth())).toEqual([]);
+    },
+  );
+
+  it('while it reads leaves nothing of the file, and the next run reads it whole', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(60_000)));
+    const run = shop.start('run', 'orders', '--json');
+    await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
+    run.kill('SIGINT');
+    expect((await run.ended).exitCode).toBe(130);
+    expect(await countStates(shop.db)).toEqual({});
+    expect((await shop.run('--limit', '1')).finished).toMatchObject({
+      counts: { files: 1, rows: 60_000, orders: 60_000, entries: { accepted: 1, ready: 59_999 } },
+    });
+  });
+
+  it('twice stops at once: what was on its way is in doubt or recorded later, nothing is repeated', async () => {
+    const shop = await openWorkshop({ api: 'lease_seconds: 2\ntimeout_seconds: 1.9' });
+    shop.drop('orders.csv', toCsv(manyRows(40)));
+    await shop.sandbox.setFaults([{ kind: 'stall_after', operation: REFERRAL, after: 3 }]);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 5);
+    run.kill('SIGINT');
+    await waitFor(() => run.stderr().includes('Finishing what is on its way'));
+    const askedAt = performance.now();
+    run.kill('SIGINT');
+    expect((await run.ended).exitCode).toBe(130);
+    expect(performance.now() - askedAt).toBeLessThan(1_500);
+    await shop.sandbox.setFaults(null);
+    await leasesAreOver(shop);
+    expect((await shop.run()).exitCode).toBe(6);
+    const states = await countStates(shop.db);
+    expect((states.accepted ?? 0) + (states.in_doubt ?? 0)).toBe(40);
+    expect(states.in_doubt).toBeLessThanOrEqual(6);
+    expect(repeated(await shop.truth())).toEqual([]);
+    // Nothing was to be spooled, so no file is left.
+    expect(spoolOf(shop)).toEqual([]);
+  });
+});
+
+function spoolOf({ folder }: Workshop): string[] {
+  try {
+    return readdirSync(join(folder, '.data', 'spool'));
+  } catch {
+    return [];
+  }
+}
+
+/** Numbers between 0 and 1, the same each time (a linear congruential generator). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createPace } from '../../src/post/pace.ts';
+
+it('hands out turns evenly, in the order of asking, without a burst after a rest', () => {
+  let now = 0;
+  const takeTurn = createPace(4, () => now);
+  expect([takeTurn(), takeTurn(), takeTurn()]).toEqual([0, 250, 500]);
+  now = 10_000;
+  expect([takeTurn(), takeTurn()]).toEqual([0, 250]);
+});
+
+it('does not wait at all where no limit is set', () => {
+  const takeTurn = createPace(0, () => 0);
+  expect([takeTurn(), takeTurn()]).toEqual([0, 0]);
+});
+
+it('never lets more than the limit through in any second, whenever it is asked', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 }),
+      fc.integer({ min: 1, max: 20 }),
+      (gaps, perSecond) => {
+        let now = 0;
+        const takeTurn = createPace(perSecond, () => now);
+        const turns = gaps.map((gap) => {
+          now += gap;
+          return now + takeTurn();
+        });
+        for (const [index, turn] of turns.entries()) {
+          const inTheSecondBefore = turns.slice(0, index + 1).filter((other) => other > turn - 1000 + 1e-6);
+          expect(inTheSecondBefore.length).toBeLessThanOrEqual(perSecond);
+        }
+      },
+    ),
+  );
+});

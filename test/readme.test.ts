@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import {
+  type CommandBlock,
+  findLooseCommands,
+  readCommandBlocks,
+  readLinks,
+} from './support/read-commands.ts';
+import { startS3Server } from './support/s3-server.ts';
+import { startSandboxProcess } from './support/sandbox-process.ts';
+import { waitFor } from './support/wait-for.ts';
+
+const ROOT = new URL('../', import.meta.url).pathname;
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()];
+
+/** What is not copied: what a clone would not have, and the packages, which are linked. */
+const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage'];
+
+/** The port of the documents; another takes its place, so that whatever uses it here is left alone. */
+const PORT_IN_DOCUMENTS = /\b4010\b/g;
+
+/** They are what runs this test, or what `.ci/run` runs beside it. */
+const NPM = `#!/bin/sh
+case "$*" in ci|test|'run check') exit 0 ;; esac
+exec "$REAL_NPM" "$@"
+`;
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const blocks = readCommandBlocks(document);
+  const servers: ChildProcess[] = [];
+  let clone = '';
+  let port = 0;
+
+  beforeAll(async () => {
+    clone = makeClone();
+    port = await findFreePort();
+  });
+  afterAll(() => {
+    for (const { pid } of servers) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    rmSync(clone, { recursive: true, force: true });
+  });
+
+  for (const block of blocks) {
+    it(`line ${block.line} works: ${block.title}`, async () => {
+      const script = block.script.replaceAll(PORT_IN_DOCUMENTS, String(port));
+      const env = await startStandIns(block, clone);
+      if (block.isServer) servers.push(await startServer(script, clone, port));
+      if (block.isServer) return;
+      const { exitCode, output } = await runScript(script, clone, env);
+      expect(exitCode, output.slice(-2_000)).toBe(block.exitCode);
+    });
+  }
+
+  it('links to files that exist', () => {
+    const folder = join(ROOT, dirname(document));
+    expect(readLinks(document).filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+  });
+});
+
+it('the README and CONTRIBUTING show commands in sh blocks only, so that each of them is run here', () => {
+  expect(['README.md', 'CONTRIBUTING.md'].flatMap(findLooseCommands)).toEqual([]);
+});
+
+/** A copy of the checkout as a clone would be, with the packages of this one. */
+function makeClone(): string {
+  const clone = mkdtempSync(join(inject('suiteFolder'), 'clone-'));
+  cpSync(ROOT, clone, { recursive: true, filter: (source) => !NOT_CLONED.includes(basename(source)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  mkdirSync(join(clone, '.bin'));
+  writeFileSync(join(clone, '.bin', 'npm'), NPM);
+  chmodSync(join(clone, '.bin', 'npm'), 0o755);
+  return clone;
+}
+
+/** The environment of a newcomer's shell: no packages of ours on the path, no settings of the developer's. */
+function environment(clone: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  const npm = path.map((folder) => join(folder, 'npm')).find(existsSync) ?? 'npm';
+  const { HOME = '', TMPDIR = '' } = process.env;
+  return {
+    PATH: [join(clone, '.bin'), ...path].join(delimiter),
+    REAL_NPM: npm,
+    HOME,
+    ...(TMPDIR === '' ? {} : { TMPDIR }),
+    ...more,
+  };
+}
+
+function runScript(
+  script: string,
+  clone: string,
+  more: Readonly<Record<string, string>>,
+): Promise<{ exitCode: number | null; output: string }> {
+  const shell = spawn('/bin/sh', ['-eu', '-c', script], {
+    cwd: clone,
+    env: environment(clone, more),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve) => shell.once('close', (exitCode) => resolve({ exitCode, output })));
+}
+
+/** Starts a block that does not end, and waits until its port answers. */
+async function startServer(script: string, clone: string, port: number): Promise<ChildProcess> {
+  const shell = spawn('/bin/sh', ['-eu', '-c', script], {
+    cwd: clone,
+    env: environment(clone),
+    stdio: 'ignore',
+    detached: true,
+  });
+  await waitFor(
+    async () => (await fetch(`http://127.0.0.1:${port}/v1/public/hello`).catch(() => null))?.ok === true,
+    { timeoutMs: 30_000 },
+  );
+  return shell;
+}
+
+/** What a block needs of the world, run on this machine. */
+async function startStandIns({ needs }: CommandBlock, clone: string): Promise<Record<string, string>> {
+  const env: Record<string, string> = {};
+  for (const need of needs) {
+    if (need === 'sandbox') Object.assign(env, await startService(clone));
+    else if (need === 's3') Object.assign(env, await startBucket());
+    else throw new Error(`no stand-in for "${need}"`);
+  }
+  return env;
+}
+
+/** The service, with the deals that config/codes.csv names. */
+async function startService(clone: string): Promise<Record<string, string>> {
+  const [, ...rows] = readFileSync(join(clone, 'config/codes.csv'), 'utf8').trim().split('\n');
+  const deals = rows.map((row, index) => {
+    const [code, , handle, deal] = row.split(',');
+    return `  - { deal_id: ${deal || `DEAL${index}`}, influencer_handle: ${handle}, platform: instagram, brand_id: 4819, dealflow_id: D_1, code: ${code} }`;
+  });
+  const account = join(clone, '.bin', 'account.yaml');
+  const head =
+    'brands: [{ id: 4819, name: Acme }]\ndealflows: [{ id: D_1, name: Flow, brand_id: 4819 }]\ndeals:\n';
+  writeFileSync(account, `${head}${deals.join('\n')}\n`);
+  const sandbox = await startSandboxProcess(['--data', account]);
+  return { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key };
+}
+
+/** S3, with one export where config/pipeline.yaml looks for it. */
+async function startBucket(): Promise<Readonly<Record<string, string>>> {
+  const server = await startS3Server();
+  onTestFinished(() => server.close());
+  const header = 'Name,Email,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Id';
+  const order =
+    '#1,someone@example.com,paid,2026-05-01 10:00:00 +0200,EUR,20.00,24.95,MARA15,2026-05-01 09:59:00 +0200,6001';
+  const organic =
+    '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002';
+  server.put('acme-exports', 'orders/2026-05-01.csv', `${header}\n${order}\n${organic}\n`);
+  return server.env;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

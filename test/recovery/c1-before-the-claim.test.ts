@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { expectGuarantees, setScene } from './crash.ts';
+
+it('continues from ready: killed before the claim of an entry, that entry is sent once by the next run', async () => {
+  const scene = await setScene(20);
+  const killed = await scene.startPosting({ dieAt: 'before_claim', dieOnEntry: 5 });
+  expect(await killed.ended).toBe('SIGKILL');
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 20);
+  expect(comparison.accepted).toBeGreaterThan(20 - 6);
+}, 60_000);

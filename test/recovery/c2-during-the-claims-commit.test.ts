@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { expectGuarantees, setScene } from './crash.ts';
+
+const CLAIM = 'insert into ledger.attempts';
+
+it('continues from ready: killed when its claim is on the way to the database, nothing was claimed and nothing sent', async () => {
+  const scene = await setScene(10);
+  const killed = await scene.startPosting({
+    wire: {
+      onRequest: (bytes) => {
+        if (!bytes.includes(CLAIM)) return 'forward';
+        killed.process.kill('SIGKILL');
+        return 'drop';
+      },
+    },
+  });
+  expect(await killed.ended).toBe('SIGKILL');
+  expect(await scene.sandbox.referrals()).toEqual([]);
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 10);
+  expect(comparison.doubts).toBe(0);
+}, 60_000);
+
+it('continues from sending: killed when the commit of its claim is on its way back, the orders are in doubt and were not sent', async () => {
+  const scene = await setScene(10);
+  const claiming = new Set<number>();
+  const killed = await scene.startPosting({
+    wire: {
+      onRequest: (bytes, connection) => {
+        if (bytes.includes(CLAIM)) claiming.add(connection);
+        return 'forward';
+      },
+      onAnswer: (_bytes, connection) => {
+        if (!claiming.has(connection)) return 'forward';
+        killed.process.kill('SIGKILL');
+        return 'drop';
+      },
+    },
+  });
+  expect(await killed.ended).toBe('SIGKILL');
+  expect(await scene.sandbox.referrals()).toEqual([]);
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 10);
+  expect(comparison.falseDoubts).toBe(comparison.doubts);
+}, 60_000);
+
+it('reads its claim back when the database cuts the connection at the commit, and sends each order once', async () => {
+  const scene = await setScene(10);
+  let cuts = 0;
+  const claiming = new Set<number>();
+  const posting = await scene.startPosting({
+    wire: {
+      onRequest: (bytes, connection) => {
+        if (bytes.includes(CLAIM)) claiming.add(connection);
+        return 'forward';
+      },
+      onAnswer: (_bytes, connection) => {
+        if (!claiming.has(connection) || cuts > 0) return 'forward';
+        cuts += 1;
+        return 'drop';
+      },
+    },
+  });
+  expect(await posting.ended).toBe(0);
+  expect(cuts).toBe(1);
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 10);
+  expect(comparison.accepted).toBe(10);
+}, 60_000);

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { waitFor } from '../support/wait-for.ts';
+import { expectGuarantees, setScene } from './crash.ts';
+
+it('continues from sending: killed while it waits for an answer, the orders in flight are in doubt, processed or not', async () => {
+  const scene = await setScene(20);
+  await scene.sandbox.setFaults([{ operation: 'new_influencer_referral', kind: 'stall_body', count: 2 }]);
+  const killed = await scene.startPosting({});
+  await waitFor(async () => (await scene.sandbox.referrals()).length >= 2);
+  killed.process.kill('SIGKILL');
+  await killed.ended;
+  await scene.sandbox.setFaults(null);
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 20);
+  expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { expectGuarantees, setScene } from './crash.ts';
+
+it('continues from sending: killed with the answer read and not recorded, the order is in doubt although it was processed', async () => {
+  const scene = await setScene(20);
+  const killed = await scene.startPosting({ dieAt: 'answer_read', dieOnEntry: 5 });
+  expect(await killed.ended).toBe('SIGKILL');
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 20);
+  expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { expectGuarantees, setScene } from './crash.ts';
+
+it('continues from the spool: killed with the answer on disk, the next run records it, and it is no doubt', async () => {
+  const scene = await setScene(20);
+  const killed = await scene.startPosting({ dieAt: 'spooled', dieOnEntry: 5 });
+  expect(await killed.ended).toBe('SIGKILL');
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 20);
+  const spooled = await scene.db
+    .selectFrom('ledger.answers')
+    .select('entry_id')
+    .where('via', '=', 'spool')
+    .where('applied', '=', true)
+    .execute();
+  expect(spooled.length).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { expectGuarantees, setScene } from './crash.ts';
+
+it('continues from accepted: killed after the answer was recorded, nothing of it is sent or doubted again', async () => {
+  const scene = await setScene(20);
+  const killed = await scene.startPosting({ dieAt: 'recorded', dieOnEntry: 5 });
+  expect(await killed.ended).toBe('SIGKILL');
+  await scene.continuePosting();
+  const comparison = await scene.compareWithTruth();
+  expectGuarantees(comparison, 20);
+  const first = await scene.db
+    .selectFrom('ledger.answers')
+    .select('entry_id')
+    .where('kind', '=', 'accepted')
+    .orderBy('answer_id')
+    .executeTakeFirstOrThrow();
+  const attempts = await scene.db
+    .selectFrom('ledger.attempts')
+    .select('attempt')
+    .where('entry_id', '=', first.entry_id)
+    .execute();
+  expect(attempts).toHaveLength(1);
+}, 60_000);

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { insertEntry, startWorker } from '../ledger/entries.ts';
+import {
+  type DatabaseProxy,
+  type DatabaseProxyOptions,
+  startDatabaseProxy,
+} from '../support/database-proxy.ts';
+import { startSandboxProcess } from '../support/sandbox-process.ts';
+import { type Stage, setup } from '../support/setup.ts';
+import type { CrashPoint, PostingOrders } from './posting-process.ts';
+
+/** Short, so that the next process need not wait long until the lease of a killed one is over. */
+const LEASE_MS = 1_500;
+const CONCURRENCY = 4;
+/** What may be claimed at a time: those on the wire and half as many more (post-entries.ts). */
+const CLAIMED_AT_MOST = 6;
+
+/** The account of the service: one deal, whose influencer the entries name. */
+const ACCOUNT = `
+brands: [{id: 4819, name: Acme}]
+dealflows: [{id: D_TEST, name: Test, brand_id: 4819}]
+deals: [{deal_id: DEAL1, influencer_handle: mia.test, platform: instagram, brand_id: 4819, dealflow_id: D_TEST, code: MIA10}]
+`;
+
+export type Scene = Stage & {
+  readonly sandbox: Awaited<ReturnType<typeof startSandboxProcess>>;
+  /** Starts a posting process; the wire to its database can be held. */
+  startPosting(options: {
+    dieAt?: CrashPoint;
+    dieOnEntry?: number;
+    wire?: DatabaseProxyOptions;
+  }): Promise<Posting>;
+  /** Runs one that lives, to its end. */
+  continuePosting(): Promise<void>;
+  /** Compares the ledger with what the service really processed. */
+  compareWithTruth(): Promise<Comparison>;
+};
+
+export type Posting = {
+  readonly process: ChildProcess;
+  readonly ended: Promise<NodeJS.Signals | number | null>;
+  readonly wire: DatabaseProxy;
+};
+
+export type Comparison = {
+  readonly accepted: number;
+  /** Ready: the next run sends them. */
+  readonly waiting: number;
+  readonly doubts: number;
+  /** Doubts about orders that the service never processed. */
+  readonly falseDoubts: number;
+  /** Orders that the service processed more than once. */
+  readonly duplicates: number;
+  /** Orders that are neither accepted nor in doubt nor waiting. */
+  readonly losses: number;
+  /** Entries whose state says what is not so. */
+  readonly misstated: number;
+};
+
+/** Orders that are ready to be posted, a real service (the sandbox, a process of its own) and a real Postgres. */
+export async function setScene(orders: number): Promise<Scene> {
+  const stage = await setup();
+  const account = join(stage.folder, 'account.yaml');
+  writeFileSync(account, ACCOUNT);
+  const sandbox = await startSandboxProcess(['--data', account]);
+  const worker = await startWorker(stage.db, { ttlMs: 1 });
+  for (let index = 1; index <= orders; index += 1) {
+    await insertEntry(stage.db, {
+      runId: worker.runId,
+      orderId: `order-${index}`,
+      accountId: sandbox.accountId,
+    });
+  }
+
+  async function startPosting(options: Parameters<Scene['startPosting']>[0]): Promise<Posting> {
+    const wire = await startDatabaseProxy(stage.databaseUrl, options.wire);
+    const postingOrders: PostingOrders = {
+      databaseUrl: wire.url,
+      apiUrl: sandbox.url,
+      apiKey: sandbox.key,
+      spoolFolder: join(stage.folder, 'spool'),
+      owner: randomUUID(),
+      leaseMs: LEASE_MS,
+      concurrency: CONCURRENCY,
+      dieAt: options.dieAt ?? null,
+      dieOnEntry: options.dieOnEntry ?? 1,
+    };
+    const script = new URL('posting-process.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [script, JSON.stringify(postingOrders)], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
+      child.once('exit', (code, signal) => resolve(signal ?? code)),
+    );
+    void ended.then(() => wire.close());
+    return { process: child, ended, wire };
+  }
+
+  async function leasesAreOver(): Promise<boolean> {
+    const living = await stage.db
+      .selectFrom('ops.leases')
+      .select('name')
+      .where('expires_at', '>', new Date())
+      .execute();
+    return living.length === 0;
+  }
+
+  return {
+    ...stage,
+    sandbox,
+    startPosting,
+    async continuePosting() {
+      const { waitFor } = await import('../support/wait-for.ts');
+      await waitFor(leasesAreOver);
+      expect(await (await startPosting({})).ended).toBe(0);
+    },
+    async compareWithTruth() {
+      const processed = new Map<string, number>();
+      for (const referral of await sandbox.referrals())
+        processed.set(referral.order_id, (processed.get(referral.order_id) ?? 0) + 1);
+      const entries = await stage.db.selectFrom('ledger.entries').select(['order_id', 'state']).execute();
+      const times = (orderId: string | null) => processed.get(orderId ?? '') ?? 0;
+      const inState = (state: string) => entries.filter((entry) => entry.state === state);
+      return {
+        accepted: inState('accepted').length,
+        waiting: inState('ready').length,
+        doubts: inState('in_doubt').length,
+        falseDoubts: inState('in_doubt').filter((entry) => times(entry.order_id) === 0).length,
+        duplicates: [...processed.values()].filter((count) => count > 1).length,
+        losses: entries.filter(({ state }) => !['accepted', 'in_doubt', 'ready'].includes(state)).length,
+        misstated: inState('accepted').filter((entry) => times(entry.order_id) === 0).length,
+      };
+    },
+  };
+}
+
+/** Holds of every comparison, wherever the process died. */
+export function expectGuarantees(comparison: Comparison, orders: number): void {
+  expect(comparison).toMatchObject({ duplicates: 0, losses: 0, misstated: 0 });
+  expect(comparison.accepted + comparison.doubts).toBe(orders);
+  expect(comparison.doubts).toBeLessThanOrEqual(CLAIMED_AT_MOST);
+}

@@ -1,0 +1,122 @@
+/**
+ * A process that posts what is ready, made of the production parts, and dies without warning at a named point of the way of its
+ * n-th entry. The points are in the wiring, so the parts themselves know nothing of it.
+ */
+import diagnostics from 'node:diagnostics_channel';
+import { hello } from '../../src/api/account.ts';
+import { createClient } from '../../src/api/client.ts';
+import { connect } from '../../src/db/connect.ts';
+import { bindAccount } from '../../src/ledger/bind-account.ts';
+import { createClaimer } from '../../src/ledger/claim.ts';
+import { readyEntries } from '../../src/ledger/ready-entries.ts';
+import { reapLost } from '../../src/ledger/reap.ts';
+import { createRecorder } from '../../src/ledger/record.ts';
+import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
+import { postEntries } from '../../src/pipeline/post-entries.ts';
+import { createLane } from '../../src/post/lane.ts';
+import { createSender } from '../../src/post/send.ts';
+import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
+
+/** Where it dies. The points that lie in the middle of a commit are held by the test, on the wire to the database. */
+export type CrashPoint =
+  | 'before_claim'
+  | 'after_claim'
+  | 'mid_write'
+  | 'answer_read'
+  | 'spooled'
+  | 'recorded';
+
+export type PostingOrders = {
+  readonly databaseUrl: string;
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly spoolFolder: string;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly concurrency: number;
+  /** Null: it lives. */
+  readonly dieAt: CrashPoint | null;
+  /** Which entry's way, 1 for the first. */
+  readonly dieOnEntry: number;
+};
+
+const JOB = 'attribute-orders';
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is delivered before anything else happens here.
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+}
+
+async function post(orders: PostingOrders): Promise<void> {
+  const { owner, leaseMs, concurrency, dieAt } = orders;
+  const counts = new Map<CrashPoint, number>();
+  function pass(point: CrashPoint): void {
+    const count = (counts.get(point) ?? 0) + 1;
+    counts.set(point, count);
+    if (point === dieAt && count === orders.dieOnEntry) die();
+  }
+
+  const db = await connect({ url: orders.databaseUrl, embeddedFolder: '' });
+  const client = createClient({
+    url: orders.apiUrl,
+    key: orders.apiKey,
+    connections: concurrency,
+    timeoutMs: 3_000,
+    connectTimeoutMs: 5_000,
+  });
+  const { accountId } = await hello(client);
+  await bindAccount(db, accountId);
+  await acquireLease(db, { name: `job:${owner}`, owner, host: 'test', pid: process.pid, ttlMs: leaseMs });
+  const heartbeat = startHeartbeat(db, { owner, ttlMs: leaseMs, leases: 1 });
+  await replaySpool(db, orders.spoolFolder, owner);
+  await reapLost(db);
+  const runId = await beginRun(db, { job: JOB, kind: JOB });
+
+  // The headers have just been handed to the socket, the body not yet.
+  diagnostics.subscribe('undici:client:sendHeaders', (message) => {
+    if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
+  });
+  const claim = createClaimer(db, { owner, runId, accountId });
+  const record = createRecorder(db);
+  const spool = openSpool(orders.spoolFolder, owner);
+  await postEntries(readyEntries(db, { job: JOB, limit: null }), {
+    claim: async (entryId) => {
+      pass('before_claim');
+      const entry = await claim(entryId);
+      if (entry !== null) pass('after_claim');
+      return entry;
+    },
+    send: createSender(client),
+    record: async (answer) => {
+      pass('answer_read');
+      // A database that is away when the answer comes.
+      if (dieAt === 'spooled') throw new Error('the database is away');
+      const state = await record(answer);
+      pass('recorded');
+      return state;
+    },
+    spool: {
+      append(answer) {
+        spool.append(answer);
+        pass('spooled');
+      },
+    },
+    lane: createLane({
+      concurrency,
+      requestsPerSecond: 0,
+      probe: async () => true,
+      isLeaseHeld: heartbeat.isHeld,
+      onWait: () => {},
+    }),
+    onOutcome: () => {},
+  });
+  heartbeat.stop();
+  await replaySpool(db, orders.spoolFolder, owner);
+  await releaseLeases(db, owner);
+  await client.close();
+  await db.destroy();
+}
+
+await post(JSON.parse(process.argv[2] ?? '') as PostingOrders);

@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { explainOrder } from '../../src/report/explain-order.ts';
+import { listDoubts } from '../../src/report/list-doubts.ts';
+import { countRejected, listRejected } from '../../src/report/list-rejected.ts';
+import { listRuns } from '../../src/report/list-runs.ts';
+import { readStatus } from '../../src/report/read-status.ts';
+import { addUp, summariseRun } from '../../src/report/summarise-run.ts';
+import { setup } from '../support/setup.ts';
+import { FILE, JOB, SOURCE, seedRuns } from './seed.ts';
+
+const sources = [SOURCE];
+
+describe('summary of a run', () => {
+  test('every order is counted once, and the sums add up', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    const { counts, amounts, details } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(counts).toEqual({
+      files: 1,
+      rows: 13,
+      orders: 14,
+      excluded: { test: 1 },
+      unattributed: 2,
+      organic: 1,
+      rejected_rows: 1,
+      // Order 9002 was accepted before it was cancelled: what the ledger knows wins.
+      entries: { accepted: 2, rejected: 1, in_doubt: 2, held: 2, ready: 1, already: 2 },
+    });
+    expect(details.sumsAddUp).toBe(true);
+    expect(addUp(counts)).toBe(true);
+    expect(addUp({ ...counts, organic: 2 })).toBe(false);
+    expect(amounts).toEqual([
+      { currency: 'EUR', accepted: '1234.5000' },
+      { currency: 'USD', accepted: '0.1000' },
+    ]);
+  });
+
+  test('an order that no step has accounted for spoils the sums', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    await sql`delete from intake.attributions where order_id = '1009'`.execute(db);
+    const { counts, details } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(counts.orders).toBe(14);
+    expect(details.sumsAddUp).toBe(false);
+    expect(details.standings).toContainEqual({
+      standing: 'unaccounted',
+      reason: null,
+      currency: 'EUR',
+      orders: 1,
+      amount: '9.0000',
+    });
+  });
+
+  test('an order that is being sent counts as ready while its process lives', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    await sql`insert into ops.leases (name, owner, expires_at, host, pid)
+      select 'worker:x', owner, now() + interval '1 minute', 'h', 1 from ledger.entries where state = 'sending'`.execute(
+      db,
+    );
+    const { counts } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(counts.entries).toMatchObject({ ready: 2, in_doubt: 1 });
+    expect(await listDoubts(db)).toHaveLength(1);
+  });
+
+  test('codes that nobody owns are folded and ranked by revenue in their currency', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    const { details } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(details.unownedCodes).toEqual([
+      { code: 'SUMMER 5', currency: 'EUR', orders: 2, amount: '150.0000' },
+      { code: 'XMAS', currency: 'EUR', orders: 1, amount: '70.0000' },
+    ]);
+    expect(details.unownedCodesTotal).toBe(2);
+  });
+
+  test('rejected rows, held files and doubts come with their places and reasons', async () => {
+    const { db } = await setup();
+    const { runId, doubtId, lostId } = await seedRuns(db);
+    const { details } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(details.rejectedRows).toMatchObject([
+      { uri: FILE, line: 14, record: 13, column: 'Total', value: '12,3x', code: 'bad_money' },
+    ]);
+    expect(details.heldFiles).toMatchObject([{ uri: 'file:///exports/other.csv', code: 'header_mismatch' }]);
+    expect(details.doubts.map(({ entryId }) => entryId).sort()).toEqual([doubtId, lostId].sort());
+  });
+
+  test('another job of other sources counts none of them', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    const { counts } = await summariseRun(db, { runId, job: 'other', sources: ['other-shop'] });
+    expect(counts).toMatchObject({ orders: 0, entries: { accepted: 0, in_doubt: 0 } });
+  });
+});
+
+test('a doubt says what it is about, since when, and what others say about it', async () => {
+  const { db } = await setup();
+  const { doubtId } = await seedRuns(db);
+  const [doubt] = await listDoubts(db, { entryId: doubtId });
+  expect(doubt).toMatchObject({
+    orderId: '1005',
+    orderPlatform: 'shopify',
+    amount: '33.0000',
+    currency: 'EUR',
+    influencerHandle: 'mara.paints',
+    dealId: null,
+    reason: 'the connection was cut before the answer',
+    attempts: 1,
+    since: '2026-04-02T01:05:00.000Z',
+    evidence: [{ kind: 'webhook_order', dealId: 'D1', amount: '33.0000', currency: 'EUR' }],
+  });
+});
+
+test('rejected rows can be narrowed down', async () => {
+  const { db } = await setup();
+  const { runId } = await seedRuns(db);
+  expect(await countRejected(db)).toBe(1);
+  for (const filter of [{ runId }, { sources }, { file: '2026-04' }, { code: 'bad_money' }])
+    expect(await listRejected(db, filter)).toHaveLength(1);
+  for (const filter of [
+    { runId: '1' },
+    { sources: ['x'] },
+    { file: '2026-03' },
+    { code: 'x' },
+    { limit: 0 },
+  ]) {
+    expect(await listRejected(db, filter)).toHaveLength(0);
+  }
+});
+
+test('a run whose process is gone is lost, not running', async () => {
+  const { db } = await setup();
+  const { runId } = await seedRuns(db);
+  expect((await listRuns(db)).map(({ status }) => status)).toEqual(['lost', 'ok']);
+  await sql`insert into ops.leases (name, owner, expires_at, acquired_at, host, pid)
+    values (${`job:${JOB}`}, gen_random_uuid(), now() + interval '1 minute', '2026-04-02T00:59:59Z', 'h', 1)`.execute(
+    db,
+  );
+  expect(await listRuns(db, { perJob: true })).toMatchObject([{ runId, status: 'running' }]);
+});
+
+test('the status shows the ledger by job and state, and who is at work', async () => {
+  const { db } = await setup();
+  await seedRuns(db);
+  const status = await readStatus(db);
+  expect(status.account).toBe('ACC-1');
+  expect(status.backlog).toContainEqual(
+    expect.objectContaining({ state: 'in_doubt', currency: 'EUR', entries: 2, amount: '55.0000' }),
+  );
+  expect(status.backlog.some(({ state }) => state === 'sending')).toBe(false);
+  expect(status.heldFiles).toHaveLength(1);
+  expect(status.leases).toEqual([]);
+});
+
+describe('the life of an order', () => {
+  test('it is found by id and by name, from the line of the file to the answer', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    for (const order of ['1001', '#1001']) {
+      const [life] = await explainOrder(db, { order });
+      expect(life?.versions).toMatchObject([
+        { uri: FILE, line: '2', total: '1234.5000', isCurrent: true, codes: ['MARA15'] },
+      ]);
+      expect(life?.attributions).toMatchObject([
+        { outcome: 'attributed', matchedBy: 'code', matchedValue: 'MARA15' },
+      ]);
+      expect(life?.entries).toMatchObject([
+        { state: 'accepted', events: [{ kind: 'claimed' }, { kind: 'answered', detail: 'Order added.' }] },
+      ]);
+    }
+  });
+
+  test('an unknown order has none', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    expect(await explainOrder(db, { order: 'nope' })).toEqual([]);
+    expect(await explainOrder(db, { order: '1001', source: 'other' })).toEqual([]);
+  });
+});
+
+test('every report works on the embedded database too', async () => {
+  const db = await connect({ url: '', embeddedFolder: 'memory' });
+  try {
+    await migrate(db);
+    const { runId } = await seedRuns(db);
+    const { details, counts } = await summariseRun(db, { runId, job: JOB, sources });
+    expect(details.sumsAddUp).toBe(true);
+    expect(counts.orders).toBe(14);
+    expect(await explainOrder(db, { order: '1005' })).toHaveLength(1);
+    expect((await readStatus(db)).doubts).toHaveLength(2);
+    expect(await listRejected(db, { sources })).toHaveLength(1);
+  } finally {
+    await db.destroy();
+  }
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { KnownError } from '../../src/model/known-error.ts';
+import { DEMO_ACCOUNT, parseAccountData, readAccountData } from '../../src/sandbox/read-account-data.ts';
+
+function problemsOf(yaml: string): readonly string[] {
+  try {
+    parseAccountData(yaml, 'shop.yaml');
+  } catch (error) {
+    if (error instanceof KnownError)
+      return (error.details.problems ?? []).map(({ where, message }) => `${where} ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+const GOOD = `brands:
+  - { id: 4819, name: Acme }
+dealflows:
+  - { id: D1, name: Flow, brand_id: 4819 }
+deals:
+  - { deal_id: 0012, influencer_handle: mara, platform: tiktok, brand_id: 4819, dealflow_id: D1, code: 1E10 }
+  - deal_id: 12E4567890
+    influencer_handle: 007
+    platform: instagram
+    brand_id: 4819
+    dealflow_id: D1
+    code:
+`;
+
+test('reads ids and codes as the text that they are', () => {
+  const { brands, deals } = parseAccountData(GOOD, 'shop.yaml');
+  expect(brands).toEqual([{ id: 4819, name: 'Acme' }]);
+  expect(deals.map(({ deal_id, influencer_handle, code }) => [deal_id, influencer_handle, code])).toEqual([
+    ['0012', 'mara', '1E10'],
+    ['12E4567890', '007', null],
+  ]);
+});
+
+test('has an account of its own with brand 4819 and a dozen deals', () => {
+  const { brands, dealflows, deals } = readAccountData(DEMO_ACCOUNT);
+  expect(brands[0]).toEqual({ id: 4819, name: 'Acme Skincare' });
+  expect(dealflows.map(({ id }) => id)).toContain('D_FSSI4P');
+  expect(deals.length).toBeGreaterThanOrEqual(12);
+});
+
+test('reports every problem at once, each with its line', () => {
+  const yaml = GOOD.replace('id: 4819, name', 'id: x, name')
+    .replace('platform: tiktok', 'platform: myspace')
+    .replace('    dealflow_id: D1\n', '');
+  expect(problemsOf(yaml)).toEqual([
+    expect.stringMatching(/^shop\.yaml:2:11 brands\.0\.id: must be a whole number/),
+    expect.stringMatching(/^shop\.yaml:6:\d+ deals\.0\.platform: /),
+    expect.stringMatching(/^shop\.yaml:7:5 deals\.1\.dealflow_id: /),
+  ]);
+});
+
+test.each<[string, (yaml: string) => string, RegExp]>([
+  [
+    'a brand of nothing',
+    (yaml) => yaml.replace('name: Flow, brand_id: 4819', 'name: Flow, brand_id: 1'),
+    /^shop\.yaml:4:\d+ There is no brand 1\.$/,
+  ],
+  [
+    'a dealflow of nothing',
+    (yaml) => yaml.replace('    dealflow_id: D1', '    dealflow_id: D9'),
+    /^shop\.yaml:11:\d+ There is no dealflow D9\.$/,
+  ],
+  [
+    'a brand that stands twice',
+    (yaml) => yaml.replace('dealflows:', '  - { id: 4819, name: B }\ndealflows:'),
+    /^shop\.yaml:3:\d+ id 4819 stands twice/,
+  ],
+  [
+    'a deal with two influencers',
+    (yaml) => yaml.replace('12E4567890', '0012'),
+    /^shop\.yaml:8:\d+ Deal 0012 stands above with another influencer/,
+  ],
+  [
+    'a member that nobody knows',
+    (yaml) => yaml.replace('    code:', '    coupon: X'),
+    /^shop\.yaml:12:\d+ deals\.1 has no member coupon/,
+  ],
+  ['no brands', () => 'deals: []', /^shop\.yaml:1:1 brands: /],
+  ['nothing', () => '', /^shop\.yaml:1:1 the file: /],
+  ['no YAML', () => 'brands: [', /^shop\.yaml:1:\d+ This is not valid YAML/],
+])('reports %s', (_case, change, problem) => {
+  const problems = problemsOf(change(GOOD));
+  expect(problems[0]).toMatch(problem);
+});
+
+test('says that a file is missing', () => {
+  expect(() => readAccountData('/no/such/file.yaml')).toThrow(
+    expect.objectContaining({ details: expect.objectContaining({ code: 'sandbox_data_missing' }) }),
+  );
+});

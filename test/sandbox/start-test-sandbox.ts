@@ -1,0 +1,77 @@
+import { onTestFinished } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+
+export type TestSandbox = Sandbox & {
+  /** One request as any client could send it; no retry, no redirect. */
+  request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
+  /** A referral of the demo account, changed as wanted. */
+  refer(body?: Record<string, unknown> | string): Promise<TestAnswer>;
+  setFaults(...rules: readonly Record<string, unknown>[]): Promise<TestAnswer>;
+  truth(kind: 'referrals' | 'clicks' | 'requests'): Promise<readonly Record<string, unknown>[]>;
+};
+
+type RequestOptions = { readonly body?: unknown; readonly key?: string | null; readonly type?: string };
+export type TestAnswer = {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly text: string;
+  readonly headers: Headers;
+};
+
+export const REFERRAL = {
+  deal_id: 'ETUNQ6ZTW1',
+  order_id: '1001',
+  order_revenue: 12.5,
+  order_platform: 'shopify',
+  currency: 'EUR',
+  order_notes: 'note 1',
+};
+
+/** The sandbox in this process, on a free port; it ends with the test. */
+export async function startTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+  const sandbox = await startSandbox({ port: 0, ...options });
+  onTestFinished(() => sandbox.close());
+
+  async function request(
+    method: string,
+    path: string,
+    { body, key, type }: RequestOptions = {},
+  ): Promise<TestAnswer> {
+    const answer = await fetch(sandbox.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key === null ? {} : { 'x-api-key': key ?? sandbox.key }),
+        ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text, headers: answer.headers, body: readJson(text) };
+  }
+
+  return {
+    ...sandbox,
+    request,
+    refer: (body = {}) =>
+      request('POST', '/v1/crm/new_influencer_referral', {
+        body: typeof body === 'string' ? body : { ...REFERRAL, ...body },
+      }),
+    setFaults: (...rules) => request('POST', '/_sandbox/faults', { body: rules, key: null }),
+    async truth(kind) {
+      const { text } = await request('GET', `/_sandbox/truth/${kind}`, { key: null });
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+  };
+}
+
+function readJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const holder = () => ({ owner: randomUUID(), host: 'here', pid: 1 });
+
+it('goes to one of many that want it at once; the others learn who has it', async () => {
+  const { db } = await setup();
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })),
+  );
+  expect(answers.filter((answer) => answer.kind === 'acquired')).toHaveLength(1);
+  expect(answers.find((answer) => answer.kind === 'busy')).toMatchObject({
+    holder: { host: 'here', pid: 1 },
+  });
+});
+
+it('can be taken once it is over by the clock of the database, and its fence grows', async () => {
+  const { db } = await setup();
+  await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 1 });
+  await waitFor(
+    async () => (await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind === 'acquired',
+  );
+  expect(await db.selectFrom('ops.leases').select('fence').executeTakeFirstOrThrow()).toEqual({ fence: '2' });
+});
+
+it('is kept in force by heartbeats past its first end', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 400 });
+  const first = await db.selectFrom('ops.leases').select('expires_at').executeTakeFirstOrThrow();
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 400, leases: 1 });
+  await waitFor(() => Date.now() > first.expires_at.getTime() + 200);
+  expect(heartbeat.isHeld()).toBe(true);
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 400 })).kind).toBe('busy');
+  heartbeat.stop();
+});
+
+it('is known to be lost when someone else has taken it', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 1_000 });
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 1_000, leases: 1 });
+  await db.updateTable('ops.leases').set({ owner: randomUUID() }).execute();
+  await waitFor(() => !heartbeat.isHeld());
+  heartbeat.stop();
+});
+
+it('counts as lost after its time without a heartbeat that got through, however the clocks stand', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 200 });
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 200, leases: 1 });
+  heartbeat.stop();
+  expect(heartbeat.isHeld()).toBe(true);
+  await waitFor(() => !heartbeat.isHeld());
+});
+
+it('is free at once when it is given back', async () => {
+  const { db } = await setup();
+  const mine = holder();
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 60_000 });
+  await releaseLeases(db, mine.owner);
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 60_000 })).kind).toBe('acquired');
+});

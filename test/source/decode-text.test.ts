@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import iconv from 'iconv-lite';
+import { describe, expect, it } from 'vitest';
+import { decodeText } from '../../src/source/decode-text.ts';
+import { collect, holdReason, inPieces, knownError } from './source-settings.ts';
+
+function decode(bytes: Uint8Array, encoding = 'utf-8', pieceBytes = 64 * 1_024): Promise<Buffer> {
+  return collect(decodeText(inPieces(bytes, pieceBytes), { encoding, uri: 's3://shop/orders.csv' }));
+}
+
+async function text(bytes: Uint8Array, encoding = 'utf-8'): Promise<string> {
+  return (await decode(bytes, encoding)).toString();
+}
+
+describe('a byte order mark', () => {
+  it.each(['utf-8', 'utf-16le', 'windows-1252', 'cp850'])(
+    'says what the file is, whatever is configured: %s',
+    async (encoding) => {
+      expect(await text(Buffer.from('\ufeffa€'), encoding)).toBe('a€');
+      expect(await text(iconv.encode('a€', 'utf-16le', { addBOM: true }), encoding)).toBe('a€');
+      expect(await text(iconv.encode('a€', 'utf-16be', { addBOM: true }), encoding)).toBe('a€');
+      expect(await text(iconv.encode('a€😀', 'utf-32le', { addBOM: true }), encoding)).toBe('a€😀');
+    },
+  );
+
+  it('is taken off once only, and an empty file stays empty', async () => {
+    expect(await text(Buffer.from('\ufeff\ufeffa'))).toBe('\ufeffa');
+    expect(await text(Buffer.from('\ufeff'))).toBe('');
+    expect(await text(Buffer.alloc(0))).toBe('');
+  });
+});
+
+describe('UTF-8', () => {
+  it('passes as the very same buffers', async () => {
+    const pieces = [Buffer.from('a,b\n'), Buffer.from('1,é\n')];
+    const passed: Uint8Array[] = [];
+    for await (const chunk of decodeText(Readable.from(pieces), {
+      encoding: 'utf8',
+      uri: 'x',
+    })) {
+      passed.push(chunk);
+    }
+    expect(passed.map(({ buffer }) => buffer)).toEqual(pieces.map(({ buffer }) => buffer));
+  });
+
+  it.each([
+    ['a lone lead byte', 'é', [0xe9, 0x2c]],
+    ['a lone continuation byte', '', [0x80]],
+    ['an overlong form', '', [0xc0, 0xaf]],
+    ['a surrogate', '', [0xed, 0xa0, 0x80]],
+    ['too high a code point', '', [0xf4, 0x90, 0x80, 0x80]],
+    ['a cut end', '', [0xf0, 0x9f, 0x98]],
+  ])('is held with the place of %s, wherever the pieces are cut', async (_, before, bad) => {
+    const good = Buffer.from(`Name,Total\r\nJosé,1\r\n${before}`);
+    const bytes = Buffer.concat([good, Buffer.from(bad)]);
+    for (const pieceBytes of [1, 2, 3, 5, 64]) {
+      const reason = await holdReason(decode(bytes, 'utf-8', pieceBytes));
+      expect(reason).toMatchObject({ code: 'bad_encoding', help: expect.stringContaining('windows-1252') });
+      expect(reason.message).toContain(`byte ${good.length} of its content, on line 3`);
+    }
+  });
+
+  it('counts lines of old Macs, too', async () => {
+    const reason = await holdReason(decode(Buffer.from('a\rb\rc\r\xff', 'latin1')));
+    expect(reason.message).toContain('on line 4');
+  });
+
+  it('counts bytes of a mark', async () => {
+    const reason = await holdReason(decode(Buffer.from('\xef\xbb\xbfab\xff', 'latin1')));
+    expect(reason.message).toContain('byte 5');
+  });
+
+  it('is held with a hint when it is UTF-16 without a mark', async () => {
+    const reason = await holdReason(decode(Buffer.from('Name', 'utf16le')));
+    expect(reason).toMatchObject({ code: 'bad_encoding', help: expect.stringContaining('utf-16le') });
+  });
+
+  it('may hold NUL bytes', async () => {
+    expect(await text(Buffer.from('a\0b\n'))).toBe('a\0b\n');
+  });
+});
+
+describe('other encodings', () => {
+  it.each([
+    ['windows-1252', [0x80, 0x9f, 0xe9], '€Ÿé'],
+    ['iso-8859-15', [0xa4], '€'],
+    ['windows-1251', [0xcf], 'П'],
+    ['shift_jis', [0x93, 0xfa], '日'],
+    ['gb18030', [0xc4, 0xe3], '你'],
+    ['cp850', [0x82, 0xd5], 'éı'],
+    ['utf-16', [0x61, 0x00], 'a'],
+    ['utf-16be', [0x00, 0x61], 'a'],
+  ])('%s', async (encoding, bytes, expected) => {
+    expect(await text(Buffer.from(bytes), encoding)).toBe(expected);
+  });
+
+  it.each([
+    ['shift_jis', 'latin1', 'a,b\r\n1,\x80\xff'],
+    ['utf-16le', 'latin1', 'a\0,\0\r\0\n\0\x00\xd8a\0'],
+    ['iso-8859-3', 'latin1', 'a,b\r\n1,\xa5'],
+    ['cp864', 'latin1', 'a,b\r\n1,\xa6'],
+  ])(
+    '%s is held with the line when bytes do not fit, wherever the pieces are cut',
+    async (encoding, byteEncoding, content) => {
+      for (const pieceBytes of [1, 3, 64]) {
+        const reason = await holdReason(
+          decode(Buffer.from(content, byteEncoding as 'latin1'), encoding, pieceBytes),
+        );
+        expect(reason.code).toBe('bad_encoding');
+        expect(reason.message).toContain('on line 2');
+      }
+    },
+  );
+
+  it('UTF-16 is held when its last byte has no partner', async () => {
+    const reason = await holdReason(decode(Buffer.from('\xff\xfea\0b', 'latin1')));
+    expect(reason).toMatchObject({ code: 'bad_encoding', message: expect.stringContaining('byte 5') });
+  });
+
+  it('names the place within a long file', async () => {
+    const rows = 'a,b\r\n'.repeat(20_000);
+    const bytes = Buffer.concat([Buffer.from(rows), Buffer.from([0x80, 0xff]), Buffer.from(rows)]);
+    const reason = await holdReason(decode(bytes, 'shift_jis'));
+    expect(reason.message).toMatch(/byte 10000[01] of its content, on line 20001,/);
+  });
+
+  it('is a fault of the configuration when nobody knows it', async () => {
+    const error = await knownError(decode(Buffer.from('a'), 'utf-9'));
+    expect(error).toMatchObject({ code: 'encoding_unknown', exitCode: 2 });
+  });
+});
+
+describe('any way of cutting a file into pieces', () => {
+  it.each(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'shift_jis', 'gb18030', 'cp850', 'utf-32le'])(
+    'gives the same text: %s',
+    async (encoding) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.string({ unit: 'binary', maxLength: 200 }),
+          fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }),
+          async (content, sizes) => {
+            const encoded = iconv.encode(content.replaceAll('\ufeff', ''), encoding);
+            const whole = iconv.decode(encoded, encoding, { stripBOM: false });
+            // What the encoding lacks is a question mark by now, and what only iconv knows is not ours to judge.
+            fc.pre(!whole.includes('\ufffd') && !isDisputed(whole, encoded, encoding));
+            async function* pieces(): AsyncGenerator<Uint8Array> {
+              for (let at = 0, turn = 0; at < encoded.length; turn += 1) {
+                const size = sizes[turn % sizes.length] ?? 1;
+                yield encoded.subarray(at, at + size);
+                at += size;
+              }
+            }
+            const decoded = await collect(decodeText(pieces(), { encoding, uri: 'x' }));
+            expect(decoded.toString()).toBe(whole);
+          },
+        ),
+        { numRuns: 200 },
+      );
+    },
+  );
+});
+
+/** A text that begins like UTF-16, or bytes that the two libraries read differently. */
+function isDisputed(whole: string, encoded: Buffer, encoding: string): boolean {
+  const zeros = [...encoded.subarray(0, 4)].map((byte) => (byte === 0 ? '0' : 'x')).join('');
+  if (encoding === 'utf-8') return zeros === 'x0x0' || zeros === '0x0x';
+  if (!['shift_jis', 'gb18030', 'windows-1252'].includes(encoding))
+    return /^(fffe|feff|efbbbf)/.test(encoded.toString('hex'));
+  return new TextDecoder(encoding).decode(encoded) !== whole;
+}

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listFiles } from '../../src/source/list-files.ts';
+import { openFile } from '../../src/source/open-file.ts';
+import { readText } from '../../src/source/read-text.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+import { collect, collectAll, holdReason, knownError, sourceSettings } from './source-settings.ts';
+
+const clients = openSourceClients();
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'exports-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: string | Buffer = name): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+async function list(path = folder) {
+  return collectAll(listFiles(sourceSettings(path), { clients }));
+}
+
+async function listNames(path = folder): Promise<readonly string[]> {
+  const root = `${pathToFileURL(folder).href}/`;
+  return (await list(path)).map(({ uri }) => decodeURIComponent(uri.slice(root.length)));
+}
+
+async function read(path: string) {
+  const [file] = await list(path);
+  if (file === undefined) throw new Error('nothing is listed');
+  const source = sourceSettings(path);
+  return {
+    file,
+    bytes: openFile(file, { source, clients }),
+    text: readText(file, { source, clients, encoding: 'utf-8' }),
+  };
+}
+
+describe('listing a folder', () => {
+  it('finds files at any depth, in the order of their names, without dotfiles', async () => {
+    for (const name of ['b.csv', 'a.csv', '2026/01/c.csv', 'a/d.csv', '.hidden.csv', '.git/e.csv'])
+      write(name);
+    expect(await listNames()).toEqual(['2026/01/c.csv', 'a.csv', 'a/d.csv', 'b.csv']);
+    expect(await listNames(`${folder}/`)).toEqual(await listNames());
+    expect(await listNames(pathToFileURL(folder).href)).toEqual(await listNames());
+  });
+
+  it('honours a glob', async () => {
+    for (const name of ['a.csv', 'b.csv.gz', '2026/c.csv', '2026/01/d.csv', 'note.txt']) write(name);
+    expect(await listNames(`${folder}/*.csv`)).toEqual(['a.csv']);
+    expect(await listNames(`${folder}/**/*.csv`)).toEqual(['2026/01/d.csv', '2026/c.csv', 'a.csv']);
+    expect(await listNames(`${folder}/20*/*.csv`)).toEqual(['2026/c.csv']);
+    expect(await listNames(`${folder}/*.{csv.gz,txt}`)).toEqual(['b.csv.gz', 'note.txt']);
+  });
+
+  it('takes one file, and a folder whose name looks like a glob', async () => {
+    write('a.csv');
+    write('shop [nl] ä#%/b.csv');
+    expect(await listNames(join(folder, 'a.csv'))).toEqual(['a.csv']);
+    expect(await listNames(join(folder, 'shop [nl] ä#%'))).toEqual(['shop [nl] ä#%/b.csv']);
+    expect((await collect((await read(join(folder, 'shop [nl] ä#%'))).bytes)).toString()).toBe(
+      'shop [nl] ä#%/b.csv',
+    );
+  });
+
+  it('follows links, each real folder once, and passes over those that lead nowhere', async () => {
+    write('..data/orders.csv', 'mounted');
+    symlinkSync('..data/orders.csv', join(folder, 'orders.csv'));
+    write('real/a.csv');
+    symlinkSync('real', join(folder, 'zlink'));
+    symlinkSync('..', join(folder, 'real/loop'));
+    symlinkSync('nowhere', join(folder, 'broken.csv'));
+    expect(await listNames()).toEqual(['orders.csv', 'real/a.csv']);
+  });
+
+  it('knows a file by its content, never by its time', async () => {
+    const path = write('a.csv', 'one');
+    const [first] = await list();
+    utimesSync(path, 0, 0);
+    expect(await list()).toEqual([first]);
+    const digest = createHash('sha256').update('one').digest('hex');
+    expect(first).toEqual({ uri: pathToFileURL(path).href, version: `sha256:${digest}`, sizeBytes: 3 });
+  });
+
+  it('says when the folder is missing', async () => {
+    for (const path of ['nowhere', 'nowhere/*.csv', 'nowhere/**/x*/a.csv']) {
+      const error = await knownError(list(join(folder, path)));
+      expect(error).toMatchObject({ code: 'folder_missing', exitCode: 2, where: join(folder, 'nowhere') });
+    }
+  });
+
+  it('refuses an address of another kind', async () => {
+    expect(await knownError(list('ftp://example.com/orders/'))).toMatchObject({
+      code: 'source_address_invalid',
+    });
+  });
+});
+
+describe('reading a file of a folder', () => {
+  it('gives its bytes, and its text with the digest of that', async () => {
+    write('a.csv', '\ufeffa,b\n');
+    const { bytes, text } = await read(folder);
+    expect((await collect(bytes)).toString()).toBe('\ufeffa,b\n');
+    expect((await collect(text.chunks)).toString()).toBe('a,b\n');
+    expect(text.digest()).toBe(createHash('sha256').update('a,b\n').digest('hex'));
+  });
+
+  it('gives one digest for one text, however it is compressed or encoded', async () => {
+    const content = 'name\nJosé\n';
+    const stored = [
+      content,
+      `\ufeff${content}`,
+      gzipSync(content),
+      Buffer.from(`\ufeff${content}`, 'utf16le'),
+    ];
+    const digests = new Set<string>();
+    for (const one of stored) {
+      write('a.csv', one);
+      const { text } = await read(folder);
+      await collect(text.chunks);
+      digests.add(text.digest());
+    }
+    expect([...digests]).toEqual([createHash('sha256').update(content).digest('hex')]);
+  });
+
+  it('has no digest before the end', async () => {
+    write('a.csv');
+    const { text } = await read(folder);
+    expect(() => text.digest()).toThrow('after the last chunk');
+  });
+
+  it('tells how many stored bytes have come', async () => {
+    const stored = gzipSync('a,b\n'.repeat(10_000));
+    write('a.csv.gz', stored);
+    const { file } = await read(folder);
+    let count = 0;
+    const onStoredBytes = (bytes: number): void => {
+      count += bytes;
+    };
+    await collect(
+      readText(file, { source: sourceSettings(folder), clients, encoding: 'utf-8', onStoredBytes }).chunks,
+    );
+    expect(count).toBe(stored.length);
+  });
+
+  it("prefers the source's encoding to the layout's", async () => {
+    write('a.csv', Buffer.from([0x80]));
+    const { file } = await read(folder);
+    const source = { ...sourceSettings(folder), encoding: 'windows-1252' };
+    expect((await collect(readText(file, { source, clients, encoding: 'utf-8' }).chunks)).toString()).toBe(
+      '€',
+    );
+  });
+
+  it('holds a file that was changed after it was listed, at the end at the latest', async () => {
+    const path = write('a.csv', 'a,b\n1,2\n');
+    const { bytes, text } = await read(folder);
+    appendFileSync(path, '3,4\n');
+    expect(await holdReason(collect(bytes))).toMatchObject({
+      code: 'changed_while_reading',
+      isTransient: true,
+    });
+    expect((await holdReason(collect(text.chunks))).code).toBe('changed_while_reading');
+    expect(() => text.digest()).toThrow();
+  });
+
+  it('says that a file is gone', async () => {
+    const path = write('a.csv');
+    const { bytes } = await read(folder);
+    unlinkSync(path);
+    expect((await holdReason(collect(bytes))).code).toBe('file_gone');
+  });
+
+  it('gives up at once when it is aborted', async () => {
+    write('a.csv', Buffer.alloc(5_000_000, 'a,b\n'));
+    const [file] = await list();
+    if (file === undefined) throw new Error('nothing is listed');
+    const stop = new AbortController();
+    const { chunks } = readText(file, {
+      source: sourceSettings(folder),
+      clients,
+      encoding: 'utf-8',
+      signal: stop.signal,
+    });
+    const reading = (async () => {
+      for await (const _ of chunks) stop.abort();
+    })();
+    await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import type { S3 } from '@aws-sdk/client-s3';
+import pLimit from 'p-limit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createS3Client } from '../../src/source/create-s3-client.ts';
+import { listFiles } from '../../src/source/list-files.ts';
+import { openFile } from '../../src/source/open-file.ts';
+import { readText } from '../../src/source/read-text.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { collect, collectAll, holdReason, knownError, sourceSettings } from './source-settings.ts';
+
+/**
+ * What we expect of S3. Runs against the real store named by AWS_ENDPOINT_URL_S3 (with the credentials of the standard chain), else against the
+ * test server, which so proves that it behaves like a real one. Makes its own bucket and removes it.
+ */
+const bucket = `influencer-sync-test-${randomBytes(6).toString('hex')}`;
+const clients = openSourceClients();
+let ownServer: S3Server | null = null;
+let api: S3;
+
+beforeAll(async () => {
+  if (!process.env.AWS_ENDPOINT_URL_S3) {
+    ownServer = await startS3Server();
+    Object.assign(process.env, ownServer.env);
+  }
+  api = (await createS3Client(sourceSettings(`s3://${bucket}/`))).api;
+  await api.createBucket({ Bucket: bucket });
+});
+
+afterAll(async () => {
+  const { Contents = [] } = await api.listObjectsV2({ Bucket: bucket });
+  if (Contents.length === 1_000) throw new Error('a test left its objects');
+  for (const { Key } of Contents) await api.deleteObject({ Bucket: bucket, Key });
+  await api.deleteBucket({ Bucket: bucket });
+  api.destroy();
+  clients.close();
+  await ownServer?.close();
+});
+
+async function put(key: string, content: string | Buffer): Promise<void> {
+  await api.putObject({ Bucket: bucket, Key: key, Body: content });
+}
+
+async function listKeys(path: string): Promise<readonly string[]> {
+  const files = await collectAll(listFiles(sourceSettings(`s3://${bucket}/${path}`), { clients }));
+  return files.map(({ uri }) => uri.slice(`s3://${bucket}/`.length));
+}
+
+async function listOne(key: string) {
+  const source = sourceSettings(`s3://${bucket}/${key}`);
+  const [file] = await collectAll(listFiles(source, { clients }));
+  if (file === undefined) throw new Error(`${key} is not listed`);
+  return { source, file };
+}
+
+describe('listing', () => {
+  it('finds what lies below a prefix, in the order of keys, without directory markers and dotfiles', async () => {
+    await api.putObject({ Bucket: bucket, Key: 'list/', Body: Buffer.alloc(0), ContentLength: 0 });
+    for (const key of ['list/b.csv', 'list/a.csv', 'list/2026/a.csv', 'list/.hidden.csv', 'list-old/a.csv']) {
+      await put(key, 'a,b\n');
+    }
+    expect(await listKeys('list/')).toEqual(['list/2026/a.csv', 'list/a.csv', 'list/b.csv']);
+    expect(await listKeys('list')).toEqual(['list/2026/a.csv', 'list/a.csv', 'list/b.csv']);
+    expect(await listKeys('list/a.csv')).toEqual(['list/a.csv']);
+  });
+
+  it('honours a glob after the prefix', async () => {
+    for (const key of ['glob/a.csv', 'glob/a.csv.gz', 'glob/2026/01/b.csv.gz', 'glob/readme.txt'])
+      await put(key, 'x');
+    expect(await listKeys('glob/*.csv')).toEqual(['glob/a.csv']);
+    expect(await listKeys('glob/**/*.csv.gz')).toEqual(['glob/2026/01/b.csv.gz', 'glob/a.csv.gz']);
+    expect(await listKeys('glob/*.{csv,txt}')).toEqual(['glob/a.csv', 'glob/readme.txt']);
+  });
+
+  it('survives every character in a key', async () => {
+    const keys = ['odd/a b+c.csv', 'odd/100%25.csv', 'odd/ä€😀.csv', 'odd/<&>".csv', "odd/quote'(1)!*.csv"];
+    for (const key of keys) await put(key, key);
+    expect([...(await listKeys('odd/'))].sort()).toEqual([...keys].sort());
+    for (const file of await collectAll(listFiles(sourceSettings(`s3://${bucket}/odd/`), { clients }))) {
+      const source = sourceSettings(`s3://${bucket}/odd/`);
+      const content = await collect(openFile(file, { source, clients }));
+      expect(file.uri).toBe(`s3://${bucket}/${content.toString()}`);
+    }
+  });
+
+  it('goes on past 1,000 keys', async () => {
+    const keys = Array.from({ length: 1_050 }, (_, index) => `many/${String(index).padStart(5, '0')}.csv`);
+    const limit = pLimit(16);
+    await Promise.all(keys.map((key) => limit(() => put(key, key))));
+    expect(await listKeys('many/')).toEqual(keys);
+    await Promise.all(keys.map((key) => limit(() => api.deleteObject({ Bucket: bucket, Key: key }))));
+  });
+
+  it('knows a version by its content: the same bytes again are the same version, others are not', async () => {
+    await put('version.csv', 'one');
+    const { file: first } = await listOne('version.csv');
+    await put('version.csv', 'one');
+    const { file: again } = await listOne('version.csv');
+    await put('version.csv', 'two');
+    const { file: other } = await listOne('version.csv');
+    expect(first.version).toMatch(/^etag:"[^"]+"$/);
+    expect(again).toEqual(first);
+    expect(other.version).not.toBe(first.version);
+  });
+
+  it('says that nothing is below a prefix by an empty list', async () => {
+    expect(await listKeys('nothing-here/')).toEqual([]);
+  });
+});
+
+describe('reading', () => {
+  it('gives the stored bytes of small, large and empty objects', async () => {
+    for (const content of [Buffer.from('a,b\n1,2\n'), randomBytes(6 * 1_024 ** 2), Buffer.alloc(0)]) {
+      await put('bytes.csv', content);
+      const { file, source } = await listOne('bytes.csv');
+      expect(file.sizeBytes).toBe(content.length);
+      expect((await collect(openFile(file, { source, clients }))).equals(content)).toBe(true);
+    }
+  });
+
+  it('gives what was uploaded as a stream, with its checksum after it', async () => {
+    const content = randomBytes(1_500_000);
+    await api.putObject({
+      Bucket: bucket,
+      Key: 'stream.csv',
+      Body: Readable.from([content]),
+      ContentLength: content.length,
+    });
+    const { file, source } = await listOne('stream.csv');
+    expect((await collect(openFile(file, { source, clients }))).equals(content)).toBe(true);
+  });
+
+  it('gives the text of a compressed object', async () => {
+    await put('text.csv', gzipSync('name\nJosé\n'));
+    const { file, source } = await listOne('text.csv');
+    const { chunks } = readText(file, { source, clients, encoding: 'utf-8' });
+    expect((await collect(chunks)).toString()).toBe('name\nJosé\n');
+  });
+
+  it('reads nothing of an object that was replaced after it was listed', async () => {
+    await put('replaced.csv', 'old');
+    const { file, source } = await listOne('replaced.csv');
+    await put('replaced.csv', 'new');
+    const reason = await holdReason(collect(openFile(file, { source, clients })));
+    expect(reason).toMatchObject({ code: 'changed_while_reading', isTransient: true });
+  });
+
+  it('says that an object is gone', async () => {
+    await put('gone.csv', 'old');
+    const { file, source } = await listOne('gone.csv');
+    await api.deleteObject({ Bucket: bucket, Key: 'gone.csv' });
+    expect((await holdReason(collect(openFile(file, { source, clients })))).code).toBe('file_gone');
+  });
+
+  it('answers a range that is pinned to a version, which is how a cut read goes on', async () => {
+    await put('range.csv', '0123456789');
+    const { file } = await listOne('range.csv');
+    const IfMatch = file.version.slice('etag:'.length);
+    const answer = await api.getObject({ Bucket: bucket, Key: 'range.csv', IfMatch, Range: 'bytes=4-' });
+    expect(answer.ContentRange).toBe('bytes 4-9/10');
+    expect(await answer.Body?.transformToString()).toBe('456789');
+    const other = api.getObject({ Bucket: bucket, Key: 'range.csv', IfMatch: '"other"', Range: 'bytes=4-' });
+    await expect(other).rejects.toMatchObject({ $metadata: { httpStatusCode: 412 } });
+  });
+});
+
+describe('what goes wrong with the whole source', () => {
+  it('is told for a bucket that is not there', async () => {
+    const source = sourceSettings('s3://influencer-sync-no-such-bucket/orders/');
+    const error = await knownError(collectAll(listFiles(source, { clients })));
+    expect(error).toMatchObject({
+      code: 's3_bucket_missing',
+      exitCode: 2,
+      where: 's3://influencer-sync-no-such-bucket/',
+    });
+  });
+
+  it.each([
+    ['key', { AWS_ACCESS_KEY_ID: 'WRONGKEYID', AWS_SECRET_ACCESS_KEY: 'wrong-secret' }],
+    ['secret', { AWS_SECRET_ACCESS_KEY: 'wrong-secret' }],
+  ])('is told for a %s that is refused, without showing it', async (_, wrong) => {
+    const own = openSourceClients();
+    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env;
+    Object.assign(process.env, wrong);
+    try {
+      const error = await knownError(
+        collectAll(listFiles(sourceSettings(`s3://${bucket}/`), { clients: own })),
+      );
+      expect(error).toMatchObject({ code: 's3_credentials_refused', exitCode: 4 });
+      expect(JSON.stringify(error)).not.toMatch(/wrong-secret|WRONGKEYID/);
+    } finally {
+      Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });
+      own.close();
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import type { SourceLimits, SourceSettings } from '../../src/model/config.ts';
+import { FileHeld } from '../../src/model/file-held.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+
+/** A source as pipeline.yaml would make it, with the limits of the test. */
+export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}): SourceSettings {
+  return {
+    name: 'shop-orders',
+    uri,
+    layout: 'generic',
+    orderPlatform: 'shopify',
+    timeZone: 'UTC',
+    currency: 'EUR',
+    encoding: null,
+    forcePathStyle: false,
+    limits: {
+      maxBytes: 1_024 ** 3,
+      maxRatio: 200,
+      maxRecordBytes: 1_024 ** 2,
+      idleTimeoutSeconds: 10,
+      maxRejectedShare: 0.2,
+      maxCancelledShare: 0.5,
+      ...limits,
+    },
+  };
+}
+
+/** All of a stream. */
+export async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export async function collectAll<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** Bytes in pieces of a size, as a stream gives them. */
+export async function* inPieces(bytes: Uint8Array, pieceBytes = 64 * 1_024): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+/** Why a file was held. Fails when it was not. */
+export async function holdReason(work: Promise<unknown>): Promise<FileHeld['reason']> {
+  const error = await work.then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  if (error instanceof FileHeld) return error.reason;
+  throw error ?? new Error('the file was not held');
+}
+
+/** What a person is told. Fails when the work did not fail, or not in a known way. */
+export async function knownError(work: Promise<unknown>): Promise<KnownError['details']> {
+  const error = await work.then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  if (error instanceof KnownError) return error.details;
+  throw error ?? new Error('it did not fail');
+}

@@ -1,0 +1,78 @@
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
+
+export type DatabaseProxy = {
+  /** Like the database's own, by way of the proxy. */
+  readonly url: string;
+  /** Cuts all connections and refuses new ones, as a database that is away. */
+  cut(): void;
+  /** Lets connections through again. */
+  mend(): void;
+  close(): Promise<void>;
+};
+
+/** @param connection tells the connections apart: 1 for the first. */
+type Decide = (bytes: Buffer, connection: number) => 'forward' | 'drop';
+
+export type DatabaseProxyOptions = {
+  /** Sees what a client is about to send. `drop`: the server never gets it, and the connection is cut. */
+  readonly onRequest?: Decide;
+  /** Sees what the server is about to answer. `drop`: the client never gets it, and the connection is cut. */
+  readonly onAnswer?: Decide;
+};
+
+/** A wire between a process and Postgres that a test can hold at a chosen statement, before or after it took effect. */
+export async function startDatabaseProxy(
+  databaseUrl: string,
+  options: DatabaseProxyOptions = {},
+): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let connections = 0;
+
+  const server = createServer((client) => {
+    if (isCut) return void client.destroy();
+    const upstream = connectTo({ host: target.hostname, port: Number(target.port) });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    connections += 1;
+    const connection = connections;
+    relay(client, upstream, (bytes) => options.onRequest?.(bytes, connection) ?? 'forward');
+    relay(upstream, client, (bytes) => options.onAnswer?.(bytes, connection) ?? 'forward');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+
+  function cut(): void {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  }
+  return {
+    url: url.href,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+    close: () => {
+      cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** Hands bytes on after `decide` has seen them. */
+function relay(from: Socket, to: Socket, decide: (bytes: Buffer) => 'forward' | 'drop'): void {
+  from.on('data', (bytes: Buffer) => {
+    if (decide(bytes) === 'forward') to.write(bytes);
+    else from.destroy();
+  });
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PGlite } from '@electric-sql/pglite';
+import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
+import { Kysely, PGliteDialect } from 'kysely';
+import { migrate } from '../../src/db/migrate.ts';
+import type { DB } from '../../src/db/tables.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** The files that follow from `sql/migrations/`; `npm run schema` writes them and `test/schema.test.ts` compares them. */
+export const SCHEMA_FILE = new URL('sql/schema.sql', ROOT).pathname;
+export const TABLES_FILE = new URL('src/db/tables.ts', ROOT).pathname;
+
+const NOTE = `-- The tables, functions and comments that sql/migrations/ add up to, as pg_dump writes them.
+-- Written by npm run schema; to change it, add a migration.`;
+
+/** What pg_dump writes about itself and the session, which changes with its version and says nothing of the schema. */
+const NOISE = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)$/;
+
+/** The migrated schema as SQL, the same text for the same schema. */
+export async function dumpSchema(): Promise<string> {
+  const pglite = await PGlite.create();
+  const db = new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
+  await migrate(db);
+  const dump = await pgDump({
+    pg: pglite,
+    args: ['--schema-only', '--no-owner', '--no-privileges', '--exclude-schema=public'],
+  });
+  await pglite.close();
+  const lines = (await dump.text()).split('\n').filter((line) => !NOISE.test(line));
+  return `${NOTE}\n\n${lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()}\n`;
+}
+
+/**
+ * The types of the tables, as kysely-codegen reads them from a database.
+ *
+ * @param databaseUrl a migrated Postgres.
+ */
+export async function generateTableTypes(databaseUrl: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-types-'));
+  const file = join(folder, 'tables.ts');
+  const codegen = new URL('node_modules/kysely-codegen/dist/cli/bin.js', ROOT).pathname;
+  const args = [
+    '--dialect',
+    'postgres',
+    '--url',
+    databaseUrl,
+    '--exclude-pattern',
+    'public.*',
+    '--out-file',
+    file,
+  ];
+  try {
+    await promisify(execFile)(process.execPath, [codegen, ...args]);
+    return readFileSync(file, 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,6 @@
+/** A process that starts a server, says where, and waits to be killed. */
+import { startPostgresServer } from './postgres-server.ts';
+
+const { url } = await startPostgresServer();
+process.stdout.write(`${url}\n`);
+setInterval(() => {}, 60_000);

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { makeGuardedFolder } from './guarded-folder.ts';
+import { initialiseData, preparePostgres } from './postgres-binaries.ts';
+import { waitFor } from './wait-for.ts';
+
+export type PostgresServer = {
+  /** Of the database `postgres`, as its superuser. */
+  readonly url: string;
+  /** Ends it as an operator would (`fast`), and starts it on the same data and port. */
+  restart(): Promise<void>;
+  /** Ends it without warning: what was not on disk is lost. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends it and removes its data. */
+  stop(): Promise<void>;
+};
+
+/** Durability as in production (fsync and synchronous_commit on), the rest tuned for many short tests. */
+const SETTINGS = {
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+};
+
+/** Starts a server of its own from the embedded binaries, as root too. It ends with this process, however that ends. */
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const folder = makeGuardedFolder();
+  const data = join(folder.path, 'data');
+  const binaries = preparePostgres(folder.path);
+  initialiseData(binaries, data);
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const logPath = join(folder.path, 'log');
+  let server: ChildProcess | null = null;
+
+  async function start(): Promise<void> {
+    const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const log = openSync(logPath, 'a');
+    const started = spawn(join(binaries.bin, 'postgres'), ['-D', data, ...settings], {
+      ...binaries.spawnOptions,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    server = started;
+    await waitFor(async () => isOver(started) || (await answers(url)), { timeoutMs: 30_000 });
+    if (isOver(started))
+      throw new Error(`Postgres ended as it began: ${readFileSync(logPath, 'utf8').slice(-2_000)}`);
+  }
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (server === null || isOver(server)) return;
+    const ended = new Promise((resolve) => server?.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  }
+
+  await start();
+  return {
+    url,
+    start,
+    kill: () => end('SIGQUIT'),
+    async restart() {
+      await end('SIGINT');
+      await start();
+    },
+    async stop() {
+      await end('SIGINT');
+      await folder.remove();
+    },
+  };
+}
+
+function isOver(server: ChildProcess): boolean {
+  return server.exitCode !== null || server.signalCode !== null;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A port of the loopback interface that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

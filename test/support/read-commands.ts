@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** One fenced `sh` block of a document. */
+export type CommandBlock = {
+  /** What a reader pastes. */
+  readonly script: string;
+  /** First line of it, for titles. */
+  readonly title: string;
+  readonly line: number;
+  /** Stand-ins that are started for it: `<!-- with: sandbox, s3 -->`. */
+  readonly needs: readonly string[];
+  /** `<!-- until stopped -->`: it keeps running while the blocks after it run. */
+  readonly isServer: boolean;
+  /** `<!-- exit 3 -->`; 0 unless said. */
+  readonly exitCode: number;
+};
+
+const BLOCK = /^(?:<!-- (.+) -->\n)?```sh\n([\s\S]*?)^```$/gm;
+
+/** The command blocks of a document of the checkout, in order. */
+export function readCommandBlocks(path: string): readonly CommandBlock[] {
+  const text = readDocument(path);
+  return [...text.matchAll(BLOCK)].map((match) => {
+    const [, marker = '', script = ''] = match;
+    return {
+      script,
+      title: script.split('\n').find((line) => line !== '' && !line.startsWith('#')) ?? '',
+      line: text.slice(0, match.index).split('\n').length + (marker === '' ? 0 : 1),
+      needs: /^with: (.+)$/.exec(marker)?.[1]?.split(', ') ?? [],
+      isServer: marker === 'until stopped',
+      exitCode: Number(/^exit (\d+)$/.exec(marker)?.[1] ?? 0),
+    };
+  });
+}
+
+/** Lines outside `sh` blocks that a reader would take for commands to paste. */
+export function findLooseCommands(path: string): readonly string[] {
+  const rest = readDocument(path).replace(BLOCK, (block) => block.replaceAll(/[^\n]/g, ''));
+  return rest
+    .split('\n')
+    .flatMap((line, index) =>
+      /^( {4,}|\s*\$ )(npm|npx|node|docker|psql) /.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+    );
+}
+
+/** Where its links to files lead, relative to the document. */
+export function readLinks(path: string): readonly string[] {
+  return [...readDocument(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? '');
+}
+
+function readDocument(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8');
+}

@@ -1,0 +1,126 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type Expression, type Program, parseSync, Visitor } from 'oxc-parser';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+export type SourceModule = {
+  /** From the checkout's root, for example `src/ledger/claim.ts`. */
+  readonly path: string;
+  readonly lines: number;
+  /** What it imports and re-exports, types included: paths like `path` for our own modules, names for packages (`pg`, `@aws-sdk/client-s3`). */
+  readonly imports: readonly string[];
+  /** Those of them that are loaded with it: neither types only nor `import()`. */
+  readonly loads: readonly string[];
+  readonly functions: number;
+  /** What its first import makes or starts, for example `line 12: new Pool`. */
+  readonly constructs: readonly string[];
+  /** Lines on which it reads the environment. */
+  readonly environmentReads: readonly number[];
+};
+
+/** Parses the modules under some folders of the checkout. */
+export function readModules(...folders: readonly string[]): readonly SourceModule[] {
+  return folders
+    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }))
+    .sort()
+    .map(readModule);
+}
+
+function readModule(path: string): SourceModule {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const { program, module, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  const requests = [
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap((entry) => entry.moduleRequest?.value ?? []),
+    ),
+    ...module.dynamicImports.map(({ moduleRequest }) =>
+      text.slice(moduleRequest.start, moduleRequest.end).replace(/^['"`]|['"`]$/g, ''),
+    ),
+  ];
+  const loaded = module.staticImports
+    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+    .map(({ moduleRequest }) => moduleRequest.value);
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  return {
+    path,
+    lines: text.trimEnd().split('\n').length,
+    imports: requests.map((request) => nameOf(request, path)),
+    loads: loaded.map((request) => nameOf(request, path)),
+    ...examine(program, lineOf),
+  };
+}
+
+function nameOf(request: string, importer: string): string {
+  if (request.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(importer), request));
+  if (request.startsWith('node:')) return request;
+  return request
+    .split('/')
+    .slice(0, request.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Values, not things that hold a connection, a timer or a file. */
+const PLAIN = /^(Map|Set|WeakMap|WeakSet|URL|RegExp|Date|Error|TextEncoder|TextDecoder|Intl\.\w+)$/;
+
+/** How functions that make or start such a thing are called. */
+const MAKERS = /^(create|connect|open|start|listen|spawn|fork|set(Timeout|Interval)|schedule)([A-Z]|$)/;
+
+function examine(
+  program: Program,
+  lineOf: (offset: number) => number,
+): Pick<SourceModule, 'functions' | 'constructs' | 'environmentReads'> {
+  let depth = 0;
+  let functions = 0;
+  const constructs: string[] = [];
+  const environmentReads: number[] = [];
+  const enter = () => {
+    depth += 1;
+    functions += 1;
+  };
+  const leave = () => {
+    depth -= 1;
+  };
+  const note = (start: number, what: string) => {
+    if (depth === 0) constructs.push(`line ${lineOf(start)}: ${what}`);
+  };
+  new Visitor({
+    FunctionDeclaration: enter,
+    'FunctionDeclaration:exit': leave,
+    FunctionExpression: enter,
+    'FunctionExpression:exit': leave,
+    ArrowFunctionExpression: enter,
+    'ArrowFunctionExpression:exit': leave,
+    // A field is filled when an object is made, unless it is static.
+    PropertyDefinition(node) {
+      if (!node.static) depth += 1;
+    },
+    'PropertyDefinition:exit'(node) {
+      if (!node.static) depth -= 1;
+    },
+    NewExpression(node) {
+      const name = calledName(node.callee);
+      if (!PLAIN.test(name)) note(node.start, `new ${name}`);
+    },
+    CallExpression(node) {
+      const name = calledName(node.callee);
+      if (MAKERS.test(name.split('.').at(-1) ?? '')) note(node.start, `${name}()`);
+    },
+    AwaitExpression(node) {
+      note(node.start, 'await');
+    },
+    MemberExpression(node) {
+      if (calledName(node) === 'process.env') environmentReads.push(lineOf(node.start));
+    },
+  }).visit(program);
+  return { functions, constructs, environmentReads };
+}
+
+/** `a.b.c` of an expression that is just names; empty for any other. */
+function calledName(node: Expression): string {
+  if (node.type === 'Identifier') return node.name;
+  if (node.type !== 'MemberExpression' || node.computed || node.property.type !== 'Identifier') return '';
+  return `${calledName(node.object as Expression)}.${node.property.name}`;
+}

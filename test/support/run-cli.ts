@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+export type CliOptions = {
+  readonly cwd?: string;
+  /** Beside PATH, HOME and TMPDIR, which is all that it inherits: nothing of the developer's machine decides a test. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type CliResult = {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type CliProcess = {
+  readonly pid: number;
+  readonly ended: Promise<CliResult>;
+  /** What it has written so far. */
+  stdout(): string;
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+};
+
+const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
+
+/** Starts `influencer-sync <args>` as a real process; it is killed when the test has finished. */
+export function startCli(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: CliOptions = {},
+): CliProcess {
+  const inherited = INHERITED.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  );
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text;
+    });
+  }
+  const ended = new Promise<CliResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exitCode, signal) => resolve({ exitCode, signal, ...output }));
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    kill: (signal) => child.kill(signal),
+  };
+}
+
+/** Runs `influencer-sync <args>` to its end. */
+export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return startCli(args, options).ended;
+}
+
+/** What `--json` printed: one object a line, and nothing else. */
+export function readEvents(result: { readonly stdout: string }): Record<string, unknown>[] {
+  const lines = result.stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+
+export type S3Operation =
+  | 'ListObjectsV2'
+  | 'GetObject'
+  | 'HeadObject'
+  | 'PutObject'
+  | 'DeleteObject'
+  | 'CreateBucket'
+  | 'DeleteBucket'
+  | 'HeadBucket'
+  | 'Unknown';
+
+export type S3Target = {
+  readonly operation: S3Operation;
+  readonly bucket: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+};
+
+const OBJECT_OPERATIONS: Readonly<Record<string, S3Operation>> = {
+  GET: 'GetObject',
+  HEAD: 'HeadObject',
+  PUT: 'PutObject',
+  DELETE: 'DeleteObject',
+};
+const BUCKET_OPERATIONS: Readonly<Record<string, S3Operation>> = {
+  PUT: 'CreateBucket',
+  DELETE: 'DeleteBucket',
+  HEAD: 'HeadBucket',
+};
+
+/** Reads a path-style address: `/bucket/key?query`. */
+export function parseTarget(request: IncomingMessage): S3Target {
+  const [path = '', search = ''] = (request.url ?? '').split('?', 2);
+  const [, rawBucket = '', rawKey = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
+  const bucket = decodeURIComponent(rawBucket);
+  const key = decodeURIComponent(rawKey);
+  const query = new URLSearchParams(search);
+  const method = request.method ?? '';
+  if (key !== '') return { operation: OBJECT_OPERATIONS[method] ?? 'Unknown', bucket, key, query };
+  const isListing = method === 'GET' && query.get('list-type') === '2';
+  return {
+    operation: isListing ? 'ListObjectsV2' : (BUCKET_OPERATIONS[method] ?? 'Unknown'),
+    bucket,
+    key,
+    query,
+  };
+}
+
+/** An error as S3 sends it. */
+export class S3Error extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message = code, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+
+  toXml(): string {
+    return xml('Error', [
+      ['Code', this.code],
+      ['Message', this.message],
+    ]);
+  }
+}
+
+type Field = readonly [name: string, content: string | number | boolean | readonly Field[]];
+
+/** An XML document of named fields. */
+export function xml(root: string, fields: readonly Field[]): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element([root, fields])}`;
+}
+
+function element([name, content]: Field): string {
+  const inner = Array.isArray(content) ? content.map(element).join('') : escapeXml(String(content));
+  return `<${name}>${inner}</${name}>`;
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fault, takeFault } from './s3-faults.ts';
+import { answerRequest, type Exchange, type S3Bucket, type S3Object, toObject } from './s3-operations.ts';
+import { parseTarget, S3Error, type S3Operation } from './s3-protocol.ts';
+import { authorize } from './s3-signature.ts';
+
+export type S3ServerOptions = {
+  /** Where the buckets are; requests signed for another region are redirected. */
+  readonly region?: string;
+};
+
+/** What a client asked for, and what it got. */
+export type S3Request = {
+  readonly operation: S3Operation;
+  readonly bucket: string;
+  readonly key: string;
+  readonly range: string | null;
+  readonly ifMatch: string | null;
+  status: number;
+};
+
+export type S3Server = {
+  readonly url: string;
+  /** Environment variables for the standard chain: endpoint, region, credentials. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly requests: readonly S3Request[];
+  /** Puts an object there without HTTP; makes the bucket if needed. */
+  readonly put: (bucket: string, key: string, content: Buffer | string) => S3Object;
+  /** The next requests that fit are spoilt. */
+  readonly fail: (fault: Fault) => void;
+  /** Each page of a listing takes that long from now on. */
+  readonly setListingLatency: (milliseconds: number) => void;
+  /** Connections that are open now, idle or busy. */
+  readonly openConnections: () => number;
+  /** Answers that are on their way now. */
+  readonly openAnswers: () => number;
+  readonly close: () => Promise<void>;
+};
+
+const ACCESS_KEY_ID = 'TESTACCESSKEY';
+const SECRET_ACCESS_KEY = 'test-secret-access-key';
+
+/**
+ * The part of S3 that reading exports needs, in memory: ListObjectsV2, GetObject with Range and If-Match, HeadObject, PutObject,
+ * DeleteObject, buckets. Signatures and checksums are verified, errors are S3's, and faults come on demand.
+ */
+export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Server> {
+  const region = options.region ?? 'us-east-1';
+  const buckets = new Map<string, S3Bucket>();
+  const faults: Fault[] = [];
+  const requests: S3Request[] = [];
+  const sockets = new Set<Socket>();
+  let openAnswers = 0;
+  let listingLatencyMs = 0;
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = parseTarget(request);
+    const seen: S3Request = {
+      ...target,
+      range: request.headers.range ?? null,
+      ifMatch: request.headers['if-match'] ?? null,
+      status: 0,
+    };
+    requests.push(seen);
+    response.on('close', () => {
+      seen.status = response.statusCode;
+    });
+    const fault = takeFault(faults, target);
+    if (fault?.kind === 'stall_before_headers') return;
+    if (fault?.kind === 'error') throw new S3Error(fault.status, fault.code);
+    const body = await authorize(request, {
+      accessKeyId: ACCESS_KEY_ID,
+      secretAccessKey: SECRET_ACCESS_KEY,
+      region,
+    });
+    if (target.operation === 'ListObjectsV2') await sleep(listingLatencyMs);
+    const exchange: Exchange = { request, response, body, fault, buckets };
+    await answerRequest(target, exchange);
+  }
+
+  const server = createServer((request, response) => {
+    openAnswers += 1;
+    response.on('close', () => {
+      openAnswers -= 1;
+    });
+    handle(request, response).catch((error: unknown) => answerError(error, request, response));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    env: {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: ACCESS_KEY_ID,
+      AWS_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY,
+    },
+    requests,
+    put: (bucket, key, content) => {
+      const object = toObject(Buffer.from(content));
+      const objects = buckets.get(bucket) ?? new Map<string, S3Object>();
+      buckets.set(bucket, objects.set(key, object));
+      return object;
+    },
+    fail: (fault) => void faults.push(fault),
+    setListingLatency: (milliseconds) => {
+      listingLatencyMs = milliseconds;
+    },
+    openConnections: () => sockets.size,
+    openAnswers: () => openAnswers,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function answerError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const s3Error = error instanceof S3Error ? error : new S3Error(500, 'InternalError', String(error));
+  response.writeHead(s3Error.status, { 'content-type': 'application/xml', ...s3Error.headers });
+  response.end(request.method === 'HEAD' ? undefined : s3Error.toXml());
+  // What a client still sends of a refused upload is not wanted.
+  request.resume();
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+/** A referral as the sandbox's log of the truth has it. */
+export type TrueReferral = {
+  readonly order_id: string;
+  readonly order_revenue: unknown;
+  readonly order_notes?: string;
+};
+
+export type SandboxProcess = {
+  readonly url: string;
+  readonly key: string;
+  readonly accountId: string;
+  readonly pid: number;
+  /** Every referral that it processed, in order, repeats included. */
+  referrals(): Promise<readonly TrueReferral[]>;
+  /** Injects faults (see docs/sandbox.md); null clears them. */
+  setFaults(rules: readonly Record<string, unknown>[] | null): Promise<void>;
+};
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+/** Starts the sandbox as a process of its own on a free port; it ends with the test. */
+export async function startSandboxProcess(options: readonly string[] = []): Promise<SandboxProcess> {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const { url, key } = await readFirstLine(child.stdout);
+  const greeting = (await (
+    await fetch(`${url}/v1/account/hello`, { headers: { 'x-api-key': key } })
+  ).json()) as { message: string };
+  return {
+    url,
+    key,
+    accountId: greeting.message.split(' - ')[1] ?? '',
+    pid: child.pid ?? 0,
+    async referrals() {
+      const text = await (await fetch(`${url}/_sandbox/truth/referrals`)).text();
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as TrueReferral);
+    },
+    async setFaults(rules) {
+      const request =
+        rules === null
+          ? { method: 'DELETE' }
+          : { method: 'POST', body: JSON.stringify(rules), headers: JSON_BODY };
+      const answer = await fetch(`${url}/_sandbox/faults`, request);
+      if (!answer.ok) throw new Error(`the sandbox refused the faults: ${await answer.text()}`);
+    },
+  };
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+async function readFirstLine(output: NodeJS.ReadableStream): Promise<{ url: string; key: string }> {
+  for await (const line of createInterface({ input: output }))
+    return JSON.parse(line) as { url: string; key: string };
+  throw new Error('the sandbox ended before it said where it listens');
+}

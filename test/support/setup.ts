@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { createTestDatabase } from './test-database.ts';
+
+export type Stage = {
+  readonly db: Database;
+  readonly databaseUrl: string;
+  /** A private temporary folder. */
+  readonly folder: string;
+};
+
+/** What a test stands on: a migrated Postgres database and a folder of its own. Cleared away when the test has finished. */
+export async function setup(): Promise<Stage> {
+  const database = await createTestDatabase(inject('databases'));
+  const db = await connect({ url: database.url, embeddedFolder: '' });
+  const folder = makeTestFolder();
+  onTestFinished(async () => {
+    await db.destroy();
+    await database.drop();
+  });
+  return { db, databaseUrl: database.url, folder };
+}
+
+/** A folder for one test that needs no database. */
+export function makeTestFolder(): string {
+  const folder = mkdtempSync(join(inject('suiteFolder'), 'test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

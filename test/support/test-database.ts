@@ -1,0 +1,91 @@
+import { randomInt } from 'node:crypto';
+import pg from 'pg';
+import { connect } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+
+/** What the databases of a run of the suite are named by: `<prefix><run>_<what>`. */
+const PREFIX = 'influencer_sync_test_';
+
+/** First half of the advisory lock that a living run holds; any number of our own. */
+const LOCK_CLASS = 51_983;
+
+export type SuiteDatabases = {
+  /** Of the server, as a user who may create databases. */
+  readonly serverUrl: string;
+  /** Prefix of the names of this run's databases; `<prefix>template` has the schema of the migrations. */
+  readonly prefix: string;
+};
+
+export type TestDatabase = { readonly url: string; drop(): Promise<void> };
+
+/**
+ * Makes the template that the tests clone, on a server that other runs of the suite may use at the same time. What killed runs left
+ * there is dropped.
+ */
+export async function prepareDatabases(
+  serverUrl: string,
+): Promise<{ databases: SuiteDatabases; drop: () => Promise<void> }> {
+  const session = new pg.Client({ connectionString: serverUrl });
+  session.on('error', () => {});
+  await session.connect();
+  await dropAbandoned(session);
+  const run = randomInt(2 ** 31 - 1);
+  await session.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, run]);
+  const prefix = `${PREFIX}${run}_`;
+  await session.query(`create database ${prefix}template`);
+  const db = await connect({ url: urlOf(serverUrl, `${prefix}template`), embeddedFolder: '' });
+  await migrate(db);
+  await db.destroy();
+
+  async function drop(): Promise<void> {
+    await session.query('select pg_advisory_unlock_all()');
+    await dropAbandoned(session);
+    await session.end();
+  }
+  return { databases: { serverUrl, prefix }, drop };
+}
+
+/** A run that lives holds its lock; the databases of the others are nobody's. */
+async function dropAbandoned(session: pg.Client): Promise<void> {
+  const { rows } = await session.query<{ datname: string }>(
+    'select datname from pg_database where starts_with(datname, $1)',
+    [PREFIX],
+  );
+  for (const { datname } of rows) {
+    const run = Number(datname.slice(PREFIX.length).split('_')[0]);
+    const { rows: locks } = await session.query<{ free: boolean }>(
+      'select pg_try_advisory_lock($1, $2) as free',
+      [LOCK_CLASS, run],
+    );
+    if (locks[0]?.free !== true) continue;
+    await session.query(`drop database if exists ${datname} with (force)`);
+    await session.query('select pg_advisory_unlock($1, $2)', [LOCK_CLASS, run]);
+  }
+}
+
+/** A database of its own for one test, with the schema of the migrations. */
+export async function createTestDatabase({ serverUrl, prefix }: SuiteDatabases): Promise<TestDatabase> {
+  const name = `${prefix}${randomInt(2 ** 47).toString(36)}`;
+  await runStatement(serverUrl, `create database ${name} template ${prefix}template`);
+  return {
+    url: urlOf(serverUrl, name),
+    drop: () => runStatement(serverUrl, `drop database if exists ${name} with (force)`),
+  };
+}
+
+/** One statement on a connection of its own. */
+async function runStatement(serverUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}

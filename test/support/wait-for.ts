@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How often the condition is looked at. */
+const LOOK_EVERY_MS = 10;
+/** Long enough for a busy machine: a condition that comes is not waited for longer than it takes. */
+const GIVE_UP_MS = 30_000;
+
+/**
+ * Waits until a condition holds.
+ *
+ * @throws when it does not hold in time.
+ */
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  options: { timeoutMs?: number } = {},
+): Promise<void> {
+  const until = performance.now() + (options.timeoutMs ?? GIVE_UP_MS);
+  while (!(await condition())) {
+    if (performance.now() > until)
+      throw new Error(`waited in vain for: ${condition.toString().slice(0, 200)}`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}

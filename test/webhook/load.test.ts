@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { createPoster } from '../../src/sandbox/events/post-event.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { orderEvent, SECRET } from './deliver.ts';
+import { startReceiverProcess } from './receiver-process.ts';
+
+const EVENTS_A_SECOND = 500;
+/** The full proof takes 30. */
+const SECONDS = Number(process.env.WEBHOOK_LOAD_SECONDS ?? 4);
+const EVENTS = EVENTS_A_SECOND * SECONDS;
+
+/** Parts of all events after which the receiver is killed, in the middle of others. */
+const KILLED_AFTER = [0.25, 0.6];
+
+const RETRY_MS = 100;
+const GIVE_UP_MS = 60_000;
+
+it(`500 events a second into a receiver that is killed twice: each is acknowledged in the end, and stored exactly once`, {
+  timeout: SECONDS * 1_000 + 2 * GIVE_UP_MS,
+}, async () => {
+  const { db, databaseUrl, folder } = await setup();
+  const env = { DATABASE_URL: databaseUrl, INFLUENCER_WEBHOOK_SECRET: SECRET };
+  let receiver = await startReceiverProcess(folder, env);
+  const { url } = receiver;
+  const service = startService(url);
+
+  const sending = service.sendAll();
+  for (const part of KILLED_AFTER) {
+    await waitFor(() => service.acknowledged.size >= part * EVENTS && service.unanswered() > 0, {
+      timeoutMs: SECONDS * 1_000 + GIVE_UP_MS,
+    });
+    receiver.process.kill('SIGKILL');
+    expect(await receiver.process.ended).toMatchObject({ signal: 'SIGKILL' });
+    receiver = await startReceiverProcess(folder, env, Number(new URL(url).port));
+  }
+  await sending;
+
+  const all = Array.from({ length: EVENTS }, (_, number) => `${number}`).sort();
+  expect([...service.acknowledged].sort()).toEqual(all);
+  expect(service.refused).toEqual([]);
+  // Else the receiver was killed while it had nothing to do, and nothing is proven.
+  expect(service.repeated()).toBeGreaterThan(0);
+  const { rows: events } = await sql<{ order_id: string }>`
+      select body -> 'order_information' ->> 'order_id' as order_id from ops.webhook_events`.execute(db);
+  expect(events.map((row) => row.order_id).sort()).toEqual(all);
+  const { rows: evidence } = await sql<{ order_id: string }>`select order_id from ledger.evidence`.execute(
+    db,
+  );
+  expect(evidence.map((row) => row.order_id).sort()).toEqual(all);
+});
+
+type Service = {
+  /** Sends every event at its time, whatever became of those before; again until it is acknowledged. */
+  sendAll(): Promise<unknown>;
+  readonly acknowledged: ReadonlySet<string>;
+  /** Statuses of 4xx: an event that is signed is never refused. */
+  readonly refused: readonly number[];
+  /** How many are on their way. */
+  unanswered(): number;
+  /** How often an event was sent again. */
+  repeated(): number;
+};
+
+/** Signs and posts as the sandbox does. */
+function startService(url: string): Service {
+  const poster = createPoster({ secret: SECRET, headerPrefix: 'X-Service', allowsPrivate: true });
+  onTestFinished(() => poster.close());
+  const acknowledged = new Set<string>();
+  const refused: number[] = [];
+  let unanswered = 0;
+  let attempts = 0;
+
+  async function send(orderId: string): Promise<void> {
+    const body = orderEvent(orderId);
+    const until = performance.now() + GIVE_UP_MS;
+    while (performance.now() < until) {
+      attempts += 1;
+      unanswered += 1;
+      const { status } = await poster.post({ url, body });
+      unanswered -= 1;
+      if (status !== null && status >= 200 && status <= 299) {
+        acknowledged.add(orderId);
+        return;
+      }
+      if (status !== null && status < 500) refused.push(status);
+      await sleep(RETRY_MS);
+    }
+  }
+
+  return {
+    async sendAll() {
+      const startedAt = performance.now();
+      const sending: Promise<void>[] = [];
+      while (sending.length < EVENTS) {
+        const due = ((performance.now() - startedAt) / 1_000) * EVENTS_A_SECOND;
+        while (sending.length < Math.min(EVENTS, due)) sending.push(send(`${sending.length}`));
+        await sleep(5);
+      }
+      return Promise.all(sending);
+    },
+    acknowledged,
+    refused,
+    unanswered: () => unanswered,
+    repeated: () => attempts - EVENTS,
+  };
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { insertEntry, readFacts, startWorker } from '../ledger/entries.ts';
+import { readEvents, runCli } from '../support/run-cli.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+it('an order in doubt is settled by the event of the service: sandbox, receiver and ledger end to end', async () => {
+  const { db, databaseUrl, folder } = await setup();
+  const sandbox = await startService();
+  const env = {
+    DATABASE_URL: databaseUrl,
+    INFLUENCER_API_URL: sandbox.url,
+    INFLUENCER_API_KEY: sandbox.key,
+    INFLUENCER_WEBHOOK_SECRET: sandbox.webhook_secret,
+  };
+  const receiver = await startReceiverProcess(folder, env);
+  const options = { cwd: folder, env };
+  const configured = ['--config', 'pipeline.yaml', '--json'];
+  const registered = await runCli(['webhooks', 'register', receiver.url, ...configured], options);
+  expect(readEvents(registered)).toHaveLength(10);
+
+  const worker = await startWorker(db);
+  const inDoubt = await insertEntry(db, { runId: worker.runId, orderId: '1001' });
+  await worker.claim(inDoubt);
+  await sql`update ledger.entries set state = 'in_doubt', owner = null, doubtful_attempt = 1, state_reason = 'timeout'`.execute(
+    db,
+  );
+  const notSent = await insertEntry(db, { runId: worker.runId, orderId: '1002' });
+
+  // What a lost answer leaves, and what another poster does: the service has both orders.
+  for (const orderId of ['1001', '1002']) {
+    const order = ['--order_id', orderId, '--order_revenue', '10.00', '--order_platform', 'shopify'];
+    const sent = await runCli(
+      ['api', 'new_influencer_referral', '--deal_id', 'ETUNQ6ZTW1', ...order],
+      options,
+    );
+    expect(sent, sent.stderr).toMatchObject({ exitCode: 0 });
+  }
+  await waitFor(async () => (await readFacts(db, notSent)).state === 'held');
+  expect((await readFacts(db, inDoubt)).state).toBe('accepted');
+
+  const listed = readEvents(await runCli(['webhooks', 'list', ...configured], options));
+  expect(listed.map(({ webhook_type: type }) => type)).toContain('new_influencer_order');
+  const deleted = readEvents(await runCli(['webhooks', 'delete', receiver.url, ...configured], options));
+  expect(deleted).toHaveLength(10);
+  expect(readEvents(await runCli(['webhooks', 'list', ...configured], options))).toEqual([]);
+  receiver.process.kill('SIGTERM');
+  expect(await receiver.process.ended).toMatchObject({ exitCode: 0 });
+});
+
+it('says what is missing when there is no secret', async () => {
+  const { folder, databaseUrl } = await setup();
+  writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
+  const ended = await runCli(['webhooks', '--config', 'pipeline.yaml'], {
+    cwd: folder,
+    env: { DATABASE_URL: databaseUrl },
+  });
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain('INFLUENCER_WEBHOOK_SECRET');
+});
+
+type Service = { readonly url: string; readonly key: string; readonly webhook_secret: string };
+
+async function startService(): Promise<Service> {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0', '--allow-private-webhooks'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as Service;
+  throw new Error('the sandbox ended before it said where it listens');
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two cores: more would only wait for each other, and for Postgres.
+    maxWorkers: 2,
+  },
+});
