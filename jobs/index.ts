@@ -1,15 +1,17 @@
 import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
 import { EXIT } from '../src/model/exit-code.ts';
 import { KnownError } from '../src/model/known-error.ts';
-import type { Flow } from '../src/pipeline/run-job.ts';
+import type { Run } from '../src/pipeline/run.ts';
+import type { Flow, FlowEnd } from '../src/pipeline/run-job.ts';
 import { attributeOrdersJob } from './attribute-orders.ts';
 
 /** One kind of job: what a configuration names, and what runs. */
-export type JobKind = {
-  readonly kind: JobSettings['kind'];
+export type JobKind<Settings extends JobSettings = JobSettings> = {
+  readonly kind: Settings['kind'];
   /** One line for people. */
   readonly summary: string;
-  readonly flow: Flow;
+  /** Written as a method, so that kinds with settings of their own fit into one list; `findJob` pairs each with its own. */
+  flow(run: Run<Settings>): Promise<FlowEnd>;
 };
 
 /** Every kind of job. A new one is a file beside this one, and a line here. */

@@ -5,7 +5,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { FetchRawRows, RawRows } from '../model/raw-rows.ts';
-import type { RejectedRowPlace } from '../model/run.ts';
+import type { RejectedRowPlace } from '../model/report.ts';
 import { listRejected, type RejectedFilter } from '../report/list-rejected.ts';
 import { renderCsv } from './render/csv.ts';
 import type { Output } from './render/output.ts';

@@ -11,6 +11,7 @@ import { listenForStop } from './listen-for-stop.ts';
 import { configOption, openConfig, withDatabase } from './open-config.ts';
 import { isLoopback, openClient } from './open-service.ts';
 import type { Output } from './render/output.ts';
+import { rendererOf } from './render/reports/index.ts';
 import { renderRunSummary } from './render/run-summary.ts';
 import type { RunCommandOptions } from './run.ts';
 
@@ -54,34 +55,17 @@ export async function performConfigured(
           progress,
           draining: stopping.signal,
         });
-        const { finished, details, stop, codeProblems, exitCode } = result;
+        const { finished, report, stop, exitCode } = result;
         const problem = stop === null ? null : describeStop(stop);
         const { isPlan } = request;
-        const summary = {
-          finished,
-          details,
-          problem,
-          codeProblems,
-          configOption: configOption(request.options),
-          isPlan,
-        };
+        const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
         // Between the progress and the result.
         if (!output.json) output.warn('');
         output.print(renderRunSummary(summary, output.screen));
-        for (const problem of codeProblems) output.emit({ event: 'code_problem', ...problem });
+        for (const event of rendererOf(report.kind).events(report)) output.emit(event);
         output.emit(finished);
-        const { job: name, run_id, status, counts } = finished;
-        log.info(
-          {
-            job: name,
-            run_id,
-            status,
-            exit_code: exitCode,
-            ...counts.entries,
-            rejected_rows: counts.rejected_rows,
-          },
-          'run finished',
-        );
+        const { event: _, ...facts } = finished;
+        log.info({ ...facts, exit_code: exitCode }, 'run finished');
         return exitCode;
       },
       { migrated: false },
@@ -97,6 +81,6 @@ export async function performConfigured(
 /** Live is deliberate: a run says where it sends to. */
 function openJobClient(config: PipelineConfig, output: Output): Client {
   const api = requireService(config);
-  if (!isLoopback(api.url)) output.warn(`Live: orders are posted to ${api.url}.`);
+  if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
   return openClient(api, { connections: api.concurrency });
 }

@@ -11,7 +11,7 @@ import {
 } from '../ledger/resolve.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import type { Doubt } from '../model/run.ts';
+import type { Doubt } from '../model/orders-report.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';

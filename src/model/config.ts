@@ -70,7 +70,7 @@ export type SourceLimits = {
   readonly maxCancelledShare: number;
 };
 
-/** One member for each kind of job; `kind` tells them apart. */
+/** One member for each kind of job; `kind` tells them apart. All have `name`, `schedule` and `sources` (empty for one that reads no exports). */
 export type JobSettings = AttributeOrdersSettings;
 
 export type AttributeOrdersSettings = {

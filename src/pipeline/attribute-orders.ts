@@ -5,6 +5,7 @@ import { layoutFolders } from '../config/layout-folders.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
 import { loadLayout } from '../map/load-layout.ts';
 import type { AttributeOrdersSettings, SourceSettings } from '../model/config.ts';
+import { reportOrders } from '../report/report-orders.ts';
 import { intakeSource } from './intake-source.ts';
 import { openAccount } from './open-account.ts';
 import { postReady } from './post-ready.ts';
@@ -15,7 +16,7 @@ import { settlePast } from './settle-past.ts';
 /** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
 const NO_ACCOUNT = 'not bound yet';
 
-/** The way of orders: list → open → decode → parse → group → map → stage → seal → attribute → claim → post → record. */
+/** The way of orders: list → open → decode → parse → group → map → stage → seal → attribute → claim → post → record → report. */
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd> {
   const { db, job, client } = run;
   const sources = sourcesOf(run);
@@ -52,7 +53,13 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
 
   const stop = client === null ? null : await postReady(run, client, accountId);
-  return { stop, codeProblems: codes.problems };
+  const report = await reportOrders(db, {
+    runId: run.runId,
+    job: job.name,
+    sources: job.sources,
+    codeProblems: codes.problems,
+  });
+  return { stop, report };
 }
 
 /** The status words that the source's layout credits. */

@@ -4,7 +4,8 @@ import { createClaimer } from '../ledger/claim.ts';
 import { countReady, readyEntries } from '../ledger/ready-entries.ts';
 import { createRecorder } from '../ledger/record.ts';
 import { openSpool, replaySpool } from '../ledger/spool.ts';
-import { createLane, type LaneStop } from '../post/lane.ts';
+import type { RunStop } from '../model/run.ts';
+import { createLane } from '../post/lane.ts';
 import { createSender } from '../post/send.ts';
 import { outcomeWithoutSecret } from '../post/without-secret.ts';
 import { postEntries } from './post-entries.ts';
@@ -19,7 +20,7 @@ const WORTH_A_WORD_MS = 2_000;
  *
  * @returns why it stopped before everything was posted; null when it came to the end.
  */
-export async function postReady(run: Run, client: Client, accountId: string): Promise<LaneStop | null> {
+export async function postReady(run: Run, client: Client, accountId: string): Promise<RunStop | null> {
   const { db, job, config, options, progress, owner, runId } = run;
   const { concurrency, requestsPerSecond } = config.api;
   const total = Math.min(options.limit ?? Number.POSITIVE_INFINITY, await countReady(db, job.name));

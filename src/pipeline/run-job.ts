@@ -7,9 +7,7 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
-import type { CodeProblem, RunDetails, RunFinished, RunStatus } from '../model/run.ts';
-import type { LaneStop } from '../post/lane.ts';
-import { summariseRun } from '../report/summarise-run.ts';
+import type { RunFinished, RunReport, RunStatus, RunStop } from '../model/run.ts';
 import {
   acquireLease,
   type Heartbeat,
@@ -24,12 +22,11 @@ import { explainAbort, type Run, type RunOptions } from './run.ts';
 /** How a flow ended. */
 export type FlowEnd = {
   /** Why it stopped before its end; null when it came to its end. */
-  readonly stop: LaneStop | null;
-  /** What could not be used of codes.csv. */
-  readonly codeProblems: readonly CodeProblem[];
+  readonly stop: RunStop | null;
+  readonly report: RunReport;
 };
 
-/** What a kind of job does. */
+/** What a kind of job does: its steps, and at last what they came to. */
 export type Flow<Settings extends JobSettings = JobSettings> = (run: Run<Settings>) => Promise<FlowEnd>;
 
 export type RunJobOptions<Settings extends JobSettings> = {
@@ -47,7 +44,6 @@ export type RunJobOptions<Settings extends JobSettings> = {
 
 export type RunResult = FlowEnd & {
   readonly finished: RunFinished;
-  readonly details: RunDetails;
   readonly exitCode: ExitCode;
 };
 
@@ -125,59 +121,46 @@ async function planned<Settings extends JobSettings>(
   }
 }
 
-/** Runs the flow and counts what came of it. */
+/** Runs the flow and judges what came of it. */
 async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
 ): Promise<RunResult> {
-  const { stop, codeProblems } = await options
+  const end = await options
     .flow(run)
     .catch((error: unknown) => {
       throw explainAbort(error, options.draining);
     })
     .finally(() => options.progress.end());
-  const { job } = options;
-  const { counts, amounts, details } = await summariseRun(run.db, {
-    runId: run.runId,
-    job: job.name,
-    sources: job.sources,
-  });
-  const { status, exitCode } = judge({ counts, details, stop, codeProblems });
-  return {
-    finished: { event: 'run_finished', job: job.name, run_id: run.runId, status, counts, amounts },
-    details,
-    stop,
-    codeProblems,
-    exitCode,
-  };
+  const { kind, counts, amounts } = end.report;
+  const { status, exitCode } = judge(end);
+  const finished = {
+    event: 'run_finished',
+    job: options.job.name,
+    kind,
+    run_id: run.runId,
+    status,
+    counts,
+    amounts,
+  } as const;
+  return { ...end, finished, exitCode };
 }
 
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
 
 /** What is worst decides. Partial is not success: whatever waits for a person makes the status `issues`. */
-function judge({
-  counts,
-  details,
-  stop,
-  codeProblems,
-}: FlowEnd & { counts: RunFinished['counts']; details: RunDetails }): Judged {
+function judge({ stop, report }: FlowEnd): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
-  if (!details.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
-  if (stop !== null) return { status: 'failed', exitCode: EXIT.crash };
-  const { in_doubt: inDoubt, rejected, held } = counts.entries;
-  if (inDoubt > 0) return { status: 'issues', exitCode: EXIT.doubts };
-  const isPartial =
-    codeProblems.length > 0 ||
-    counts.rejected_rows > 0 ||
-    details.heldFiles.length > 0 ||
-    rejected > 0 ||
-    held > 0;
-  return isPartial ? { status: 'issues', exitCode: EXIT.rowsRejected } : { status: 'ok', exitCode: EXIT.ok };
+  if (stop !== null || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
+  if (report.doubts > 0) return { status: 'issues', exitCode: EXIT.doubts };
+  return report.needsAttention
+    ? { status: 'issues', exitCode: EXIT.rowsRejected }
+    : { status: 'ok', exitCode: EXIT.ok };
 }
 
 /** One sentence for the run's record and for a person. */
-export function describeStop(stop: LaneStop): string {
+export function describeStop(stop: RunStop): string {
   return stop.kind === 'drained' ? 'The run was asked to end.' : `Posting stopped: ${stop.message}.`;
 }
 

@@ -1,17 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome } from '../model/ledger.ts';
+import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
 import { createPace } from './pace.ts';
 import { createWindow } from './window.ts';
-
-/** Why a lane takes no more entries. What is ready stays ready for the next run. */
-export type LaneStop =
-  | { readonly kind: 'drained' }
-  | { readonly kind: 'unauthorised'; readonly message: string }
-  | { readonly kind: 'unavailable'; readonly message: string }
-  | { readonly kind: 'throttled'; readonly message: string }
-  | { readonly kind: 'lease_lost'; readonly message: string }
-  | { readonly kind: 'database_lost'; readonly message: string };
 
 export type LaneOptions = {
   readonly concurrency: number;
@@ -32,8 +24,9 @@ export type Lane = {
   report(outcome: Outcome): void;
   /** False when a request that is claimed and not yet written must stay unwritten: the lane is stopped, or the lease may be over. */
   mayWrite(): boolean;
-  stop(stop: LaneStop): void;
-  stopped(): LaneStop | null;
+  stop(stop: RunStop): void;
+  /** Why it takes no more; null while it does. What is ready stays ready for the next run. */
+  stopped(): RunStop | null;
   /** How many requests may be in flight now. */
   window(): number;
   /** Aborts when the lane stops, for those who wait on something else. */
@@ -50,11 +43,11 @@ export function createLane(options: LaneOptions): Lane {
   const window = createWindow(options.concurrency);
   const breaker = createBreaker(now);
   const stopping = new AbortController();
-  let stopped: LaneStop | null = null;
+  let stopped: RunStop | null = null;
   let pausedUntil = 0;
   let probing: Promise<void> | null = null;
 
-  function stop(reason: LaneStop): void {
+  function stop(reason: RunStop): void {
     stopped ??= reason;
     stopping.abort();
   }

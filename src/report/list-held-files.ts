@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { HeldFile } from '../model/run.ts';
+import type { HeldFile } from '../model/report.ts';
 
 /** Files that are kept back as a whole now, newest first. A newer version of the same object that was read takes its place. */
 export async function listHeldFiles(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { RejectedRowPlace } from '../model/run.ts';
+import type { RejectedRowPlace } from '../model/report.ts';
 
 export type RejectedFilter = {
   readonly runId?: string;

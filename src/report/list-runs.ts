@@ -1,18 +1,19 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { RunAmount, RunCounts } from '../model/run.ts';
+import type { RunAmount } from '../model/report.ts';
+import type { RunReport } from '../model/run.ts';
 
 export type ListedRun = {
   readonly runId: string;
   readonly job: string;
-  readonly kind: string;
+  readonly kind: RunReport['kind'];
   /** As stored, or `lost`: it still says running, but its process gives no sign of life. */
   readonly status: string;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
   readonly seconds: number;
   readonly exitCode: number | null;
-  readonly counts: RunCounts | null;
+  readonly counts: RunReport['counts'] | null;
   readonly amounts: readonly RunAmount[] | null;
   readonly problem: string | null;
 };

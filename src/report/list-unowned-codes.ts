@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { UnownedCode } from '../model/run.ts';
+import type { UnownedCode } from '../model/orders-report.ts';
 
 export type UnownedCodes = { readonly codes: readonly UnownedCode[]; readonly total: number };
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { Doubt, HeldFile } from '../model/run.ts';
+import type { Doubt } from '../model/orders-report.ts';
+import type { HeldFile } from '../model/report.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';

@@ -10,7 +10,8 @@ import { renderRunSummary } from '../../src/cli/render/run-summary.ts';
 import { plainScreen } from '../../src/cli/render/screen.ts';
 import { renderTable } from '../../src/cli/render/table.ts';
 import { formatBytes, formatDuration, wrap } from '../../src/cli/render/text.ts';
-import type { RunDetails, RunFinished } from '../../src/model/run.ts';
+import type { OrderDetails, OrdersReport } from '../../src/model/orders-report.ts';
+import type { RunFinished } from '../../src/model/run.ts';
 
 const screen = plainScreen(80);
 
@@ -265,9 +266,10 @@ describe('output', () => {
 });
 
 describe('summary of a run', () => {
-  const finished: RunFinished = {
+  const finished: RunFinished<OrdersReport> = {
     event: 'run_finished',
     job: 'attribute-orders',
+    kind: 'attribute-orders',
     run_id: '12',
     status: 'issues',
     counts: {
@@ -295,8 +297,7 @@ describe('summary of a run', () => {
     version: 'v',
     runId: '12',
   };
-  const details: RunDetails = {
-    sumsAddUp: true,
+  const details: OrderDetails = {
     standings: [
       { ...group, standing: 'accepted', orders: 3, amount: '1234.5000' },
       { ...group, standing: 'accepted', currency: 'USD', amount: '0.1000' },
@@ -347,10 +348,20 @@ describe('summary of a run', () => {
       },
     ],
     adjustments: [{ kind: 'refunded', orders: 1 }],
+    codeProblems: [],
+  };
+  const report: OrdersReport = {
+    kind: 'attribute-orders',
+    counts: finished.counts,
+    amounts: finished.amounts,
+    details,
+    sumsAddUp: true,
+    doubts: 1,
+    needsAttention: true,
   };
 
   test('explains itself', () => {
-    const text = renderRunSummary({ finished, details, configOption: ' --config x.yaml' }, screen);
+    const text = renderRunSummary({ finished, report, configOption: ' --config x.yaml' }, screen);
     expect(text).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: done, with something for you to look at
       Read 2 files, 31 rows, 1 file with content read before.
@@ -420,8 +431,7 @@ describe('summary of a run', () => {
         entries: { accepted: 0, rejected: 0, in_doubt: 0, held: 0, ready: 0, already: 0 },
       },
     } as const;
-    const nothing: RunDetails = {
-      sumsAddUp: true,
+    const nothing: OrderDetails = {
       standings: [],
       duplicateFiles: 0,
       unownedCodes: [],
@@ -430,8 +440,14 @@ describe('summary of a run', () => {
       heldFiles: [],
       doubts: [],
       adjustments: [],
+      codeProblems: [],
     };
-    expect(renderRunSummary({ finished: none, details: nothing }, screen)).toMatchInlineSnapshot(`
+    expect(
+      renderRunSummary(
+        { finished: none, report: { ...report, counts: none.counts, details: nothing } },
+        screen,
+      ),
+    ).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: ok
       Read 2 files, 31 rows.
 
@@ -446,14 +462,14 @@ describe('summary of a run', () => {
   });
 
   test('shouts when the sums do not add up', () => {
-    const text = renderRunSummary({ finished, details: { ...details, sumsAddUp: false } }, screen);
+    const text = renderRunSummary({ finished, report: { ...report, sumsAddUp: false } }, screen);
     expect(text).toContain('THE SUMS DO NOT ADD UP: 15 orders = ');
   });
 
   test('says why it stopped', () => {
     const failed: RunFinished = { ...finished, status: 'failed' };
     const text = renderRunSummary(
-      { finished: failed, details, problem: 'Posting stopped: the key was refused.' },
+      { finished: failed, report, problem: 'Posting stopped: the key was refused.' },
       screen,
     );
     expect(text).toContain('Run 12 of attribute-orders: failed\nPosting stopped: the key was refused.\n');
@@ -461,7 +477,10 @@ describe('summary of a run', () => {
 
   test('of a plan says that nothing was sent', () => {
     const standings = [{ ...group, standing: 'ready' as const }];
-    const text = renderRunSummary({ finished, details: { ...details, standings }, isPlan: true }, screen);
+    const text = renderRunSummary(
+      { finished, report: { ...report, details: { ...details, standings } }, isPlan: true },
+      screen,
+    );
     expect(text).toContain('Plan of attribute-orders: nothing was sent');
     expect(text).toContain('would be posted');
     expect(text).not.toContain('rejected --run');

@@ -38,6 +38,7 @@ describe('run --json', () => {
     expect(finished).toEqual({
       event: 'run_finished',
       job: 'orders',
+      kind: 'attribute-orders',
       run_id: expect.stringMatching(/^\d+$/),
       status: 'issues',
       counts: {

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { connect } from '../../src/db/connect.ts';
+import type { OrdersReport } from '../../src/model/orders-report.ts';
 import type { RunFinished } from '../../src/model/run.ts';
 import { type CliProcess, type CliResult, readEvents, startCli } from '../support/run-cli.ts';
 import { type SandboxProcess, startSandboxProcess, type TrueReferral } from '../support/sandbox-process.ts';
@@ -43,7 +44,7 @@ export type WorkshopOptions = {
 export type Ended = CliResult & {
   readonly events: readonly Record<string, unknown>[];
   /** The last event, when it is `run_finished`. */
-  readonly finished: RunFinished | null;
+  readonly finished: RunFinished<OrdersReport> | null;
 };
 
 export type Workshop = {
@@ -121,7 +122,7 @@ export function readRun(result: CliResult): Ended {
   const events = readEvents(result);
   const last = events.at(-1);
   const isFinished = last?.event === 'run_finished';
-  return { ...result, events, finished: isFinished ? (last as unknown as RunFinished) : null };
+  return { ...result, events, finished: isFinished ? (last as unknown as RunFinished<OrdersReport>) : null };
 }
 
 function configText({ api = '', flow = FLOW }: WorkshopOptions): string {
@@ -175,7 +176,7 @@ export function trueCents(referrals: readonly TrueReferral[]): number {
 }
 
 /** Whether everything is counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
-export function expectSums({ counts }: Pick<RunFinished, 'counts'>): void {
+export function expectSums({ counts }: Pick<RunFinished<OrdersReport>, 'counts'>): void {
   const { orders, excluded, unattributed, organic, entries } = counts;
   const parts = [...Object.values(excluded), unattributed, organic, ...Object.values(entries)];
   expect(parts.reduce((sum, part) => sum + part, 0)).toBe(orders);

@@ -15,7 +15,7 @@ import type { CrashPoint, PostingOrders } from './posting-process.ts';
 
 /** Short, so that the next process need not wait long until the lease of a killed one is over. */
 const LEASE_MS = 1_500;
-const CONCURRENCY = 4;
+export const CONCURRENCY = 4;
 /** What may be claimed at a time: those on the wire and half as many more (post-entries.ts). */
 const CLAIMED_AT_MOST = 6;
 

@@ -7,7 +7,7 @@ import { listDoubts } from '../../src/report/list-doubts.ts';
 import { countRejected, listRejected } from '../../src/report/list-rejected.ts';
 import { listRuns } from '../../src/report/list-runs.ts';
 import { readStatus } from '../../src/report/read-status.ts';
-import { addUp, summariseRun } from '../../src/report/summarise-run.ts';
+import { addUp, reportOrders } from '../../src/report/report-orders.ts';
 import { setup } from '../support/setup.ts';
 import { FILE, JOB, SOURCE, seedRuns } from './seed.ts';
 
@@ -17,7 +17,12 @@ describe('summary of a run', () => {
   test('every order is counted once, and the sums add up', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { counts, amounts, details } = await summariseRun(db, { runId, job: JOB, sources });
+    const { counts, amounts, sumsAddUp } = await reportOrders(db, {
+      runId,
+      job: JOB,
+      sources,
+      codeProblems: [],
+    });
     expect(counts).toEqual({
       files: 1,
       rows: 13,
@@ -29,7 +34,7 @@ describe('summary of a run', () => {
       // Order 9002 was accepted before it was cancelled: what the ledger knows wins.
       entries: { accepted: 2, rejected: 1, in_doubt: 2, held: 2, ready: 1, already: 2 },
     });
-    expect(details.sumsAddUp).toBe(true);
+    expect(sumsAddUp).toBe(true);
     expect(addUp(counts)).toBe(true);
     expect(addUp({ ...counts, organic: 2 })).toBe(false);
     expect(amounts).toEqual([
@@ -42,9 +47,14 @@ describe('summary of a run', () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     await sql`delete from intake.attributions where order_id = '1009'`.execute(db);
-    const { counts, details } = await summariseRun(db, { runId, job: JOB, sources });
+    const { counts, details, sumsAddUp } = await reportOrders(db, {
+      runId,
+      job: JOB,
+      sources,
+      codeProblems: [],
+    });
     expect(counts.orders).toBe(14);
-    expect(details.sumsAddUp).toBe(false);
+    expect(sumsAddUp).toBe(false);
     expect(details.standings).toContainEqual({
       standing: 'unaccounted',
       reason: null,
@@ -61,7 +71,7 @@ describe('summary of a run', () => {
       select 'worker:x', owner, now() + interval '1 minute', 'h', 1 from ledger.entries where state = 'sending'`.execute(
       db,
     );
-    const { counts } = await summariseRun(db, { runId, job: JOB, sources });
+    const { counts } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
     expect(counts.entries).toMatchObject({ ready: 2, in_doubt: 1 });
     expect(await listDoubts(db)).toHaveLength(1);
   });
@@ -69,7 +79,7 @@ describe('summary of a run', () => {
   test('codes that nobody owns are folded and ranked by revenue in their currency', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { details } = await summariseRun(db, { runId, job: JOB, sources });
+    const { details } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
     expect(details.unownedCodes).toEqual([
       { code: 'SUMMER 5', currency: 'EUR', orders: 2, amount: '150.0000' },
       { code: 'XMAS', currency: 'EUR', orders: 1, amount: '70.0000' },
@@ -80,7 +90,7 @@ describe('summary of a run', () => {
   test('rejected rows, held files and doubts come with their places and reasons', async () => {
     const { db } = await setup();
     const { runId, doubtId, lostId } = await seedRuns(db);
-    const { details } = await summariseRun(db, { runId, job: JOB, sources });
+    const { details } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
     expect(details.rejectedRows).toMatchObject([
       { uri: FILE, line: 14, record: 13, column: 'Total', value: '12,3x', code: 'bad_money' },
     ]);
@@ -91,7 +101,12 @@ describe('summary of a run', () => {
   test('another job of other sources counts none of them', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { counts } = await summariseRun(db, { runId, job: 'other', sources: ['other-shop'] });
+    const { counts } = await reportOrders(db, {
+      runId,
+      job: 'other',
+      sources: ['other-shop'],
+      codeProblems: [],
+    });
     expect(counts).toMatchObject({ orders: 0, entries: { accepted: 0, in_doubt: 0 } });
   });
 });
@@ -186,8 +201,8 @@ test('every report works on the embedded database too', async () => {
   try {
     await migrate(db);
     const { runId } = await seedRuns(db);
-    const { details, counts } = await summariseRun(db, { runId, job: JOB, sources });
-    expect(details.sumsAddUp).toBe(true);
+    const { counts, sumsAddUp } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
+    expect(sumsAddUp).toBe(true);
     expect(counts.orders).toBe(14);
     expect(await explainOrder(db, { order: '1005' })).toHaveLength(1);
     expect((await readStatus(db)).doubts).toHaveLength(2);

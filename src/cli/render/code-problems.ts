@@ -1,4 +1,4 @@
-import type { CodeProblem } from '../../model/run.ts';
+import type { CodeProblem } from '../../model/orders-report.ts';
 import { heading } from './heading.ts';
 import type { Screen } from './screen.ts';
 import { cut, formatCount, wrap } from './text.ts';

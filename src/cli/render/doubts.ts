@@ -1,4 +1,4 @@
-import type { Doubt } from '../../model/run.ts';
+import type { Doubt } from '../../model/orders-report.ts';
 import { formatAmounts, formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { formatDuration, formatInstant, plural, wrap } from './text.ts';
@@ -28,6 +28,13 @@ export function renderDoubts(
     screen.style('dim', '  # nobody will find out: let it go'),
     `  ${command} --write-off --reason '…'${configOption}`,
   ].join('\n')}\n`;
+}
+
+/** One doubt in one or two lines. */
+export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
+  const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
+  const text = `entry ${doubt.entryId}: order ${doubt.orderId ?? '?'}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
+  return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
 }
 
 function renderDoubt(doubt: Doubt, screen: Screen): string {

@@ -1,7 +1,6 @@
-import type { RejectedRowPlace } from '../../model/run.ts';
-import { renderRejectedRow } from './run-summary.ts';
+import type { RejectedRowPlace } from '../../model/report.ts';
 import type { Screen } from './screen.ts';
-import { formatCount, plural } from './text.ts';
+import { cut, fileName, formatCount, plural, wrap } from './text.ts';
 
 export type RejectedInput = {
   readonly rows: readonly RejectedRowPlace[];
@@ -22,4 +21,15 @@ export function renderRejected({ rows, total, configOption = '' }: RejectedInput
     screen.style('dim', '# the rows themselves, to mend them and drop them back'),
     `npx influencer-sync rejected --export mend.csv${configOption}`,
   ].join('\n')}\n`;
+}
+
+/** File, line, column, value, what is wrong, how to mend it. */
+export function renderRejectedRow(row: RejectedRowPlace, screen: Screen): readonly string[] {
+  const column = row.column === null ? '' : `, column ${row.column}`;
+  const value = row.value === null ? '' : ` ${JSON.stringify(cut(row.value, 40))}`;
+  return [
+    `  ${screen.style('bold', `${fileName(row.uri)} line ${formatCount(row.line)}${column}`)}${value}`,
+    wrap(row.reason, { width: screen.columns, indent: '    ' }),
+    screen.style('cyan', wrap(row.help, { width: screen.columns, indent: '    ' })),
+  ];
 }

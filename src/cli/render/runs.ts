@@ -1,8 +1,9 @@
 import type { ListedRun } from '../../report/list-runs.ts';
 import { formatAmounts } from './money.ts';
+import { rendererOf } from './reports/index.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
-import { formatCount, formatDuration, formatInstant, wrap } from './text.ts';
+import { formatDuration, formatInstant, wrap } from './text.ts';
 
 const LOST = 'its process gives no sign of life; the next run of the job goes on from there';
 
@@ -15,7 +16,7 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
     { title: 'status', cutAt: 'never' },
     { title: 'started (UTC)', cutAt: 'never' },
     { title: 'took', align: 'right' },
-    { title: 'posted', align: 'right' },
+    { title: 'did' },
     { title: 'amount' },
   ] as const;
   const rows = runs.map((run) => [
@@ -24,7 +25,7 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
     run.status,
     formatInstant(run.startedAt).slice(0, 16),
     run.status === 'lost' ? '' : formatDuration(run.seconds),
-    run.counts === null ? '' : formatCount(run.counts.entries.accepted),
+    run.counts === null ? '' : rendererOf(run.kind).did(run.counts),
     formatAmounts((run.amounts ?? []).map(({ currency, accepted }) => ({ currency, amount: accepted }))),
   ]);
   const problems = runs.flatMap((run) => {

@@ -1,7 +1,7 @@
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Status } from '../../report/read-status.ts';
+import { renderDoubtLine } from './doubts.ts';
 import { formatMoney } from './money.ts';
-import { renderDoubtLine } from './run-summary.ts';
 import { renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';

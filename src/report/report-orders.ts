@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type {
   AdjustmentGroup,
-  RunAmount,
-  RunCounts,
-  RunDetails,
+  CodeProblem,
+  OrderCounts,
+  OrdersReport,
   Standing,
   StandingGroup,
-} from '../model/run.ts';
+} from '../model/orders-report.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
@@ -18,52 +18,59 @@ import { standingOfOrders } from './standing.ts';
 const SHOWN_ROWS = 5;
 const SHOWN_CODES = 10;
 
-export type RunSummary = {
-  readonly counts: RunCounts;
-  readonly amounts: readonly RunAmount[];
-  readonly details: RunDetails;
-};
-
 /**
- * What a run did and where every order of its job stands after it: the counts of `run_finished`, and what the summary says beyond them.
- * Called when the run has settled what it claimed and before it is ended.
+ * What a run of `attribute-orders` did and where every order of its job stands after it. Called when the run has settled what it claimed
+ * and before it is ended.
  *
  * @param options.sources names of the job's sources.
+ * @param options.codeProblems what could not be used of codes.csv.
  */
-export async function summariseRun(
+export async function reportOrders(
   db: Database,
-  options: { readonly runId: string; readonly job: string; readonly sources: readonly string[] },
-): Promise<RunSummary> {
-  const { runId, job, sources } = options;
+  options: {
+    readonly runId: string;
+    readonly job: string;
+    readonly sources: readonly string[];
+    readonly codeProblems: readonly CodeProblem[];
+  },
+): Promise<OrdersReport> {
+  const { runId, job, sources, codeProblems } = options;
   const standings = await readStandings(db, options);
   const files = await readFiles(db, runId);
   const counts = toCounts(standings, files);
   const unowned = await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
   const rejectedRows = await listRejected(db, { runId, limit: SHOWN_ROWS });
+  const heldFiles = await listHeldFiles(db, { sources });
+  const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
+    kind: 'attribute-orders',
     counts,
     amounts: standings
       .filter(({ standing }) => standing === 'accepted')
       .map(({ currency, amount }) => ({ currency, accepted: amount })),
+    sumsAddUp:
+      countOf(standings, 'unaccounted') === 0 &&
+      addUp(counts) &&
+      files.rows === files.orderRows + files.rejectedRows,
+    doubts,
+    needsAttention:
+      codeProblems.length > 0 || counts.rejected_rows > 0 || heldFiles.length > 0 || rejected > 0 || held > 0,
     details: {
-      sumsAddUp:
-        countOf(standings, 'unaccounted') === 0 &&
-        addUp(counts) &&
-        files.rows === files.orderRows + files.rejectedRows,
       standings,
       duplicateFiles: files.duplicates,
       unownedCodes: unowned.codes,
       unownedCodesTotal: unowned.total,
       rejectedRows,
-      heldFiles: await listHeldFiles(db, { sources }),
+      heldFiles,
       doubts: await listDoubts(db, { job, limit: SHOWN_ROWS }),
       adjustments: await readAdjustments(db, runId),
+      codeProblems,
     },
   };
 }
 
 /** Whether every order is counted, and counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
-export function addUp({ orders, excluded, unattributed, organic, entries }: RunCounts): boolean {
+export function addUp({ orders, excluded, unattributed, organic, entries }: OrderCounts): boolean {
   const parts = [...Object.values(excluded), unattributed, organic, ...Object.values(entries)];
   return orders === parts.reduce((sum, part) => sum + part, 0);
 }
@@ -102,7 +109,7 @@ async function readFiles(db: Database, runId: string): Promise<Files> {
   };
 }
 
-function toCounts(standings: readonly StandingGroup[], files: Files): RunCounts {
+function toCounts(standings: readonly StandingGroup[], files: Files): OrderCounts {
   const excluded: Record<string, number> = {};
   for (const { standing, reason, orders } of standings) {
     if (standing === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;
