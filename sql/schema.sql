@@ -9,9 +9,17 @@ CREATE SCHEMA ledger;
 
 COMMENT ON SCHEMA ledger IS 'What may be sent to the service, what was sent, and what became of it. The truth about money.';
 
+CREATE SCHEMA mirror;
+
+COMMENT ON SCHEMA mirror IS 'The account as the service tells it: brands, dealflows, deals, collaborations, their history, and how complete all that is.';
+
 CREATE SCHEMA ops;
 
 COMMENT ON SCHEMA ops IS 'What ran, when, and who holds what.';
+
+CREATE SCHEMA reporting;
+
+COMMENT ON SCHEMA reporting IS 'Worked out from intake and ledger for the views of schema bi. Nothing here is a source of truth; analysts read bi.';
 
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -21,6 +29,18 @@ begin
 end $$;
 
 COMMENT ON FUNCTION ledger.refuse_change() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
+
+CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(reference, '^.*/deal/([^/?#]+).*$'::text, '\1'::text);
+
+COMMENT ON FUNCTION reporting.deal_id_of(reference text) IS 'The id of a deal where codes.csv or an export gives its address in the service; an id stays as it is.';
+
+CREATE FUNCTION reporting.without_addresses(words text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN (POSITION(('@'::text) IN (words)) = 0) THEN words ELSE regexp_replace(words, '([^\s@"''<>(),;:])[^\s@"''<>(),;:]{0,253}@[^\s@"''<>(),;:]{1,254}'::text, '\1***@***'::text, 'g'::text) END;
+
+COMMENT ON FUNCTION reporting.without_addresses(words text) IS 'A text with each e-mail address cut to its first letter, as model/mask-addresses.ts does it; @handles stay.';
 
 CREATE TABLE intake.attributed_files (
     job text NOT NULL,
@@ -148,8 +168,8 @@ COMMENT ON COLUMN intake.code_lists.loaded_at IS 'When they last changed.';
 
 CREATE TABLE intake.codes (
     job text NOT NULL,
-    code_folded text NOT NULL,
-    code text NOT NULL,
+    code_folded text,
+    code text,
     line_no integer NOT NULL,
     brand_id text,
     influencer_handle text,
@@ -158,18 +178,21 @@ CREATE TABLE intake.codes (
     collab_id text,
     target text NOT NULL,
     valid_from timestamp with time zone,
-    valid_to timestamp with time zone
+    valid_to timestamp with time zone,
+    link text,
+    link_folded text[],
+    CONSTRAINT a_code_or_a_link CHECK ((((code IS NULL) = (code_folded IS NULL)) AND ((link IS NULL) = (link_folded IS NULL)) AND ((code IS NULL) <> (link IS NULL)) AND (cardinality(link_folded) > 0)))
 );
 
 COMMENT ON TABLE intake.codes IS 'Who owns which discount code, as codes.csv of each job says. Replaced as a whole when the file changes.';
 
 COMMENT ON COLUMN intake.codes.job IS 'Job that reads the file.';
 
-COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded: what orders are matched by.';
+COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded: what orders are matched by. Null where the row is a link.';
 
-COMMENT ON COLUMN intake.codes.code IS 'Code as written.';
+COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
 
-COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv.';
+COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; below 0 where an event of the service told of it.';
 
 COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
 
@@ -186,6 +209,53 @@ COMMENT ON COLUMN intake.codes.target IS 'What tells two owners apart: deal, els
 COMMENT ON COLUMN intake.codes.valid_from IS 'First instant at which it counts; null: always.';
 
 COMMENT ON COLUMN intake.codes.valid_to IS 'First instant at which it no longer counts; null: never ends.';
+
+COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, as the event wrote it; null where the row is a code.';
+
+COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
+
+CREATE TABLE intake.contacts (
+    batch_id bigint NOT NULL,
+    job text NOT NULL,
+    brand_id text NOT NULL,
+    source_file_id bigint NOT NULL,
+    purpose text NOT NULL,
+    influencer_list text NOT NULL,
+    contact_hashes uuid[] NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
+    CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
+)
+WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
+ALTER TABLE ONLY intake.contacts ALTER COLUMN influencer_list SET STORAGE EXTERNAL;
+ALTER TABLE ONLY intake.contacts ALTER COLUMN contact_hashes SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE intake.contacts IS 'The only place of plain addresses: one row a batch that waits to be sent. Deleted as soon as the service has taken it.';
+
+COMMENT ON COLUMN intake.contacts.batch_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.contacts.job IS 'Job that sends it.';
+
+COMMENT ON COLUMN intake.contacts.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN intake.contacts.source_file_id IS 'File that stated them. It counts once that file is sealed.';
+
+COMMENT ON COLUMN intake.contacts.purpose IS 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
+
+COMMENT ON COLUMN intake.contacts.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
+
+COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash, in the same order.';
+
+COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
+
+ALTER TABLE intake.contacts ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.contacts_batch_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
@@ -404,10 +474,15 @@ CREATE TABLE intake.source_files (
     run_id bigint NOT NULL,
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     sealed_at timestamp with time zone,
+    read_for text DEFAULT 'orders'::text NOT NULL,
+    contact_rows bigint DEFAULT 0 NOT NULL,
+    contacts_new bigint DEFAULT 0 NOT NULL,
+    passed_over jsonb,
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
-    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (order_rows + rejected_rows))))),
+    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
+    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
@@ -462,6 +537,14 @@ COMMENT ON COLUMN intake.source_files.run_id IS 'Run that read it last.';
 COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened.';
 
 COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
+
+COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
+
+COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
+
+COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
+
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
 
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
@@ -600,6 +683,75 @@ COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
 COMMENT ON COLUMN ledger.attempts.body_hash IS 'Digest of the body that it sends.';
 
 COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
+
+CREATE TABLE ledger.contact_key (
+    only_row boolean DEFAULT true NOT NULL,
+    fingerprint text NOT NULL,
+    bound_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT contact_key_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE ledger.contact_key IS 'Which key contact_hash was made with. Another key would make every customer a new one, so it is refused.';
+
+COMMENT ON COLUMN ledger.contact_key.only_row IS 'Always true: the table has at most one row.';
+
+COMMENT ON COLUMN ledger.contact_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
+
+COMMENT ON COLUMN ledger.contact_key.bound_at IS 'When the first run bound this database to the key.';
+
+CREATE TABLE ledger.contacts (
+    contact_hash uuid NOT NULL,
+    brand_id text NOT NULL,
+    state text NOT NULL,
+    state_reason text,
+    source text NOT NULL,
+    staged_file_id bigint,
+    batch_id bigint,
+    submissions integer DEFAULT 0 NOT NULL,
+    submitted_at timestamp with time zone,
+    orders_count integer,
+    spent numeric(18,4),
+    currency text,
+    bought_with_code boolean,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT contacts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT contacts_state_check CHECK ((state = ANY (ARRAY['staged'::text, 'submitted'::text, 'refused'::text, 'unsubscribed'::text]))),
+    CONSTRAINT contacts_submissions_check CHECK ((submissions >= 0)),
+    CONSTRAINT refused_says_why CHECK (((state <> 'refused'::text) OR (state_reason IS NOT NULL))),
+    CONSTRAINT staged_waits CHECK (((state <> 'staged'::text) OR (staged_file_id IS NOT NULL))),
+    CONSTRAINT submitted_says_when CHECK (((state <> 'submitted'::text) OR ((submitted_at IS NOT NULL) AND (submissions > 0))))
+)
+WITH (fillfactor='60');
+
+COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address: whether it was submitted. What the service made of it, it does not say (see ledger.lookups).';
+
+COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
+
+COMMENT ON COLUMN ledger.contacts.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN ledger.contacts.state IS 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (never sent).';
+
+COMMENT ON COLUMN ledger.contacts.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
+
+COMMENT ON COLUMN ledger.contacts.source IS 'Source that stated it first; of an unsubscribed one, the source that said so: only that one can take it back.';
+
+COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it waits to be submitted, for the first time or again; null when it does not wait.';
+
+COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was last submitted or refused with.';
+
+COMMENT ON COLUMN ledger.contacts.submissions IS 'How often the service took it.';
+
+COMMENT ON COLUMN ledger.contacts.submitted_at IS 'When the service last took it.';
+
+COMMENT ON COLUMN ledger.contacts.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.contacts.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.contacts.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
+
+COMMENT ON COLUMN ledger.contacts.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
+
+COMMENT ON COLUMN ledger.contacts.first_seen_at IS 'When it was first read.';
 
 CREATE TABLE ledger.decisions (
     decision_id bigint NOT NULL,
@@ -795,6 +947,819 @@ ALTER TABLE ledger.evidence ALTER COLUMN evidence_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE ledger.identify_batches (
+    batch_id bigint NOT NULL,
+    split_from bigint,
+    job text NOT NULL,
+    brand_id text NOT NULL,
+    source_type text,
+    state text NOT NULL,
+    contacts integer NOT NULL,
+    http_status integer,
+    message text,
+    run_id bigint NOT NULL,
+    staged_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT identify_batches_contacts_check CHECK ((contacts > 0)),
+    CONSTRAINT identify_batches_state_check CHECK ((state = ANY (ARRAY['accepted'::text, 'split'::text, 'refused'::text]))),
+    CONSTRAINT only_one_is_refused CHECK (((state <> 'refused'::text) OR (contacts = 1)))
+);
+
+COMMENT ON TABLE ledger.identify_batches IS 'Batches that the service has answered: the call to identify_influencers that took it, or refused it.';
+
+COMMENT ON COLUMN ledger.identify_batches.batch_id IS 'As in intake.contacts, while it waited there.';
+
+COMMENT ON COLUMN ledger.identify_batches.split_from IS 'Refused batch of which this is a half.';
+
+COMMENT ON COLUMN ledger.identify_batches.job IS 'Job that sent it.';
+
+COMMENT ON COLUMN ledger.identify_batches.brand_id IS 'Brand it was submitted for.';
+
+COMMENT ON COLUMN ledger.identify_batches.source_type IS 'Label it was sent with.';
+
+COMMENT ON COLUMN ledger.identify_batches.state IS 'accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).';
+
+COMMENT ON COLUMN ledger.identify_batches.contacts IS 'How many addresses.';
+
+COMMENT ON COLUMN ledger.identify_batches.http_status IS 'Status of the answer.';
+
+COMMENT ON COLUMN ledger.identify_batches.message IS 'What the service said to a refusal, addresses and secrets masked.';
+
+COMMENT ON COLUMN ledger.identify_batches.run_id IS 'Run that sent it.';
+
+COMMENT ON COLUMN ledger.identify_batches.staged_at IS 'When its addresses were stored.';
+
+COMMENT ON COLUMN ledger.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
+
+CREATE TABLE ledger.lookups (
+    contact_hash uuid NOT NULL,
+    brand_id text NOT NULL,
+    outcome text NOT NULL,
+    platform text,
+    user_id text,
+    username text,
+    followers bigint,
+    is_verified boolean,
+    profile_url text,
+    picture_url text,
+    http_status integer,
+    message text,
+    run_id bigint NOT NULL,
+    looked_up_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT a_name_only_of_influencers CHECK (((outcome = 'influencer'::text) OR (COALESCE(platform, user_id, username, profile_url) IS NULL))),
+    CONSTRAINT a_refused_lookup_says_why CHECK (((outcome <> 'refused'::text) OR (message IS NOT NULL))),
+    CONSTRAINT lookups_outcome_check CHECK ((outcome = ANY (ARRAY['influencer'::text, 'no_match'::text, 'refused'::text])))
+);
+
+COMMENT ON TABLE ledger.lookups IS 'What identify_influencers_real_time said about a customer, the last time it was asked: the public profile, no name and no address.';
+
+COMMENT ON COLUMN ledger.lookups.contact_hash IS 'Customer, as in ledger.contacts.';
+
+COMMENT ON COLUMN ledger.lookups.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN ledger.lookups.outcome IS 'influencer, no_match (in whichever form the service says so), refused (the service does not take the address).';
+
+COMMENT ON COLUMN ledger.lookups.platform IS 'instagram, tiktok, youtube or another word of the service.';
+
+COMMENT ON COLUMN ledger.lookups.user_id IS 'Id of the influencer on the platform.';
+
+COMMENT ON COLUMN ledger.lookups.username IS 'Handle on the platform.';
+
+COMMENT ON COLUMN ledger.lookups.followers IS 'Followers at that time.';
+
+COMMENT ON COLUMN ledger.lookups.is_verified IS 'Whether the platform has verified the account.';
+
+COMMENT ON COLUMN ledger.lookups.profile_url IS 'Address of the profile.';
+
+COMMENT ON COLUMN ledger.lookups.picture_url IS 'Address of the profile''s picture.';
+
+COMMENT ON COLUMN ledger.lookups.http_status IS 'Status of the answer.';
+
+COMMENT ON COLUMN ledger.lookups.message IS 'What the service said to a refusal, addresses and secrets masked.';
+
+COMMENT ON COLUMN ledger.lookups.run_id IS 'Run that asked.';
+
+COMMENT ON COLUMN ledger.lookups.looked_up_at IS 'When. Database clock.';
+
+CREATE TABLE mirror.brand_versions (
+    brand_id text NOT NULL,
+    name text,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT brand_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.brand_versions IS 'History of brands: one row each time a brand was first seen or had changed.';
+
+COMMENT ON COLUMN mirror.brand_versions.brand_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.brand_versions.name IS 'Name of the brand.';
+
+COMMENT ON COLUMN mirror.brand_versions.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.brand_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.brand_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.brand_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
+
+COMMENT ON COLUMN mirror.brand_versions.is_current IS 'In force: valid_to is null. A brand that is gone has none.';
+
+COMMENT ON COLUMN mirror.brand_versions.is_latest IS 'Newest version of its brand, in force or not. Exactly one a brand.';
+
+COMMENT ON COLUMN mirror.brand_versions.first_seen_at IS 'When the brand was first seen at all.';
+
+COMMENT ON COLUMN mirror.brand_versions.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.brand_versions.run_id IS 'Run that published this version.';
+
+CREATE VIEW mirror.brands AS
+ SELECT brand_id,
+    name,
+    raw,
+    row_hash,
+    (NOT is_current) AS is_deleted,
+    valid_to AS deleted_at,
+    first_seen_at,
+    valid_from AS changed_at,
+    seen_at,
+    run_id
+   FROM mirror.brand_versions
+  WHERE is_latest;
+
+COMMENT ON VIEW mirror.brands IS 'Brands of the account, each as it was last seen. Gone ones too: is_deleted.';
+
+COMMENT ON COLUMN mirror.brands.brand_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.brands.name IS 'Name of the brand.';
+
+COMMENT ON COLUMN mirror.brands.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.brands.row_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.brands.is_deleted IS 'Missing from a complete listing.';
+
+COMMENT ON COLUMN mirror.brands.deleted_at IS 'When that listing was asked for; null while the brand is there.';
+
+COMMENT ON COLUMN mirror.brands.first_seen_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN mirror.brands.changed_at IS 'When it was first seen as it is now.';
+
+COMMENT ON COLUMN mirror.brands.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.brands.run_id IS 'Run that published its last change.';
+
+CREATE TABLE mirror.collaboration_versions (
+    collab_id text NOT NULL,
+    deal_id text NOT NULL,
+    brand_id text,
+    dealflow_id text,
+    code text,
+    code_perc numeric,
+    commission_perc numeric,
+    custom_url text,
+    custom_url_target text,
+    clicks numeric,
+    referrals numeric,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT collaboration_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.collaboration_versions IS 'History of collaborations: one row each time a collaboration was first read or had changed.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.collab_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.deal_id IS 'Deal it belongs to.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.brand_id IS 'Brand. Text, whatever the service sends.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.code IS 'Discount code.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.code_perc IS 'Discount of the code in percent.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.commission_perc IS 'Commission in percent.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.custom_url IS 'Affiliate link.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.custom_url_target IS 'Where the link leads.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.raw IS 'All that the service sent, sales included, unknown fields too. What is personal (name, e-mail, address, phone) reads [redacted].';
+
+COMMENT ON COLUMN mirror.collaboration_versions.row_hash IS 'Digest of raw and deal: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.valid_from IS 'When it was first read so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.valid_to IS 'When it was first read otherwise, or missing from its deal''s list; null while it is in force.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.is_current IS 'In force: valid_to is null. A collaboration that is gone has none.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.is_latest IS 'Newest version of its collaboration, in force or not. Exactly one a collaboration.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.first_seen_at IS 'When the collaboration was first read at all.';
+
+COMMENT ON COLUMN mirror.collaboration_versions.run_id IS 'Run that published this version.';
+
+CREATE TABLE mirror.known_deals (
+    deal_id text NOT NULL,
+    first_way text NOT NULL,
+    ways text[] NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    event_at timestamp with time zone,
+    read_at timestamp with time zone,
+    answer_hash text,
+    not_found_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    last_error text,
+    not_before timestamp with time zone,
+    CONSTRAINT deleted_was_not_found CHECK (((deleted_at IS NULL) OR (not_found_at IS NOT NULL))),
+    CONSTRAINT failures_say_why CHECK (((failures > 0) = (last_error IS NOT NULL))),
+    CONSTRAINT known_deals_deal_id_check CHECK (((length(deal_id) >= 1) AND (length(deal_id) <= 200))),
+    CONSTRAINT known_deals_failures_check CHECK ((failures >= 0)),
+    CONSTRAINT ways_begin_with_the_first CHECK ((first_way = ways[1]))
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE mirror.known_deals IS 'Every deal whose id has been met, by whatever way, and how reading it went. The service has no listing of deals.';
+
+COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
+
+COMMENT ON COLUMN mirror.known_deals.ways IS 'Every way by which it was met, the first one first.';
+
+COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was met first.';
+
+COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
+
+COMMENT ON COLUMN mirror.known_deals.read_at IS 'Moment before the request that last read it; null: never read. What is read longest ago is read next.';
+
+COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
+
+COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
+
+COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run was told so too: the deal is then gone as of not_found_at.';
+
+COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
+
+COMMENT ON COLUMN mirror.known_deals.last_error IS 'Why, without addresses and secrets; null when the last reading went well.';
+
+COMMENT ON COLUMN mirror.known_deals.not_before IS 'Not read again before this instant, because it failed.';
+
+CREATE VIEW mirror.collaborations AS
+ SELECT c.collab_id,
+    c.deal_id,
+    c.brand_id,
+    c.dealflow_id,
+    c.code,
+    c.code_perc,
+    c.commission_perc,
+    c.custom_url,
+    c.custom_url_target,
+    c.clicks,
+    c.referrals,
+    c.raw,
+    c.row_hash,
+    (NOT c.is_current) AS is_deleted,
+    c.valid_to AS deleted_at,
+    c.first_seen_at,
+    c.valid_from AS changed_at,
+    k.read_at AS seen_at,
+    c.run_id
+   FROM (mirror.collaboration_versions c
+     JOIN mirror.known_deals k USING (deal_id))
+  WHERE c.is_latest;
+
+COMMENT ON VIEW mirror.collaborations IS 'Collaborations of the deals that were read, each as it was last read. Gone ones too: is_deleted.';
+
+COMMENT ON COLUMN mirror.collaborations.collab_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.collaborations.deal_id IS 'Deal it belongs to.';
+
+COMMENT ON COLUMN mirror.collaborations.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN mirror.collaborations.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.collaborations.code IS 'Discount code.';
+
+COMMENT ON COLUMN mirror.collaborations.code_perc IS 'Discount of the code in percent.';
+
+COMMENT ON COLUMN mirror.collaborations.commission_perc IS 'Commission in percent.';
+
+COMMENT ON COLUMN mirror.collaborations.custom_url IS 'Affiliate link.';
+
+COMMENT ON COLUMN mirror.collaborations.custom_url_target IS 'Where the link leads.';
+
+COMMENT ON COLUMN mirror.collaborations.clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.collaborations.referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.collaborations.raw IS 'All that the service sent, sales included; personal fields read [redacted].';
+
+COMMENT ON COLUMN mirror.collaborations.row_hash IS 'Digest of raw and deal.';
+
+COMMENT ON COLUMN mirror.collaborations.is_deleted IS 'Missing from its deal''s list, or its deal is gone.';
+
+COMMENT ON COLUMN mirror.collaborations.deleted_at IS 'When that was first read; null while it is there.';
+
+COMMENT ON COLUMN mirror.collaborations.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN mirror.collaborations.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN mirror.collaborations.seen_at IS 'When its deal was last read.';
+
+COMMENT ON COLUMN mirror.collaborations.run_id IS 'Run that published its last change.';
+
+CREATE TABLE mirror.coverage (
+    run_id bigint NOT NULL,
+    way text NOT NULL,
+    known integer NOT NULL,
+    also_known integer NOT NULL,
+    fresh integer NOT NULL,
+    stale integer NOT NULL,
+    unread integer NOT NULL,
+    failing integer NOT NULL,
+    deleted integer NOT NULL,
+    oldest_read_at timestamp with time zone,
+    newest_read_at timestamp with time zone,
+    CONSTRAINT coverage_adds_up CHECK ((known = ((((fresh + stale) + unread) + failing) + deleted)))
+);
+
+COMMENT ON TABLE mirror.coverage IS 'How many deals are known after each publication, by which way, how fresh, and what could not be read. Never how many there are: nobody but the service knows.';
+
+COMMENT ON COLUMN mirror.coverage.run_id IS 'Publication.';
+
+COMMENT ON COLUMN mirror.coverage.way IS 'As in known_deals.first_way; all: every deal, each once.';
+
+COMMENT ON COLUMN mirror.coverage.known IS 'Deals that were met first by this way. The ways add up to all.';
+
+COMMENT ON COLUMN mirror.coverage.also_known IS 'Deals that were met by another way first and by this one too.';
+
+COMMENT ON COLUMN mirror.coverage.fresh IS 'Of known: read within refresh_after_hours.';
+
+COMMENT ON COLUMN mirror.coverage.stale IS 'Of known: read longer ago.';
+
+COMMENT ON COLUMN mirror.coverage.unread IS 'Of known: not read yet.';
+
+COMMENT ON COLUMN mirror.coverage.failing IS 'Of known: could not be read the last time it was tried.';
+
+COMMENT ON COLUMN mirror.coverage.deleted IS 'Of known: gone, the service said so.';
+
+COMMENT ON COLUMN mirror.coverage.oldest_read_at IS 'Longest ago that one of them was last read, deleted ones left out.';
+
+COMMENT ON COLUMN mirror.coverage.newest_read_at IS 'Most recent reading of one of them.';
+
+CREATE TABLE mirror.deal_versions (
+    deal_id text NOT NULL,
+    influencer_handle text,
+    platform text,
+    brand_id text,
+    dealflow_id text,
+    is_active boolean,
+    funnel_step integer,
+    total_clicks numeric,
+    total_referrals numeric,
+    total_sales numeric,
+    total_payouts numeric,
+    total_commission_earned numeric,
+    total_fixed_fee_earned numeric,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT deal_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.deal_versions IS 'History of deals: one row each time a deal was first read or had changed.';
+
+COMMENT ON COLUMN mirror.deal_versions.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.deal_versions.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN mirror.deal_versions.platform IS 'Social platform of the handle.';
+
+COMMENT ON COLUMN mirror.deal_versions.brand_id IS 'Brand. Text, whatever the service sends.';
+
+COMMENT ON COLUMN mirror.deal_versions.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_active IS 'Active status.';
+
+COMMENT ON COLUMN mirror.deal_versions.funnel_step IS 'Stage in its dealflow. What the numbers mean is not shown by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_sales IS 'Sales counted by the service; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_payouts IS 'Payouts made; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_commission_earned IS 'Commission earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.raw IS 'All that the service sent but the collaborations, unknown fields included. What is personal (name, e-mail, address, phone) reads [redacted].';
+
+COMMENT ON COLUMN mirror.deal_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.deal_versions.valid_from IS 'When it was first read so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.deal_versions.valid_to IS 'When it was first read otherwise, or the service first said that there is no such deal; null while it is in force.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_current IS 'In force: valid_to is null. A deal that is gone has none.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_latest IS 'Newest version of its deal, in force or not. Exactly one a deal.';
+
+COMMENT ON COLUMN mirror.deal_versions.first_seen_at IS 'When the deal was first read at all.';
+
+COMMENT ON COLUMN mirror.deal_versions.run_id IS 'Run that published this version.';
+
+CREATE TABLE mirror.dealflow_versions (
+    dealflow_id text NOT NULL,
+    brand_id text,
+    name text,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT dealflow_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.dealflow_versions IS 'History of dealflows: one row each time a dealflow was first seen or had changed.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.dealflow_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.brand_id IS 'Brand it belongs to, where the service says so.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.name IS 'Name of the dealflow.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.is_current IS 'In force: valid_to is null. A dealflow that is gone has none.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.is_latest IS 'Newest version of its dealflow, in force or not. Exactly one a dealflow.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.first_seen_at IS 'When the dealflow was first seen at all.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.run_id IS 'Run that published this version.';
+
+CREATE VIEW mirror.dealflows AS
+ SELECT dealflow_id,
+    brand_id,
+    name,
+    raw,
+    row_hash,
+    (NOT is_current) AS is_deleted,
+    valid_to AS deleted_at,
+    first_seen_at,
+    valid_from AS changed_at,
+    seen_at,
+    run_id
+   FROM mirror.dealflow_versions
+  WHERE is_latest;
+
+COMMENT ON VIEW mirror.dealflows IS 'Dealflows of the account, each as it was last seen. Gone ones too: is_deleted.';
+
+COMMENT ON COLUMN mirror.dealflows.dealflow_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.dealflows.brand_id IS 'Brand it belongs to, where the service says so.';
+
+COMMENT ON COLUMN mirror.dealflows.name IS 'Name of the dealflow.';
+
+COMMENT ON COLUMN mirror.dealflows.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.dealflows.row_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.dealflows.is_deleted IS 'Missing from a complete listing.';
+
+COMMENT ON COLUMN mirror.dealflows.deleted_at IS 'When that listing was asked for; null while the dealflow is there.';
+
+COMMENT ON COLUMN mirror.dealflows.first_seen_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN mirror.dealflows.changed_at IS 'When it was first seen as it is now.';
+
+COMMENT ON COLUMN mirror.dealflows.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.dealflows.run_id IS 'Run that published its last change.';
+
+CREATE VIEW mirror.deals AS
+ SELECT d.deal_id,
+    d.influencer_handle,
+    d.platform,
+    d.brand_id,
+    d.dealflow_id,
+    d.is_active,
+    d.funnel_step,
+    d.total_clicks,
+    d.total_referrals,
+    d.total_sales,
+    d.total_payouts,
+    d.total_commission_earned,
+    d.total_fixed_fee_earned,
+    d.raw,
+    d.row_hash,
+    (NOT d.is_current) AS is_deleted,
+    d.valid_to AS deleted_at,
+    d.first_seen_at,
+    d.valid_from AS changed_at,
+    k.read_at AS seen_at,
+    k.first_way,
+    d.run_id
+   FROM (mirror.deal_versions d
+     JOIN mirror.known_deals k USING (deal_id))
+  WHERE d.is_latest;
+
+COMMENT ON VIEW mirror.deals IS 'Deals that were found and read, each as it was last read. Gone ones too: is_deleted. What is not here may still exist at the service: see mirror.coverage.';
+
+COMMENT ON COLUMN mirror.deals.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.deals.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN mirror.deals.platform IS 'Social platform of the handle.';
+
+COMMENT ON COLUMN mirror.deals.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN mirror.deals.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.deals.is_active IS 'Active status.';
+
+COMMENT ON COLUMN mirror.deals.funnel_step IS 'Stage in its dealflow.';
+
+COMMENT ON COLUMN mirror.deals.total_clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.deals.total_referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.deals.total_sales IS 'Sales counted by the service; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_payouts IS 'Payouts made; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_commission_earned IS 'Commission earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deals.raw IS 'All that the service sent but the collaborations; personal fields read [redacted].';
+
+COMMENT ON COLUMN mirror.deals.row_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.deals.is_deleted IS 'The service said twice that there is no such deal.';
+
+COMMENT ON COLUMN mirror.deals.deleted_at IS 'When it said so first; null while the deal is there.';
+
+COMMENT ON COLUMN mirror.deals.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN mirror.deals.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN mirror.deals.seen_at IS 'When it was last read.';
+
+COMMENT ON COLUMN mirror.deals.first_way IS 'How it was found: see known_deals.first_way.';
+
+COMMENT ON COLUMN mirror.deals.run_id IS 'Run that published its last change.';
+
+CREATE TABLE mirror.drift (
+    drift_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    record_kind text NOT NULL,
+    field text NOT NULL,
+    kind text NOT NULL,
+    expected text,
+    found text,
+    records integer NOT NULL,
+    sample_id text,
+    noted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT drift_kind_check CHECK ((kind = ANY (ARRAY['type_changed'::text, 'vanished'::text, 'missing'::text, 'unreadable'::text]))),
+    CONSTRAINT drift_records_check CHECK ((records > 0))
+);
+
+COMMENT ON TABLE mirror.drift IS 'What the service sends otherwise than before, or than the contract says. The records themselves are kept, in raw.';
+
+COMMENT ON COLUMN mirror.drift.drift_id IS 'Counts up.';
+
+COMMENT ON COLUMN mirror.drift.run_id IS 'Run that noticed.';
+
+COMMENT ON COLUMN mirror.drift.record_kind IS 'brand, dealflow, deal, collaboration, or the listing: brands, dealflows, autocomplete.';
+
+COMMENT ON COLUMN mirror.drift.field IS 'Field of the record; of a listing, what was looked at.';
+
+COMMENT ON COLUMN mirror.drift.kind IS 'type_changed (another JSON type than in the version before), vanished (no record that was read has it any more), missing (the contract promises it), unreadable (its column cannot take the value and is null).';
+
+COMMENT ON COLUMN mirror.drift.expected IS 'Type before, or what the column takes.';
+
+COMMENT ON COLUMN mirror.drift.found IS 'Type that came.';
+
+COMMENT ON COLUMN mirror.drift.records IS 'How many records.';
+
+COMMENT ON COLUMN mirror.drift.sample_id IS 'One of them.';
+
+COMMENT ON COLUMN mirror.drift.noted_at IS 'When.';
+
+ALTER TABLE mirror.drift ALTER COLUMN drift_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME mirror.drift_drift_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE mirror.known_handles (
+    handle_folded text NOT NULL,
+    handle text NOT NULL,
+    first_way text NOT NULL,
+    ways text[] NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    asked_at timestamp with time zone,
+    deals_found integer,
+    last_error text,
+    CONSTRAINT handle_ways_begin_with_the_first CHECK ((first_way = ways[1])),
+    CONSTRAINT known_handles_handle_folded_check CHECK (((length(handle_folded) >= 1) AND (length(handle_folded) <= 200)))
+);
+
+COMMENT ON TABLE mirror.known_handles IS 'Handles of influencers that were met without a deal id: the service is asked for their deals.';
+
+COMMENT ON COLUMN mirror.known_handles.handle_folded IS 'Handle without blanks and @, lower case.';
+
+COMMENT ON COLUMN mirror.known_handles.handle IS 'Handle as first met.';
+
+COMMENT ON COLUMN mirror.known_handles.first_way IS 'How it was met first: codes, order, autocomplete.';
+
+COMMENT ON COLUMN mirror.known_handles.ways IS 'Every way by which it was met, the first one first.';
+
+COMMENT ON COLUMN mirror.known_handles.first_seen_at IS 'When it was met first.';
+
+COMMENT ON COLUMN mirror.known_handles.asked_at IS 'When the service was last asked for its deals; null: never.';
+
+COMMENT ON COLUMN mirror.known_handles.deals_found IS 'How many deals it named then.';
+
+COMMENT ON COLUMN mirror.known_handles.last_error IS 'Why it could not be asked, without addresses and secrets; null when it went well.';
+
+CREATE TABLE mirror.prefixes (
+    prefix text NOT NULL,
+    asked_at timestamp with time zone,
+    results integer,
+    answer_hash text,
+    is_split boolean DEFAULT false NOT NULL,
+    last_error text,
+    CONSTRAINT prefixes_prefix_check CHECK (((length(prefix) >= 1) AND (length(prefix) <= 30)))
+);
+
+COMMENT ON TABLE mirror.prefixes IS 'Beginnings of handles that autocomplete is asked for. One whose answer looks cut off is split into longer ones.';
+
+COMMENT ON COLUMN mirror.prefixes.prefix IS 'What is asked for.';
+
+COMMENT ON COLUMN mirror.prefixes.asked_at IS 'When it was last asked for; null: not yet.';
+
+COMMENT ON COLUMN mirror.prefixes.results IS 'How many records the answer had.';
+
+COMMENT ON COLUMN mirror.prefixes.answer_hash IS 'Digest of the ids in the answer: shows a service that ignores the question.';
+
+COMMENT ON COLUMN mirror.prefixes.is_split IS 'Its answer looked cut off, and longer ones were added.';
+
+COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be asked, without addresses and secrets; null when it went well.';
+
+CREATE TABLE mirror.publications (
+    run_id bigint NOT NULL,
+    published_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    counts jsonb NOT NULL
+);
+
+COMMENT ON TABLE mirror.publications IS 'One row a run that published. Brands, dealflows, deals and collaborations change only in the commit that adds a row here, so a reader sees all of a run or nothing of it.';
+
+COMMENT ON COLUMN mirror.publications.run_id IS 'Run of the job that published.';
+
+COMMENT ON COLUMN mirror.publications.published_at IS 'When what it had read became visible. Database clock.';
+
+COMMENT ON COLUMN mirror.publications.counts IS 'By kind of record: {new, changed, unchanged, gone}.';
+
+CREATE UNLOGGED TABLE mirror.staged (
+    record_kind text NOT NULL,
+    record_id text NOT NULL,
+    outcome text NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    answer_hash text,
+    row_hash text,
+    fields jsonb,
+    raw jsonb,
+    collaborations jsonb,
+    drift jsonb,
+    problem text,
+    CONSTRAINT failed_says_why CHECK (((outcome <> ALL (ARRAY['not_found'::text, 'failed'::text])) OR (problem IS NOT NULL))),
+    CONSTRAINT read_has_content CHECK (((outcome <> 'read'::text) OR ((row_hash IS NOT NULL) AND (fields IS NOT NULL) AND (raw IS NOT NULL)))),
+    CONSTRAINT staged_outcome_check CHECK ((outcome = ANY (ARRAY['read'::text, 'unchanged'::text, 'not_found'::text, 'failed'::text]))),
+    CONSTRAINT staged_record_kind_check CHECK ((record_kind = ANY (ARRAY['brand'::text, 'dealflow'::text, 'deal'::text])))
+);
+
+COMMENT ON TABLE mirror.staged IS 'What was read since the last publication. Emptied by the next one; what a killed run leaves here is published by the run after it and not read again.';
+
+COMMENT ON COLUMN mirror.staged.record_kind IS 'brand, dealflow or deal.';
+
+COMMENT ON COLUMN mirror.staged.record_id IS 'Identity at the service.';
+
+COMMENT ON COLUMN mirror.staged.outcome IS 'read, unchanged (as published: only seen), not_found (the service says that there is none), failed.';
+
+COMMENT ON COLUMN mirror.staged.fetched_at IS 'The moment before the request.';
+
+COMMENT ON COLUMN mirror.staged.run_id IS 'Run that read it.';
+
+COMMENT ON COLUMN mirror.staged.answer_hash IS 'Digest of the whole answer, collaborations included.';
+
+COMMENT ON COLUMN mirror.staged.row_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.staged.fields IS 'What goes into columns.';
+
+COMMENT ON COLUMN mirror.staged.raw IS 'What the service sent, personal fields redacted.';
+
+COMMENT ON COLUMN mirror.staged.collaborations IS 'Of a deal: [{record_id, row_hash, fields, raw}]; null when the answer had no list of them.';
+
+COMMENT ON COLUMN mirror.staged.drift IS 'What did not fit: [{field, kind, expected, found}].';
+
+COMMENT ON COLUMN mirror.staged.problem IS 'Why it could not be read.';
+
+CREATE UNLOGGED TABLE mirror.staged_listings (
+    record_kind text NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    is_complete boolean NOT NULL,
+    problem text,
+    CONSTRAINT partial_says_why CHECK ((is_complete = (problem IS NULL))),
+    CONSTRAINT staged_listings_record_kind_check CHECK ((record_kind = ANY (ARRAY['brand'::text, 'dealflow'::text])))
+);
+
+COMMENT ON TABLE mirror.staged_listings IS 'Listings of brands and dealflows that were read since the last publication.';
+
+COMMENT ON COLUMN mirror.staged_listings.record_kind IS 'brand or dealflow.';
+
+COMMENT ON COLUMN mirror.staged_listings.fetched_at IS 'The moment before the request.';
+
+COMMENT ON COLUMN mirror.staged_listings.run_id IS 'Run that read it.';
+
+COMMENT ON COLUMN mirror.staged_listings.is_complete IS 'What is missing from it is gone. A partial listing deletes nothing.';
+
+COMMENT ON COLUMN mirror.staged_listings.problem IS 'Why it is not complete.';
+
+CREATE TABLE mirror.unreadable (
+    record_kind text NOT NULL,
+    record_hash text NOT NULL,
+    raw jsonb NOT NULL,
+    reason text NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    run_id bigint NOT NULL
+);
+
+COMMENT ON TABLE mirror.unreadable IS 'Records and answers that could not be taken for what they should be, for example without an id. Kept so that none is lost.';
+
+COMMENT ON COLUMN mirror.unreadable.record_kind IS 'What it should have been: brand, dealflow, deal, collaboration, or the listing: brands, dealflows, autocomplete.';
+
+COMMENT ON COLUMN mirror.unreadable.record_hash IS 'Digest of raw.';
+
+COMMENT ON COLUMN mirror.unreadable.raw IS 'What the service sent, personal fields redacted, cut to a text where it was no JSON.';
+
+COMMENT ON COLUMN mirror.unreadable.reason IS 'Why.';
+
+COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it came first.';
+
+COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it came last.';
+
+COMMENT ON COLUMN mirror.unreadable.run_id IS 'Run that met it last.';
+
 CREATE TABLE ops.account (
     only_row boolean DEFAULT true NOT NULL,
     account_id text NOT NULL,
@@ -926,6 +1891,274 @@ ALTER TABLE ops.webhook_events ALTER COLUMN event_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE reporting.applied_views (
+    only_row boolean DEFAULT true NOT NULL,
+    content_hash text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT applied_views_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE reporting.applied_views IS 'Which sql/views this database has.';
+
+COMMENT ON COLUMN reporting.applied_views.only_row IS 'Always true: the table has at most one row.';
+
+COMMENT ON COLUMN reporting.applied_views.content_hash IS 'Digest of the files: another one, and they are applied again.';
+
+COMMENT ON COLUMN reporting.applied_views.applied_at IS 'When.';
+
+CREATE TABLE reporting.brand_days (
+    day_utc date NOT NULL,
+    brand_id text NOT NULL,
+    currency text NOT NULL,
+    deals bigint NOT NULL,
+    attributed_orders bigint NOT NULL,
+    accepted_orders bigint NOT NULL,
+    ready_orders bigint NOT NULL,
+    in_doubt_orders bigint NOT NULL,
+    held_orders bigint NOT NULL,
+    rejected_orders bigint NOT NULL,
+    attributed_amount numeric(24,4) NOT NULL,
+    accepted_amount numeric(24,4) NOT NULL,
+    in_doubt_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.brand_days IS 'deal_days added up by day, brand and currency.';
+
+COMMENT ON COLUMN reporting.brand_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.brand_days.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.brand_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.brand_days.deals IS 'Deals (collaborations, handles) with an order on the day.';
+
+COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are somebody''s.';
+
+COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
+
+COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or on their way.';
+
+COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
+
+COMMENT ON COLUMN reporting.brand_days.held_orders IS 'Held, or written off.';
+
+COMMENT ON COLUMN reporting.brand_days.rejected_orders IS 'Refused by the service.';
+
+COMMENT ON COLUMN reporting.brand_days.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN reporting.brand_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN reporting.brand_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE TABLE reporting.code_days (
+    day_utc date NOT NULL,
+    job text NOT NULL,
+    source text NOT NULL,
+    code_folded text NOT NULL,
+    code text NOT NULL,
+    carried_as text NOT NULL,
+    currency text NOT NULL,
+    orders bigint NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
+);
+
+COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle that nobody owns. An order with two such codes counts for both.';
+
+COMMENT ON COLUMN reporting.code_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.code_days.job IS 'Job.';
+
+COMMENT ON COLUMN reporting.code_days.source IS 'Source.';
+
+COMMENT ON COLUMN reporting.code_days.code_folded IS 'The code without blanks, in capitals: what spellings have in common.';
+
+COMMENT ON COLUMN reporting.code_days.code IS 'One spelling of it; e-mail addresses masked.';
+
+COMMENT ON COLUMN reporting.code_days.carried_as IS 'code, link (an order without a code), explicit (the export names a deal or handle).';
+
+COMMENT ON COLUMN reporting.code_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.code_days.orders IS 'Orders that carry it.';
+
+COMMENT ON COLUMN reporting.code_days.amount IS 'Their revenue, in currency.';
+
+CREATE TABLE reporting.counted_files (
+    job text NOT NULL,
+    source_file_id bigint NOT NULL,
+    attributed_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE reporting.counted_files IS 'Decisions that order_standings has taken note of, by file: what differs from intake.attributed_files is looked at by the next refresh.';
+
+COMMENT ON COLUMN reporting.counted_files.job IS 'Job that decided.';
+
+COMMENT ON COLUMN reporting.counted_files.source_file_id IS 'File whose orders it decided about.';
+
+COMMENT ON COLUMN reporting.counted_files.attributed_at IS 'When it decided, as intake.attributed_files says.';
+
+CREATE TABLE reporting.deal_days (
+    day_utc date NOT NULL,
+    target text NOT NULL,
+    brand_id text,
+    deal_id text,
+    collab_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    attributed_orders bigint NOT NULL,
+    accepted_orders bigint NOT NULL,
+    ready_orders bigint NOT NULL,
+    in_doubt_orders bigint NOT NULL,
+    held_orders bigint NOT NULL,
+    rejected_orders bigint NOT NULL,
+    attributed_amount numeric(24,4) NOT NULL,
+    accepted_amount numeric(24,4) NOT NULL,
+    in_doubt_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.deal_days IS 'Orders that are somebody''s, added up by day, deal (collaboration, handle), brand and currency.';
+
+COMMENT ON COLUMN reporting.deal_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.deal_days.target IS 'deal:, collab: or handle: and whose orders they are.';
+
+COMMENT ON COLUMN reporting.deal_days.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.deal_days.deal_id IS 'Deal.';
+
+COMMENT ON COLUMN reporting.deal_days.collab_id IS 'Collaboration, where the orders name one.';
+
+COMMENT ON COLUMN reporting.deal_days.influencer_handle IS 'Influencer.';
+
+COMMENT ON COLUMN reporting.deal_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
+
+COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
+
+COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or on their way.';
+
+COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
+
+COMMENT ON COLUMN reporting.deal_days.held_orders IS 'Held, or written off.';
+
+COMMENT ON COLUMN reporting.deal_days.rejected_orders IS 'Refused by the service.';
+
+COMMENT ON COLUMN reporting.deal_days.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN reporting.deal_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN reporting.deal_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE TABLE reporting.funnel_days (
+    day_utc date NOT NULL,
+    job text NOT NULL,
+    source text NOT NULL,
+    currency text NOT NULL,
+    standing text NOT NULL,
+    standing_reason text,
+    orders bigint NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    CONSTRAINT funnel_days_orders_check CHECK ((orders > 0))
+);
+
+COMMENT ON TABLE reporting.funnel_days IS 'order_standings added up by day, job, source, currency, standing and reason.';
+
+COMMENT ON COLUMN reporting.funnel_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.funnel_days.job IS 'Job.';
+
+COMMENT ON COLUMN reporting.funnel_days.source IS 'Source.';
+
+COMMENT ON COLUMN reporting.funnel_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.funnel_days.standing IS 'As in order_standings.';
+
+COMMENT ON COLUMN reporting.funnel_days.standing_reason IS 'As in order_standings.';
+
+COMMENT ON COLUMN reporting.funnel_days.orders IS 'How many.';
+
+COMMENT ON COLUMN reporting.funnel_days.amount IS 'Their revenue, in currency.';
+
+CREATE TABLE reporting.order_standings (
+    job text NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    order_version_id bigint NOT NULL,
+    entry_id bigint,
+    ordered_at timestamp with time zone NOT NULL,
+    day_utc date NOT NULL,
+    standing text NOT NULL,
+    standing_reason text,
+    standing_at timestamp with time zone NOT NULL,
+    is_open boolean NOT NULL,
+    matched_by text,
+    matched_value text,
+    target text,
+    brand_id text,
+    deal_id text,
+    collab_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    amount numeric(18,4) NOT NULL,
+    CONSTRAINT order_standings_standing_check CHECK ((standing = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
+)
+WITH (fillfactor='90');
+
+COMMENT ON TABLE reporting.order_standings IS 'Where each order of each job stands, as of the last refresh.';
+
+COMMENT ON COLUMN reporting.order_standings.job IS 'Job that looked at the order.';
+
+COMMENT ON COLUMN reporting.order_standings.source IS 'Source of the order.';
+
+COMMENT ON COLUMN reporting.order_standings.order_id IS 'Identity at the shop platform.';
+
+COMMENT ON COLUMN reporting.order_standings.order_version_id IS 'Version of the order in force.';
+
+COMMENT ON COLUMN reporting.order_standings.entry_id IS 'The ledger''s entry, where the standing follows from it.';
+
+COMMENT ON COLUMN reporting.order_standings.ordered_at IS 'When it was placed, else paid, else first read.';
+
+COMMENT ON COLUMN reporting.order_standings.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN reporting.order_standings.standing IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
+
+COMMENT ON COLUMN reporting.order_standings.standing_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
+
+COMMENT ON COLUMN reporting.order_standings.standing_at IS 'Since when: the entry''s last change, else the decision of the job.';
+
+COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: looked at by each refresh.';
+
+COMMENT ON COLUMN reporting.order_standings.matched_by IS 'What named the influencer: explicit, code, link.';
+
+COMMENT ON COLUMN reporting.order_standings.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
+
+COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle: and whose order it is; null where it is nobody''s.';
+
+COMMENT ON COLUMN reporting.order_standings.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.order_standings.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
+
+COMMENT ON COLUMN reporting.order_standings.collab_id IS 'Collaboration, in the same order.';
+
+COMMENT ON COLUMN reporting.order_standings.influencer_handle IS 'Influencer.';
+
+COMMENT ON COLUMN reporting.order_standings.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.order_standings.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
+
+CREATE TABLE reporting.refresh (
+    only_row boolean DEFAULT true NOT NULL,
+    refreshed_at timestamp with time zone,
+    CONSTRAINT refresh_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last brought up to date. Its one row is locked meanwhile, so that it happens one at a time.';
+
+COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one row.';
+
+COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never yet.';
+
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_pkey PRIMARY KEY (job, source_file_id);
 
@@ -941,6 +2174,9 @@ ALTER TABLE ONLY intake.code_lists
 ALTER TABLE ONLY intake.codes
     ADD CONSTRAINT codes_pkey PRIMARY KEY (job, line_no);
 
+ALTER TABLE ONLY intake.contacts
+    ADD CONSTRAINT contacts_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_pkey PRIMARY KEY (source_file_id, line_no);
 
@@ -951,10 +2187,10 @@ ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
 ALTER TABLE ONLY intake.source_files
-    ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
+    ADD CONSTRAINT source_files_identity UNIQUE (source, read_for, uri, version);
 
 ALTER TABLE ONLY intake.source_files
-    ADD CONSTRAINT source_files_source_uri_version_key UNIQUE (source, uri, version);
+    ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
 
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_pkey PRIMARY KEY (adjustment_id);
@@ -964,6 +2200,12 @@ ALTER TABLE ONLY ledger.answers
 
 ALTER TABLE ONLY ledger.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (entry_id, attempt);
+
+ALTER TABLE ONLY ledger.contact_key
+    ADD CONSTRAINT contact_key_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY ledger.contacts
+    ADD CONSTRAINT contacts_pkey PRIMARY KEY (contact_hash);
 
 ALTER TABLE ONLY ledger.decisions
     ADD CONSTRAINT decisions_pkey PRIMARY KEY (decision_id);
@@ -980,6 +2222,51 @@ ALTER TABLE ONLY ledger.evidence
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_pkey PRIMARY KEY (evidence_id);
 
+ALTER TABLE ONLY ledger.identify_batches
+    ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY ledger.lookups
+    ADD CONSTRAINT lookups_pkey PRIMARY KEY (contact_hash);
+
+ALTER TABLE ONLY mirror.brand_versions
+    ADD CONSTRAINT brand_versions_pkey PRIMARY KEY (brand_id, valid_from);
+
+ALTER TABLE ONLY mirror.collaboration_versions
+    ADD CONSTRAINT collaboration_versions_pkey PRIMARY KEY (collab_id, valid_from);
+
+ALTER TABLE ONLY mirror.coverage
+    ADD CONSTRAINT coverage_pkey PRIMARY KEY (run_id, way);
+
+ALTER TABLE ONLY mirror.deal_versions
+    ADD CONSTRAINT deal_versions_pkey PRIMARY KEY (deal_id, valid_from);
+
+ALTER TABLE ONLY mirror.dealflow_versions
+    ADD CONSTRAINT dealflow_versions_pkey PRIMARY KEY (dealflow_id, valid_from);
+
+ALTER TABLE ONLY mirror.drift
+    ADD CONSTRAINT drift_pkey PRIMARY KEY (drift_id);
+
+ALTER TABLE ONLY mirror.known_deals
+    ADD CONSTRAINT known_deals_pkey PRIMARY KEY (deal_id);
+
+ALTER TABLE ONLY mirror.known_handles
+    ADD CONSTRAINT known_handles_pkey PRIMARY KEY (handle_folded);
+
+ALTER TABLE ONLY mirror.prefixes
+    ADD CONSTRAINT prefixes_pkey PRIMARY KEY (prefix);
+
+ALTER TABLE ONLY mirror.publications
+    ADD CONSTRAINT publications_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY mirror.staged_listings
+    ADD CONSTRAINT staged_listings_pkey PRIMARY KEY (record_kind);
+
+ALTER TABLE ONLY mirror.staged
+    ADD CONSTRAINT staged_pkey PRIMARY KEY (record_kind, record_id);
+
+ALTER TABLE ONLY mirror.unreadable
+    ADD CONSTRAINT unreadable_pkey PRIMARY KEY (record_kind, record_hash);
+
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
 
@@ -995,6 +2282,21 @@ ALTER TABLE ONLY ops.webhook_events
 ALTER TABLE ONLY ops.webhook_events
     ADD CONSTRAINT webhook_events_pkey PRIMARY KEY (event_id);
 
+ALTER TABLE ONLY reporting.applied_views
+    ADD CONSTRAINT applied_views_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY reporting.brand_days
+    ADD CONSTRAINT brand_days_pkey PRIMARY KEY (day_utc, brand_id, currency);
+
+ALTER TABLE ONLY reporting.counted_files
+    ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
+
+ALTER TABLE ONLY reporting.order_standings
+    ADD CONSTRAINT order_standings_pkey PRIMARY KEY (job, source, order_id);
+
+ALTER TABLE ONLY reporting.refresh
+    ADD CONSTRAINT refresh_pkey PRIMARY KEY (only_row);
+
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
 
 CREATE INDEX attributions_outcome ON intake.attributions USING btree (job, outcome, reason);
@@ -1004,6 +2306,10 @@ CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE
 CREATE INDEX code_changes_deal ON intake.code_changes USING btree (deal_id, event_id);
 
 CREATE INDEX codes_by_code ON intake.codes USING btree (job, code_folded);
+
+CREATE INDEX contacts_file ON intake.contacts USING btree (source_file_id);
+
+CREATE INDEX contacts_job ON intake.contacts USING btree (job, purpose, batch_id);
 
 CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_file_id);
 
@@ -1029,6 +2335,24 @@ CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
 
 CREATE INDEX evidence_order ON ledger.evidence USING btree (order_id);
 
+CREATE INDEX identify_batches_run ON ledger.identify_batches USING btree (run_id);
+
+CREATE INDEX lookups_influencers ON ledger.lookups USING btree (brand_id, looked_up_at) WHERE (outcome = 'influencer'::text);
+
+CREATE INDEX lookups_run ON ledger.lookups USING btree (run_id);
+
+CREATE UNIQUE INDEX brand_versions_latest ON mirror.brand_versions USING btree (brand_id) WHERE is_latest;
+
+CREATE INDEX collaboration_versions_deal ON mirror.collaboration_versions USING btree (deal_id) WHERE is_latest;
+
+CREATE UNIQUE INDEX collaboration_versions_latest ON mirror.collaboration_versions USING btree (collab_id) WHERE is_latest;
+
+CREATE UNIQUE INDEX deal_versions_latest ON mirror.deal_versions USING btree (deal_id) WHERE is_latest;
+
+CREATE UNIQUE INDEX dealflow_versions_latest ON mirror.dealflow_versions USING btree (dealflow_id) WHERE is_latest;
+
+CREATE INDEX drift_run ON mirror.drift USING btree (run_id);
+
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 
 CREATE INDEX runs_job ON ops.runs USING btree (job, run_id DESC);
@@ -1036,6 +2360,22 @@ CREATE INDEX runs_job ON ops.runs USING btree (job, run_id DESC);
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
+
+CREATE INDEX code_days_day ON reporting.code_days USING btree (day_utc);
+
+CREATE INDEX deal_days_day ON reporting.deal_days USING btree (day_utc);
+
+CREATE INDEX deal_days_deal ON reporting.deal_days USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
+
+CREATE INDEX funnel_days_day ON reporting.funnel_days USING btree (day_utc);
+
+CREATE INDEX order_standings_day ON reporting.order_standings USING btree (day_utc);
+
+CREATE INDEX order_standings_deal ON reporting.order_standings USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
+
+CREATE INDEX order_standings_open ON reporting.order_standings USING btree (job) WHERE is_open;
+
+CREATE INDEX order_standings_since ON reporting.order_standings USING brin (standing_at);
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
@@ -1052,6 +2392,9 @@ ALTER TABLE ONLY intake.attributed_files
 
 ALTER TABLE ONLY intake.code_changes
     ADD CONSTRAINT code_changes_event_id_fkey FOREIGN KEY (event_id) REFERENCES ops.webhook_events(event_id);
+
+ALTER TABLE ONLY intake.contacts
+    ADD CONSTRAINT contacts_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
@@ -1085,3 +2428,33 @@ ALTER TABLE ONLY ledger.entries
 
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
+
+ALTER TABLE ONLY ledger.identify_batches
+    ADD CONSTRAINT identify_batches_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ledger.lookups
+    ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.brand_versions
+    ADD CONSTRAINT brand_versions_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.collaboration_versions
+    ADD CONSTRAINT collaboration_versions_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.coverage
+    ADD CONSTRAINT coverage_run_id_fkey FOREIGN KEY (run_id) REFERENCES mirror.publications(run_id);
+
+ALTER TABLE ONLY mirror.deal_versions
+    ADD CONSTRAINT deal_versions_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.dealflow_versions
+    ADD CONSTRAINT dealflow_versions_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.drift
+    ADD CONSTRAINT drift_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.publications
+    ADD CONSTRAINT publications_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY mirror.unreadable
+    ADD CONSTRAINT unreadable_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

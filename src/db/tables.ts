@@ -185,13 +185,13 @@ export interface IntakeCodes {
    */
   brand_id: string | null;
   /**
-   * Code as written.
+   * Code as written; null where the row is a link.
    */
-  code: string;
+  code: string | null;
   /**
-   * Code without blanks, case folded: what orders are matched by.
+   * Code without blanks, case folded: what orders are matched by. Null where the row is a link.
    */
-  code_folded: string;
+  code_folded: string | null;
   /**
    * Collaboration it belongs to.
    */
@@ -213,9 +213,17 @@ export interface IntakeCodes {
    */
   job: string;
   /**
-   * Line in codes.csv.
+   * Line in codes.csv; below 0 where an event of the service told of it.
    */
   line_no: number;
+  /**
+   * Custom link, or the name of its target, as the event wrote it; null where the row is a code.
+   */
+  link: string | null;
+  /**
+   * References in the link, folded as codes are: an order came by the link if its own links hold all of them.
+   */
+  link_folded: string[] | null;
   /**
    * What tells two owners apart: deal, else collaboration, else handle.
    */
@@ -228,6 +236,41 @@ export interface IntakeCodes {
    * First instant at which it no longer counts; null: never ends.
    */
   valid_to: Timestamp | null;
+}
+
+export interface IntakeContacts {
+  /**
+   * Counts up.
+   */
+  batch_id: Generated<Int8>;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string;
+  /**
+   * Each address' contact_hash, in the same order.
+   */
+  contact_hashes: string[];
+  /**
+   * When it was staged.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Addresses as a JSON array, exactly as they are sent.
+   */
+  influencer_list: string;
+  /**
+   * Job that sends it.
+   */
+  job: string;
+  /**
+   * submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).
+   */
+  purpose: string;
+  /**
+   * File that stated them. It counts once that file is sealed.
+   */
+  source_file_id: Int8;
 }
 
 export interface IntakeOrderContinuations {
@@ -456,6 +499,14 @@ export interface IntakeRejectedRows {
 
 export interface IntakeSourceFiles {
   /**
+   * Records that were read for their customer, those in passed_over included.
+   */
+  contact_rows: Generated<Int8>;
+  /**
+   * Customers first seen in this file.
+   */
+  contacts_new: Generated<Int8>;
+  /**
    * Digest of the decoded content.
    */
   content_sha256: string | null;
@@ -507,6 +558,14 @@ export interface IntakeSourceFiles {
    * Orders known before with the same content.
    */
   orders_unchanged: Generated<Int8>;
+  /**
+   * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.
+   */
+  passed_over: Json | null;
+  /**
+   * orders or contacts: the same file may be read for each.
+   */
+  read_for: Generated<string>;
   /**
    * Process that reads it now.
    */
@@ -684,6 +743,80 @@ export interface LedgerAttempts {
    * Run that claimed it.
    */
   run_id: Int8;
+}
+
+export interface LedgerContactKey {
+  /**
+   * When the first run bound this database to the key.
+   */
+  bound_at: Generated<Timestamp>;
+  /**
+   * Tells keys apart and says nothing of them: an HMAC of a fixed text.
+   */
+  fingerprint: string;
+  /**
+   * Always true: the table has at most one row.
+   */
+  only_row: Generated<boolean>;
+}
+
+export interface LedgerContacts {
+  /**
+   * Batch that it was last submitted or refused with.
+   */
+  batch_id: Int8 | null;
+  /**
+   * Whether an order with a discount code was seen; null where only customer exports were read.
+   */
+  bought_with_code: boolean | null;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string;
+  /**
+   * First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.
+   */
+  contact_hash: string;
+  /**
+   * ISO 4217, of spent; null where neither the export nor its source says.
+   */
+  currency: string | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * Orders of the customer, as the file that was read last says; null where exports don't.
+   */
+  orders_count: number | null;
+  /**
+   * Source that stated it first; of an unsubscribed one, the source that said so: only that one can take it back.
+   */
+  source: string;
+  /**
+   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
+   */
+  spent: Numeric | null;
+  /**
+   * File with which it waits to be submitted, for the first time or again; null when it does not wait.
+   */
+  staged_file_id: Int8 | null;
+  /**
+   * staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (never sent).
+   */
+  state: string;
+  /**
+   * Why it was refused, in the service's words, addresses masked.
+   */
+  state_reason: string | null;
+  /**
+   * How often the service took it.
+   */
+  submissions: Generated<number>;
+  /**
+   * When the service last took it.
+   */
+  submitted_at: Timestamp | null;
 }
 
 export interface LedgerDecisions {
@@ -875,6 +1008,963 @@ export interface LedgerEvidence {
   received_at: Generated<Timestamp>;
 }
 
+export interface LedgerIdentifyBatches {
+  /**
+   * As in intake.contacts, while it waited there.
+   */
+  batch_id: Int8;
+  /**
+   * Brand it was submitted for.
+   */
+  brand_id: string;
+  /**
+   * How many addresses.
+   */
+  contacts: number;
+  /**
+   * Status of the answer.
+   */
+  http_status: number | null;
+  /**
+   * Job that sent it.
+   */
+  job: string;
+  /**
+   * What the service said to a refusal, addresses and secrets masked.
+   */
+  message: string | null;
+  /**
+   * Run that sent it.
+   */
+  run_id: Int8;
+  /**
+   * When the answer was recorded, and the addresses deleted. Database clock.
+   */
+  settled_at: Generated<Timestamp>;
+  /**
+   * Label it was sent with.
+   */
+  source_type: string | null;
+  /**
+   * Refused batch of which this is a half.
+   */
+  split_from: Int8 | null;
+  /**
+   * When its addresses were stored.
+   */
+  staged_at: Timestamp;
+  /**
+   * accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).
+   */
+  state: string;
+}
+
+export interface LedgerLookups {
+  /**
+   * Brand.
+   */
+  brand_id: string;
+  /**
+   * Customer, as in ledger.contacts.
+   */
+  contact_hash: string;
+  /**
+   * Followers at that time.
+   */
+  followers: Int8 | null;
+  /**
+   * Status of the answer.
+   */
+  http_status: number | null;
+  /**
+   * Whether the platform has verified the account.
+   */
+  is_verified: boolean | null;
+  /**
+   * When. Database clock.
+   */
+  looked_up_at: Generated<Timestamp>;
+  /**
+   * What the service said to a refusal, addresses and secrets masked.
+   */
+  message: string | null;
+  /**
+   * influencer, no_match (in whichever form the service says so), refused (the service does not take the address).
+   */
+  outcome: string;
+  /**
+   * Address of the profile's picture.
+   */
+  picture_url: string | null;
+  /**
+   * instagram, tiktok, youtube or another word of the service.
+   */
+  platform: string | null;
+  /**
+   * Address of the profile.
+   */
+  profile_url: string | null;
+  /**
+   * Run that asked.
+   */
+  run_id: Int8;
+  /**
+   * Id of the influencer on the platform.
+   */
+  user_id: string | null;
+  /**
+   * Handle on the platform.
+   */
+  username: string | null;
+}
+
+export interface MirrorBrands {
+  /**
+   * Identity at the service. Opaque text.
+   */
+  brand_id: string | null;
+  /**
+   * When it was first seen as it is now.
+   */
+  changed_at: Timestamp | null;
+  /**
+   * When that listing was asked for; null while the brand is there.
+   */
+  deleted_at: Timestamp | null;
+  /**
+   * When it was first seen.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * Missing from a complete listing.
+   */
+  is_deleted: boolean | null;
+  /**
+   * Name of the brand.
+   */
+  name: string | null;
+  /**
+   * All that the service sent, unknown fields included.
+   */
+  raw: Json | null;
+  /**
+   * Digest of raw.
+   */
+  row_hash: string | null;
+  /**
+   * Run that published its last change.
+   */
+  run_id: Int8 | null;
+  /**
+   * When it was last seen so.
+   */
+  seen_at: Timestamp | null;
+}
+
+export interface MirrorBrandVersions {
+  /**
+   * Identity at the service. Opaque text.
+   */
+  brand_id: string;
+  /**
+   * When the brand was first seen at all.
+   */
+  first_seen_at: Timestamp;
+  /**
+   * In force: valid_to is null. A brand that is gone has none.
+   */
+  is_current: Generated<boolean>;
+  /**
+   * Newest version of its brand, in force or not. Exactly one a brand.
+   */
+  is_latest: Generated<boolean>;
+  /**
+   * Name of the brand.
+   */
+  name: string | null;
+  /**
+   * All that the service sent, unknown fields included.
+   */
+  raw: Json;
+  /**
+   * Digest of raw: equal hash, no new version.
+   */
+  row_hash: string;
+  /**
+   * Run that published this version.
+   */
+  run_id: Int8;
+  /**
+   * When it was last seen so.
+   */
+  seen_at: Timestamp;
+  /**
+   * When it was first seen so: the moment before the request.
+   */
+  valid_from: Timestamp;
+  /**
+   * When it was first seen otherwise, or missing from a complete listing; null while it is in force.
+   */
+  valid_to: Timestamp | null;
+}
+
+export interface MirrorCollaborations {
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * When it was first read as it is now.
+   */
+  changed_at: Timestamp | null;
+  /**
+   * Clicks counted by the service.
+   */
+  clicks: Numeric | null;
+  /**
+   * Discount code.
+   */
+  code: string | null;
+  /**
+   * Discount of the code in percent.
+   */
+  code_perc: Numeric | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  collab_id: string | null;
+  /**
+   * Commission in percent.
+   */
+  commission_perc: Numeric | null;
+  /**
+   * Affiliate link.
+   */
+  custom_url: string | null;
+  /**
+   * Where the link leads.
+   */
+  custom_url_target: string | null;
+  /**
+   * Deal it belongs to.
+   */
+  deal_id: string | null;
+  /**
+   * Dealflow it is in.
+   */
+  dealflow_id: string | null;
+  /**
+   * When that was first read; null while it is there.
+   */
+  deleted_at: Timestamp | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * Missing from its deal's list, or its deal is gone.
+   */
+  is_deleted: boolean | null;
+  /**
+   * All that the service sent, sales included; personal fields read [redacted].
+   */
+  raw: Json | null;
+  /**
+   * Orders counted by the service.
+   */
+  referrals: Numeric | null;
+  /**
+   * Digest of raw and deal.
+   */
+  row_hash: string | null;
+  /**
+   * Run that published its last change.
+   */
+  run_id: Int8 | null;
+  /**
+   * When its deal was last read.
+   */
+  seen_at: Timestamp | null;
+}
+
+export interface MirrorCollaborationVersions {
+  /**
+   * Brand. Text, whatever the service sends.
+   */
+  brand_id: string | null;
+  /**
+   * Clicks counted by the service.
+   */
+  clicks: Numeric | null;
+  /**
+   * Discount code.
+   */
+  code: string | null;
+  /**
+   * Discount of the code in percent.
+   */
+  code_perc: Numeric | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  collab_id: string;
+  /**
+   * Commission in percent.
+   */
+  commission_perc: Numeric | null;
+  /**
+   * Affiliate link.
+   */
+  custom_url: string | null;
+  /**
+   * Where the link leads.
+   */
+  custom_url_target: string | null;
+  /**
+   * Deal it belongs to.
+   */
+  deal_id: string;
+  /**
+   * Dealflow it is in.
+   */
+  dealflow_id: string | null;
+  /**
+   * When the collaboration was first read at all.
+   */
+  first_seen_at: Timestamp;
+  /**
+   * In force: valid_to is null. A collaboration that is gone has none.
+   */
+  is_current: Generated<boolean>;
+  /**
+   * Newest version of its collaboration, in force or not. Exactly one a collaboration.
+   */
+  is_latest: Generated<boolean>;
+  /**
+   * All that the service sent, sales included, unknown fields too. What is personal (name, e-mail, address, phone) reads [redacted].
+   */
+  raw: Json;
+  /**
+   * Orders counted by the service.
+   */
+  referrals: Numeric | null;
+  /**
+   * Digest of raw and deal: equal hash, no new version.
+   */
+  row_hash: string;
+  /**
+   * Run that published this version.
+   */
+  run_id: Int8;
+  /**
+   * When it was first read so: the moment before the request.
+   */
+  valid_from: Timestamp;
+  /**
+   * When it was first read otherwise, or missing from its deal's list; null while it is in force.
+   */
+  valid_to: Timestamp | null;
+}
+
+export interface MirrorCoverage {
+  /**
+   * Deals that were met by another way first and by this one too.
+   */
+  also_known: number;
+  /**
+   * Of known: gone, the service said so.
+   */
+  deleted: number;
+  /**
+   * Of known: could not be read the last time it was tried.
+   */
+  failing: number;
+  /**
+   * Of known: read within refresh_after_hours.
+   */
+  fresh: number;
+  /**
+   * Deals that were met first by this way. The ways add up to all.
+   */
+  known: number;
+  /**
+   * Most recent reading of one of them.
+   */
+  newest_read_at: Timestamp | null;
+  /**
+   * Longest ago that one of them was last read, deleted ones left out.
+   */
+  oldest_read_at: Timestamp | null;
+  /**
+   * Publication.
+   */
+  run_id: Int8;
+  /**
+   * Of known: read longer ago.
+   */
+  stale: number;
+  /**
+   * Of known: not read yet.
+   */
+  unread: number;
+  /**
+   * As in known_deals.first_way; all: every deal, each once.
+   */
+  way: string;
+}
+
+export interface MirrorDealflows {
+  /**
+   * Brand it belongs to, where the service says so.
+   */
+  brand_id: string | null;
+  /**
+   * When it was first seen as it is now.
+   */
+  changed_at: Timestamp | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  dealflow_id: string | null;
+  /**
+   * When that listing was asked for; null while the dealflow is there.
+   */
+  deleted_at: Timestamp | null;
+  /**
+   * When it was first seen.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * Missing from a complete listing.
+   */
+  is_deleted: boolean | null;
+  /**
+   * Name of the dealflow.
+   */
+  name: string | null;
+  /**
+   * All that the service sent, unknown fields included.
+   */
+  raw: Json | null;
+  /**
+   * Digest of raw.
+   */
+  row_hash: string | null;
+  /**
+   * Run that published its last change.
+   */
+  run_id: Int8 | null;
+  /**
+   * When it was last seen so.
+   */
+  seen_at: Timestamp | null;
+}
+
+export interface MirrorDealflowVersions {
+  /**
+   * Brand it belongs to, where the service says so.
+   */
+  brand_id: string | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  dealflow_id: string;
+  /**
+   * When the dealflow was first seen at all.
+   */
+  first_seen_at: Timestamp;
+  /**
+   * In force: valid_to is null. A dealflow that is gone has none.
+   */
+  is_current: Generated<boolean>;
+  /**
+   * Newest version of its dealflow, in force or not. Exactly one a dealflow.
+   */
+  is_latest: Generated<boolean>;
+  /**
+   * Name of the dealflow.
+   */
+  name: string | null;
+  /**
+   * All that the service sent, unknown fields included.
+   */
+  raw: Json;
+  /**
+   * Digest of raw: equal hash, no new version.
+   */
+  row_hash: string;
+  /**
+   * Run that published this version.
+   */
+  run_id: Int8;
+  /**
+   * When it was last seen so.
+   */
+  seen_at: Timestamp;
+  /**
+   * When it was first seen so: the moment before the request.
+   */
+  valid_from: Timestamp;
+  /**
+   * When it was first seen otherwise, or missing from a complete listing; null while it is in force.
+   */
+  valid_to: Timestamp | null;
+}
+
+export interface MirrorDeals {
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * When it was first read as it is now.
+   */
+  changed_at: Timestamp | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  deal_id: string | null;
+  /**
+   * Dealflow it is in.
+   */
+  dealflow_id: string | null;
+  /**
+   * When it said so first; null while the deal is there.
+   */
+  deleted_at: Timestamp | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * How it was found: see known_deals.first_way.
+   */
+  first_way: string | null;
+  /**
+   * Stage in its dealflow.
+   */
+  funnel_step: number | null;
+  /**
+   * Influencer, as the service writes the handle.
+   */
+  influencer_handle: string | null;
+  /**
+   * Active status.
+   */
+  is_active: boolean | null;
+  /**
+   * The service said twice that there is no such deal.
+   */
+  is_deleted: boolean | null;
+  /**
+   * Social platform of the handle.
+   */
+  platform: string | null;
+  /**
+   * All that the service sent but the collaborations; personal fields read [redacted].
+   */
+  raw: Json | null;
+  /**
+   * Digest of raw.
+   */
+  row_hash: string | null;
+  /**
+   * Run that published its last change.
+   */
+  run_id: Int8 | null;
+  /**
+   * When it was last read.
+   */
+  seen_at: Timestamp | null;
+  /**
+   * Clicks counted by the service.
+   */
+  total_clicks: Numeric | null;
+  /**
+   * Commission earned; in which currency is not shown.
+   */
+  total_commission_earned: Numeric | null;
+  /**
+   * Fixed fees earned; in which currency is not shown.
+   */
+  total_fixed_fee_earned: Numeric | null;
+  /**
+   * Payouts made; in which currency is not shown.
+   */
+  total_payouts: Numeric | null;
+  /**
+   * Orders counted by the service.
+   */
+  total_referrals: Numeric | null;
+  /**
+   * Sales counted by the service; in which currency is not shown.
+   */
+  total_sales: Numeric | null;
+}
+
+export interface MirrorDealVersions {
+  /**
+   * Brand. Text, whatever the service sends.
+   */
+  brand_id: string | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  deal_id: string;
+  /**
+   * Dealflow it is in.
+   */
+  dealflow_id: string | null;
+  /**
+   * When the deal was first read at all.
+   */
+  first_seen_at: Timestamp;
+  /**
+   * Stage in its dealflow. What the numbers mean is not shown by the service.
+   */
+  funnel_step: number | null;
+  /**
+   * Influencer, as the service writes the handle.
+   */
+  influencer_handle: string | null;
+  /**
+   * Active status.
+   */
+  is_active: boolean | null;
+  /**
+   * In force: valid_to is null. A deal that is gone has none.
+   */
+  is_current: Generated<boolean>;
+  /**
+   * Newest version of its deal, in force or not. Exactly one a deal.
+   */
+  is_latest: Generated<boolean>;
+  /**
+   * Social platform of the handle.
+   */
+  platform: string | null;
+  /**
+   * All that the service sent but the collaborations, unknown fields included. What is personal (name, e-mail, address, phone) reads [redacted].
+   */
+  raw: Json;
+  /**
+   * Digest of raw: equal hash, no new version.
+   */
+  row_hash: string;
+  /**
+   * Run that published this version.
+   */
+  run_id: Int8;
+  /**
+   * Clicks counted by the service.
+   */
+  total_clicks: Numeric | null;
+  /**
+   * Commission earned; in which currency is not shown.
+   */
+  total_commission_earned: Numeric | null;
+  /**
+   * Fixed fees earned; in which currency is not shown.
+   */
+  total_fixed_fee_earned: Numeric | null;
+  /**
+   * Payouts made; in which currency is not shown.
+   */
+  total_payouts: Numeric | null;
+  /**
+   * Orders counted by the service.
+   */
+  total_referrals: Numeric | null;
+  /**
+   * Sales counted by the service; in which currency is not shown.
+   */
+  total_sales: Numeric | null;
+  /**
+   * When it was first read so: the moment before the request.
+   */
+  valid_from: Timestamp;
+  /**
+   * When it was first read otherwise, or the service first said that there is no such deal; null while it is in force.
+   */
+  valid_to: Timestamp | null;
+}
+
+export interface MirrorDrift {
+  /**
+   * Counts up.
+   */
+  drift_id: Generated<Int8>;
+  /**
+   * Type before, or what the column takes.
+   */
+  expected: string | null;
+  /**
+   * Field of the record; of a listing, what was looked at.
+   */
+  field: string;
+  /**
+   * Type that came.
+   */
+  found: string | null;
+  /**
+   * type_changed (another JSON type than in the version before), vanished (no record that was read has it any more), missing (the contract promises it), unreadable (its column cannot take the value and is null).
+   */
+  kind: string;
+  /**
+   * When.
+   */
+  noted_at: Generated<Timestamp>;
+  /**
+   * brand, dealflow, deal, collaboration, or the listing: brands, dealflows, autocomplete.
+   */
+  record_kind: string;
+  /**
+   * How many records.
+   */
+  records: number;
+  /**
+   * Run that noticed.
+   */
+  run_id: Int8;
+  /**
+   * One of them.
+   */
+  sample_id: string | null;
+}
+
+export interface MirrorKnownDeals {
+  /**
+   * Digest of that answer: an equal one only moves read_at.
+   */
+  answer_hash: string | null;
+  /**
+   * Identity at the service. Opaque text.
+   */
+  deal_id: string;
+  /**
+   * Set when a second run was told so too: the deal is then gone as of not_found_at.
+   */
+  deleted_at: Timestamp | null;
+  /**
+   * When an event last named it: read again then, however fresh.
+   */
+  event_at: Timestamp | null;
+  /**
+   * Runs in a row in which it could not be read.
+   */
+  failures: Generated<number>;
+  /**
+   * When it was met first.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal's answer).
+   */
+  first_way: string;
+  /**
+   * Why, without addresses and secrets; null when the last reading went well.
+   */
+  last_error: string | null;
+  /**
+   * Not read again before this instant, because it failed.
+   */
+  not_before: Timestamp | null;
+  /**
+   * Since when the service says that there is no such deal; null: it does not.
+   */
+  not_found_at: Timestamp | null;
+  /**
+   * Moment before the request that last read it; null: never read. What is read longest ago is read next.
+   */
+  read_at: Timestamp | null;
+  /**
+   * Every way by which it was met, the first one first.
+   */
+  ways: string[];
+}
+
+export interface MirrorKnownHandles {
+  /**
+   * When the service was last asked for its deals; null: never.
+   */
+  asked_at: Timestamp | null;
+  /**
+   * How many deals it named then.
+   */
+  deals_found: number | null;
+  /**
+   * When it was met first.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * How it was met first: codes, order, autocomplete.
+   */
+  first_way: string;
+  /**
+   * Handle as first met.
+   */
+  handle: string;
+  /**
+   * Handle without blanks and @, lower case.
+   */
+  handle_folded: string;
+  /**
+   * Why it could not be asked, without addresses and secrets; null when it went well.
+   */
+  last_error: string | null;
+  /**
+   * Every way by which it was met, the first one first.
+   */
+  ways: string[];
+}
+
+export interface MirrorPrefixes {
+  /**
+   * Digest of the ids in the answer: shows a service that ignores the question.
+   */
+  answer_hash: string | null;
+  /**
+   * When it was last asked for; null: not yet.
+   */
+  asked_at: Timestamp | null;
+  /**
+   * Its answer looked cut off, and longer ones were added.
+   */
+  is_split: Generated<boolean>;
+  /**
+   * Why it could not be asked, without addresses and secrets; null when it went well.
+   */
+  last_error: string | null;
+  /**
+   * What is asked for.
+   */
+  prefix: string;
+  /**
+   * How many records the answer had.
+   */
+  results: number | null;
+}
+
+export interface MirrorPublications {
+  /**
+   * By kind of record: {new, changed, unchanged, gone}.
+   */
+  counts: Json;
+  /**
+   * When what it had read became visible. Database clock.
+   */
+  published_at: Generated<Timestamp>;
+  /**
+   * Run of the job that published.
+   */
+  run_id: Int8;
+}
+
+export interface MirrorStaged {
+  /**
+   * Digest of the whole answer, collaborations included.
+   */
+  answer_hash: string | null;
+  /**
+   * Of a deal: [{record_id, row_hash, fields, raw}]; null when the answer had no list of them.
+   */
+  collaborations: Json | null;
+  /**
+   * What did not fit: [{field, kind, expected, found}].
+   */
+  drift: Json | null;
+  /**
+   * The moment before the request.
+   */
+  fetched_at: Timestamp;
+  /**
+   * What goes into columns.
+   */
+  fields: Json | null;
+  /**
+   * read, unchanged (as published: only seen), not_found (the service says that there is none), failed.
+   */
+  outcome: string;
+  /**
+   * Why it could not be read.
+   */
+  problem: string | null;
+  /**
+   * What the service sent, personal fields redacted.
+   */
+  raw: Json | null;
+  /**
+   * Identity at the service.
+   */
+  record_id: string;
+  /**
+   * brand, dealflow or deal.
+   */
+  record_kind: string;
+  /**
+   * Digest of raw.
+   */
+  row_hash: string | null;
+  /**
+   * Run that read it.
+   */
+  run_id: Int8;
+}
+
+export interface MirrorStagedListings {
+  /**
+   * The moment before the request.
+   */
+  fetched_at: Timestamp;
+  /**
+   * What is missing from it is gone. A partial listing deletes nothing.
+   */
+  is_complete: boolean;
+  /**
+   * Why it is not complete.
+   */
+  problem: string | null;
+  /**
+   * brand or dealflow.
+   */
+  record_kind: string;
+  /**
+   * Run that read it.
+   */
+  run_id: Int8;
+}
+
+export interface MirrorUnreadable {
+  /**
+   * When it came first.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * What the service sent, personal fields redacted, cut to a text where it was no JSON.
+   */
+  raw: Json;
+  /**
+   * Why.
+   */
+  reason: string;
+  /**
+   * Digest of raw.
+   */
+  record_hash: string;
+  /**
+   * What it should have been: brand, dealflow, deal, collaboration, or the listing: brands, dealflows, autocomplete.
+   */
+  record_kind: string;
+  /**
+   * Run that met it last.
+   */
+  run_id: Int8;
+  /**
+   * When it came last.
+   */
+  seen_at: Generated<Timestamp>;
+}
+
 export interface OpsAccount {
   /**
    * As GET /v1/account/hello reports it.
@@ -1007,12 +2097,333 @@ export interface OpsWebhookEvents {
   sent_at: Timestamp | null;
 }
 
+export interface ReportingAppliedViews {
+  /**
+   * When.
+   */
+  applied_at: Generated<Timestamp>;
+  /**
+   * Digest of the files: another one, and they are applied again.
+   */
+  content_hash: string;
+  /**
+   * Always true: the table has at most one row.
+   */
+  only_row: Generated<boolean>;
+}
+
+export interface ReportingBrandDays {
+  /**
+   * Revenue of the accepted ones, in currency.
+   */
+  accepted_amount: Numeric;
+  /**
+   * Accepted by the service.
+   */
+  accepted_orders: Int8;
+  /**
+   * Revenue of all of them, in currency.
+   */
+  attributed_amount: Numeric;
+  /**
+   * All orders that are somebody's.
+   */
+  attributed_orders: Int8;
+  /**
+   * Brand.
+   */
+  brand_id: string;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Deals (collaborations, handles) with an order on the day.
+   */
+  deals: Int8;
+  /**
+   * Held, or written off.
+   */
+  held_orders: Int8;
+  /**
+   * Revenue of those in doubt, in currency.
+   */
+  in_doubt_amount: Numeric;
+  /**
+   * In doubt.
+   */
+  in_doubt_orders: Int8;
+  /**
+   * Yet to be sent, or on their way.
+   */
+  ready_orders: Int8;
+  /**
+   * Refused by the service.
+   */
+  rejected_orders: Int8;
+}
+
+export interface ReportingCodeDays {
+  /**
+   * Their revenue, in currency.
+   */
+  amount: Numeric;
+  /**
+   * code, link (an order without a code), explicit (the export names a deal or handle).
+   */
+  carried_as: string;
+  /**
+   * One spelling of it; e-mail addresses masked.
+   */
+  code: string;
+  /**
+   * The code without blanks, in capitals: what spellings have in common.
+   */
+  code_folded: string;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Job.
+   */
+  job: string;
+  /**
+   * Orders that carry it.
+   */
+  orders: Int8;
+  /**
+   * Source.
+   */
+  source: string;
+}
+
+export interface ReportingCountedFiles {
+  /**
+   * When it decided, as intake.attributed_files says.
+   */
+  attributed_at: Timestamp;
+  /**
+   * Job that decided.
+   */
+  job: string;
+  /**
+   * File whose orders it decided about.
+   */
+  source_file_id: Int8;
+}
+
+export interface ReportingDealDays {
+  /**
+   * Revenue of the accepted ones, in currency.
+   */
+  accepted_amount: Numeric;
+  /**
+   * Accepted by the service.
+   */
+  accepted_orders: Int8;
+  /**
+   * Revenue of all of them, in currency.
+   */
+  attributed_amount: Numeric;
+  /**
+   * All of them.
+   */
+  attributed_orders: Int8;
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * Collaboration, where the orders name one.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Deal.
+   */
+  deal_id: string | null;
+  /**
+   * Held, or written off.
+   */
+  held_orders: Int8;
+  /**
+   * Revenue of those in doubt, in currency.
+   */
+  in_doubt_amount: Numeric;
+  /**
+   * In doubt.
+   */
+  in_doubt_orders: Int8;
+  /**
+   * Influencer.
+   */
+  influencer_handle: string | null;
+  /**
+   * Yet to be sent, or on their way.
+   */
+  ready_orders: Int8;
+  /**
+   * Refused by the service.
+   */
+  rejected_orders: Int8;
+  /**
+   * deal:, collab: or handle: and whose orders they are.
+   */
+  target: string;
+}
+
+export interface ReportingFunnelDays {
+  /**
+   * Their revenue, in currency.
+   */
+  amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Job.
+   */
+  job: string;
+  /**
+   * How many.
+   */
+  orders: Int8;
+  /**
+   * Source.
+   */
+  source: string;
+  /**
+   * As in order_standings.
+   */
+  standing: string;
+  /**
+   * As in order_standings.
+   */
+  standing_reason: string | null;
+}
+
+export interface ReportingOrderStandings {
+  /**
+   * Revenue as sent, else by the job's rule, else of the order, in currency.
+   */
+  amount: Numeric;
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * Collaboration, in the same order.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day of ordered_at in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Deal that the service credited, else the one it is attributed to.
+   */
+  deal_id: string | null;
+  /**
+   * The ledger's entry, where the standing follows from it.
+   */
+  entry_id: Int8 | null;
+  /**
+   * Influencer.
+   */
+  influencer_handle: string | null;
+  /**
+   * May change without another decision about its file: looked at by each refresh.
+   */
+  is_open: boolean;
+  /**
+   * Job that looked at the order.
+   */
+  job: string;
+  /**
+   * What named the influencer: explicit, code, link.
+   */
+  matched_by: string | null;
+  /**
+   * The code or link that matched, or those that did not; e-mail addresses masked.
+   */
+  matched_value: string | null;
+  /**
+   * Identity at the shop platform.
+   */
+  order_id: string;
+  /**
+   * Version of the order in force.
+   */
+  order_version_id: Int8;
+  /**
+   * When it was placed, else paid, else first read.
+   */
+  ordered_at: Timestamp;
+  /**
+   * Source of the order.
+   */
+  source: string;
+  /**
+   * accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).
+   */
+  standing: string;
+  /**
+   * Since when: the entry's last change, else the decision of the job.
+   */
+  standing_at: Timestamp;
+  /**
+   * Why, for rejected, in_doubt, held, excluded, unattributed.
+   */
+  standing_reason: string | null;
+  /**
+   * deal:, collab: or handle: and whose order it is; null where it is nobody's.
+   */
+  target: string | null;
+}
+
+export interface ReportingRefresh {
+  /**
+   * Always true: the table has one row.
+   */
+  only_row: Generated<boolean>;
+  /**
+   * Database clock; null: never yet.
+   */
+  refreshed_at: Timestamp | null;
+}
+
 export interface DB {
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
   "intake.code_changes": IntakeCodeChanges;
   "intake.code_lists": IntakeCodeLists;
   "intake.codes": IntakeCodes;
+  "intake.contacts": IntakeContacts;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.order_sightings": IntakeOrderSightings;
   "intake.orders": IntakeOrders;
@@ -1021,11 +2432,40 @@ export interface DB {
   "ledger.adjustments": LedgerAdjustments;
   "ledger.answers": LedgerAnswers;
   "ledger.attempts": LedgerAttempts;
+  "ledger.contact_key": LedgerContactKey;
+  "ledger.contacts": LedgerContacts;
   "ledger.decisions": LedgerDecisions;
   "ledger.entries": LedgerEntries;
   "ledger.evidence": LedgerEvidence;
+  "ledger.identify_batches": LedgerIdentifyBatches;
+  "ledger.lookups": LedgerLookups;
+  "mirror.brand_versions": MirrorBrandVersions;
+  "mirror.brands": MirrorBrands;
+  "mirror.collaboration_versions": MirrorCollaborationVersions;
+  "mirror.collaborations": MirrorCollaborations;
+  "mirror.coverage": MirrorCoverage;
+  "mirror.deal_versions": MirrorDealVersions;
+  "mirror.dealflow_versions": MirrorDealflowVersions;
+  "mirror.dealflows": MirrorDealflows;
+  "mirror.deals": MirrorDeals;
+  "mirror.drift": MirrorDrift;
+  "mirror.known_deals": MirrorKnownDeals;
+  "mirror.known_handles": MirrorKnownHandles;
+  "mirror.prefixes": MirrorPrefixes;
+  "mirror.publications": MirrorPublications;
+  "mirror.staged": MirrorStaged;
+  "mirror.staged_listings": MirrorStagedListings;
+  "mirror.unreadable": MirrorUnreadable;
   "ops.account": OpsAccount;
   "ops.leases": OpsLeases;
   "ops.runs": OpsRuns;
   "ops.webhook_events": OpsWebhookEvents;
+  "reporting.applied_views": ReportingAppliedViews;
+  "reporting.brand_days": ReportingBrandDays;
+  "reporting.code_days": ReportingCodeDays;
+  "reporting.counted_files": ReportingCountedFiles;
+  "reporting.deal_days": ReportingDealDays;
+  "reporting.funnel_days": ReportingFunnelDays;
+  "reporting.order_standings": ReportingOrderStandings;
+  "reporting.refresh": ReportingRefresh;
 }
