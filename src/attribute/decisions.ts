@@ -71,31 +71,36 @@ function weighedOf({ brandId, revenue }: AttributionRules): RawBuilder<unknown> 
 function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
     carried as (
-      select w.order_version_id, w.placed_at, 'code' as kind, 'code' as owner_of, k.place, k.folded, w.codes[k.place] as written
+      select w.order_version_id, w.placed_at, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
+        w.codes[k.place] as written
       from weighed w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.obstacle is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
-      select w.order_version_id, w.placed_at, 'link', l.owner_of, k.place,
+      select w.order_version_id, w.placed_at, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from weighed w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
-      cross join (values ('code'), ('handle')) as l(owner_of)
+      cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
       where w.obstacle is null and w.named is null and cardinality(w.links_folded) > 0
     ),
     owners as materialized (
-      select 'code' as owner_of, code_folded as folded, line_no, target, brand_id, valid_from, valid_to
-      from intake.codes where job = ${job}
+      select 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and code_folded is not null
       union all
-      select 'handle', handle_folded, line_no, target, brand_id, valid_from, valid_to
+      select 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to
       from intake.codes where job = ${job} and handle_folded <> ''
+      union all
+      select 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to
+      from intake.codes where job = ${job} and link_folded is not null
     ),
     hits as (
       select v.order_version_id, v.kind, v.place, v.written, c.line_no, c.target,
         case
           when c.brand_id <> ${brandId} then 'code_of_other_brand'
-          when v.placed_at >= c.valid_to then 'code_expired'
-          when v.placed_at < c.valid_from then 'code_not_yet_valid'
+          when v.placed_at >= c.valid_to then case c.owner_of when 'link' then 'link_expired' else 'code_expired' end
+          when v.placed_at < c.valid_from then case c.owner_of when 'link' then 'link_not_yet_valid' else 'code_not_yet_valid' end
         end as fault
       from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
+        and (c.link_folded is null or c.link_folded <@ v.links_folded)
     ),
     matched as materialized (
       select order_version_id,
@@ -111,6 +116,8 @@ function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when bool_or(fault = 'code_expired') then 'code_expired'
           when bool_or(fault = 'code_not_yet_valid') then 'code_not_yet_valid'
           when bool_or(fault = 'code_of_other_brand') then 'code_of_other_brand'
+          when bool_or(fault = 'link_expired') then 'link_expired'
+          when bool_or(fault = 'link_not_yet_valid') then 'link_not_yet_valid'
         end as fault
       from hits group by order_version_id
     )`;

@@ -8,10 +8,11 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
-import type { CodeProblem } from '../model/run.ts';
+import type { CodeProblem } from '../model/orders-report.ts';
 import { findAmbiguousCodes } from './find-ambiguous-codes.ts';
-import { type CodeRow, parseCodes } from './parse-codes.ts';
-import { readCodeChanges, toCodeRows } from './read-code-changes.ts';
+import { type OwnerRow, parseCodes } from './parse-codes.ts';
+import { readCodeChanges } from './read-code-changes.ts';
+import { toOwnerRows } from './told-owners.ts';
 
 export type LoadCodesOptions = {
   readonly job: string;
@@ -20,6 +21,8 @@ export type LoadCodesOptions = {
   /** IANA zone of dates and of times without an offset; null: UTC. */
   readonly timeZone: string | null;
   readonly brandId: string;
+  /** Parameters of links by which the layouts of the job's sources name influencers. */
+  readonly linkParameters: readonly string[];
 };
 
 export type LoadedCodes = {
@@ -32,7 +35,7 @@ export type LoadedCodes = {
 };
 
 /**
- * Reads codes.csv and makes it the job's codes, with the codes that events told of and it does not name, if that says anything new.
+ * Reads codes.csv and makes it the job's codes, with the codes and links that events told of and it does not name, if that says anything new.
  *
  * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2); the codes loaded before stay.
  */
@@ -41,7 +44,9 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
   const parsed =
     path === null ? { rows: [], problems: [], missingColumns: [] } : parseCodes(await readCodes(path));
   if (parsed.missingColumns.length > 0) throw badHeader(path ?? '', parsed.missingColumns);
-  const rows = [...parsed.rows, ...toCodeRows(await readCodeChanges(db), parsed.rows)];
+  const { linkParameters } = options;
+  const told = toOwnerRows(await readCodeChanges(db), { listed: parsed.rows, linkParameters });
+  const rows = [...parsed.rows, ...told];
   const zone = options.timeZone ?? 'UTC';
   const hash = createHash('sha256')
     .update(JSON.stringify([zone, rows]))
@@ -65,7 +70,7 @@ function withoutAddresses(problem: CodeProblem): CodeProblem {
 
 async function replace(
   trx: Transaction<DB>,
-  { job, zone, hash, rows }: { job: string; zone: string; hash: string; rows: readonly CodeRow[] },
+  { job, zone, hash, rows }: { job: string; zone: string; hash: string; rows: readonly OwnerRow[] },
 ): Promise<void> {
   const { rows: changed } = await sql`
     insert into intake.code_lists as l (job, content_hash) values (${job}, ${hash})
@@ -75,12 +80,12 @@ async function replace(
   if (changed.length === 0) return;
   await sql`delete from intake.codes where job = ${job}`.execute(trx);
   await sql`
-    insert into intake.codes (job, line_no, code, code_folded, brand_id, influencer_handle, handle_folded, deal_id, collab_id, target,
-      valid_from, valid_to)
-    select ${job}, g.line, g.code, g.folded, g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
+    insert into intake.codes (job, line_no, code, code_folded, link, link_folded, brand_id, influencer_handle, handle_folded, deal_id,
+      collab_id, target, valid_from, valid_to)
+    select ${job}, g.line, g.code, g.folded, g.link, g."linkFolded", g."brandId", g.handle, g."handleFolded", g."dealId", g."collabId", g.target,
       ${instantOf('from')}, ${instantOf('to')}
     from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as g(
-      line integer, code text, folded text, "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
+      line integer, code text, folded text, link text, "linkFolded" text[], "brandId" text, handle text, "handleFolded" text, "dealId" text, "collabId" text,
       target text, "from" jsonb, "to" jsonb)`.execute(trx);
 
   function instantOf(limit: string) {

@@ -1,7 +1,7 @@
 import { type CsvError, parse } from 'csv-parse/sync';
 import { foldCode, foldHandle } from '../model/fold-code.ts';
 import { hasAddress } from '../model/mask-addresses.ts';
-import type { CodeProblem } from '../model/run.ts';
+import type { CodeProblem } from '../model/orders-report.ts';
 import { type Moment, readMoment } from './read-moment.ts';
 
 /** Columns of codes.csv, in any order; only `code` and one of handle, deal and collaboration must be there. */
@@ -16,11 +16,9 @@ const CODE_COLUMNS = [
 ] as const;
 type CodeColumn = (typeof CODE_COLUMNS)[number];
 
-/** One usable row. */
-export type CodeRow = {
+/** Whose a code or a link is, and when. */
+type Ownership = {
   readonly line: number;
-  readonly code: string;
-  readonly folded: string;
   readonly brandId: string | null;
   readonly handle: string | null;
   readonly handleFolded: string | null;
@@ -31,6 +29,14 @@ export type CodeRow = {
   readonly from: Moment | null;
   readonly to: Moment | null;
 };
+
+/** One usable row. */
+export type CodeRow = Ownership & { readonly code: string; readonly folded: string };
+
+/** A custom link, matched by orders whose links hold all of `linkFolded`. No file has such rows. */
+export type LinkRow = Ownership & { readonly link: string; readonly linkFolded: readonly string[] };
+
+export type OwnerRow = CodeRow | LinkRow;
 
 export type ParsedCodes = {
   readonly rows: readonly CodeRow[];

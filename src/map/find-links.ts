@@ -1,12 +1,16 @@
+import { foldLink } from '../model/fold-link.ts';
 import type { Layout } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import { cleanText } from './clean-text.ts';
 
-/** Finds in an order's notes what may name an influencer: values of `key: value` lines, query parameters of links. */
+/**
+ * Finds in an order's notes what may name an influencer: values of `key: value` lines, of which an address is shortened to its host and path,
+ * and query parameters of links.
+ */
 export type LinkFinder = (notes: string) => readonly string[];
 
 const MAX_LINKS = 20;
-/** A code or handle is short; longer values are messages or addresses of pages. */
+/** A code, a handle or a link is short; longer values are messages. */
 const MAX_CHARS = 100;
 
 /** Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded. */
@@ -19,7 +23,8 @@ export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
     const found = new Set<string>();
     for (const line of notes.split(/\r\n|\r|\n/)) {
       const pair = /^\s*"?([^:=]{1,60}?)"?\s*[:=]\s*(.+)$/.exec(line);
-      if (pair !== null && wantedKeys.has(foldKey(pair[1] ?? ''))) add(found, pair[2] ?? '');
+      if (pair !== null && wantedKeys.has(foldKey(pair[1] ?? '')))
+        add(found, foldLink(pair[2] ?? '') ?? pair[2] ?? '');
       for (const [, name = '', value = ''] of line.matchAll(/[?&]([\w.-]{1,60})=([^&#\s"'<>]+)/g)) {
         if (wantedParameters.has(foldKey(name))) add(found, decode(value));
       }

@@ -5,6 +5,7 @@ import { layoutFolders } from '../config/layout-folders.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
 import { loadLayout } from '../map/load-layout.ts';
 import type { AttributeOrdersSettings, SourceSettings } from '../model/config.ts';
+import type { Layout } from '../model/layout.ts';
 import { reportOrders } from '../report/report-orders.ts';
 import { intakeSource } from './intake-source.ts';
 import { openAccount } from './open-account.ts';
@@ -31,13 +32,14 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     path: job.codes,
     timeZone: sources[0]?.timeZone ?? null,
     brandId: job.brandId,
+    linkParameters: sources.flatMap((source) => layoutOf(run, source).links.parameters),
   });
   for (const source of sources) await intakeSource(run, source);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
   const { brandId, revenue } = job;
   const credited = sources.map((source) => ({
     source: source.name,
-    credited: job.include ?? creditedOf(run, source),
+    credited: job.include ?? layoutOf(run, source).status.credited,
   }));
   const { decided } = await attribute(db, {
     job: job.name,
@@ -62,7 +64,6 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   return { stop, report };
 }
 
-/** The status words that the source's layout credits. */
-function creditedOf(run: Run, source: SourceSettings): readonly string[] | null {
-  return loadLayout(source.layout, layoutFolders(run.config.path)).status.credited;
+function layoutOf(run: Run, source: SourceSettings): Layout {
+  return loadLayout(source.layout, layoutFolders(run.config.path));
 }

@@ -20,6 +20,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
       path,
       timeZone: given.timeZone ?? null,
       brandId: BRAND,
+      linkParameters: [],
     });
     return { ...loaded, job, rows: await stored(database(), job) };
   }
@@ -124,7 +125,7 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
   test('a missing file, one in another encoding and one without the columns stop the run and keep the codes', async () => {
     const { job } = await load(`${HEADER}\nA,,m,,,,`);
     const path = join(makeTestFolder(), 'codes.csv');
-    const options = { job, path, timeZone: null, brandId: BRAND };
+    const options = { job, path, timeZone: null, brandId: BRAND, linkParameters: [] };
     await expect(loadCodes(database(), options)).rejects.toMatchObject({
       details: { code: 'codes_missing', exitCode: 2 },
     });
@@ -140,7 +141,9 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
 
   test('a job without codes has none', async () => {
     const { source: job } = await openShop(database());
-    expect(await loadCodes(database(), { job, path: null, timeZone: null, brandId: BRAND })).toMatchObject({
+    expect(
+      await loadCodes(database(), { job, path: null, timeZone: null, brandId: BRAND, linkParameters: [] }),
+    ).toMatchObject({
       codes: 0,
       problems: [],
     });

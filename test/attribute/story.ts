@@ -42,7 +42,13 @@ export async function openDesk(
       codes = given.codes ?? codes;
       options.writeCodes(`${HEADER}\n${codes}`);
       const brandId = given.brandId ?? BRAND;
-      const { hash } = await loadCodes(db, { job, path: options.path, timeZone: null, brandId });
+      const { hash } = await loadCodes(db, {
+        job,
+        path: options.path,
+        timeZone: null,
+        brandId,
+        linkParameters: ['ref', 'utm_campaign'],
+      });
       const { decided } = await attributeOrders(db, {
         job,
         sources: sources.map((source) => ({ source, credited: given.credited ?? null })),

@@ -10,7 +10,9 @@ const SHOWN = 10;
 export function renderCodeProblems(problems: readonly CodeProblem[], screen: Screen): string {
   if (problems.length === 0) return '';
   const lines = problems.slice(0, SHOWN).flatMap(({ line, column, value, reason, help }) => {
-    const place = `codes.csv line ${formatCount(line)}${column === null ? '' : `, column ${column}`}`;
+    // What an event of the service told of stands in no line.
+    const source = line > 0 ? `codes.csv line ${formatCount(line)}` : 'told by an event';
+    const place = `${source}${column === null ? '' : `, column ${column}`}`;
     return [
       `  ${screen.style('bold', place)}${value === null ? '' : ` ${JSON.stringify(cut(value, 40))}`}`,
       wrap(reason, { width: screen.columns, indent: '    ' }),

@@ -1,0 +1,118 @@
+import { foldCode } from '../model/fold-code.ts';
+import { hasAddress } from '../model/mask-addresses.ts';
+import { referencesOf, textOf } from './link-references.ts';
+import type { CodeRow, OwnerRow } from './parse-codes.ts';
+import type { ToldChange } from './read-code-changes.ts';
+
+/** A code, or what links of orders say of a custom link. `key` tells two apart. */
+type Mark = { readonly key: string } & (
+  | { readonly code: string; readonly folded: string }
+  | { readonly link: string; readonly linkFolded: readonly string[] }
+);
+
+type Window = {
+  readonly mark: Mark;
+  readonly owner: ToldChange;
+  readonly from: Date | null;
+  to: Date | null;
+};
+
+/**
+ * Owners of the codes and custom links that events told of and codes.csv does not name: what a person wrote down goes first. Each counts
+ * from always, for its orders may be older than the event, unless a deal had it before; and until it was taken away. A code that is given
+ * to another deal leaves the first one. A link may be given to two: then both have it, and its orders are held.
+ *
+ * @param linkParameters whose values the job's layouts read from the links of orders.
+ * @returns rows with lines below 0: they stand in no file.
+ */
+export function toOwnerRows(
+  changes: readonly ToldChange[],
+  {
+    listed,
+    linkParameters,
+  }: { readonly listed: readonly CodeRow[]; readonly linkParameters: readonly string[] },
+): readonly OwnerRow[] {
+  const inFile = new Set(listed.flatMap(({ folded, handleFolded }) => [folded, handleFolded ?? folded]));
+  const marksOf = (change: ToldChange, value: string | null, target: string | null) =>
+    (change.kind === 'discount_code'
+      ? codeMarks(value)
+      : linkMarks({ link: value, target }, linkParameters)
+    ).filter((mark) => !('code' in mark ? [mark.folded] : mark.linkFolded).some((text) => inFile.has(text)));
+  const windows = new Map<string, Window[]>();
+  for (const change of changes) {
+    const before = marksOf(change, change.oldValue, change.oldTarget);
+    const after = marksOf(change, change.newValue, change.newTarget);
+    const kept = new Set(after.map(({ key }) => key));
+    for (const mark of before) if (!kept.has(mark.key)) end(windows, mark, change);
+    const known = new Set(before.map(({ key }) => key));
+    for (const mark of after) {
+      // An event may change the percentage only.
+      if (known.has(mark.key)) keep(windows, mark, change);
+      else begin(windows, mark, change);
+    }
+  }
+  return [...windows.values()].flat().map((window, index) => toRow(window, -1 - index));
+}
+
+function codeMarks(value: string | null): readonly Mark[] {
+  const folded = value === null || hasAddress(value) ? '' : foldCode(value);
+  return value === null || folded === '' ? [] : [{ key: `code ${folded}`, code: value, folded }];
+}
+
+function linkMarks(
+  link: { readonly link: string | null; readonly target: string | null },
+  parameters: readonly string[],
+): readonly Mark[] {
+  return referencesOf(link, parameters).map((reference) => ({
+    key: `link ${textOf(reference)}`,
+    link: reference.written,
+    linkFolded: reference.all,
+  }));
+}
+
+function windowsOf(windows: Map<string, Window[]>, { key }: Mark): Window[] {
+  const found = windows.get(key) ?? [];
+  windows.set(key, found);
+  return found;
+}
+
+function end(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+  const all = windowsOf(windows, mark);
+  if (all.length === 0) all.push({ mark, owner, from: null, to: owner.at });
+  else close(all, owner.at, owner.dealId);
+}
+
+function keep(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+  const all = windowsOf(windows, mark);
+  if (all.length === 0) all.push({ mark, owner, from: null, to: null });
+}
+
+function begin(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+  const all = windowsOf(windows, mark);
+  if ('code' in mark) close(all, owner.at, null);
+  all.push({ mark, owner, from: all.length === 0 ? null : owner.at, to: null });
+}
+
+/** Ends what is open, of one deal or of all. */
+function close(windows: readonly Window[], at: Date, dealId: string | null): void {
+  for (const window of windows)
+    if (window.to === null && (dealId === null || window.owner.dealId === dealId)) window.to = at;
+}
+
+function toRow({ mark, owner, from, to }: Window, line: number): OwnerRow {
+  const { key: _, ...named } = mark;
+  const { dealId, collabId } = owner;
+  const moment = (at: Date | null) => (at === null ? null : { text: at.toISOString(), isLocal: false });
+  return {
+    ...named,
+    line,
+    brandId: null,
+    handle: null,
+    handleFolded: null,
+    dealId,
+    collabId,
+    target: `deal:${dealId}`,
+    from: moment(from),
+    to: moment(to),
+  };
+}

@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+import { loadCodes } from '../../src/attribute/load-codes.ts';
+import type { CodeRow, OwnerRow } from '../../src/attribute/parse-codes.ts';
+import type { ToldChange } from '../../src/attribute/read-code-changes.ts';
+import { toOwnerRows } from '../../src/attribute/told-owners.ts';
+import { receiveEvent } from '../../src/pipeline/receive-event.ts';
+import { readEvent } from '../../src/webhook/read-event.ts';
+import { setup } from '../support/setup.ts';
+
+const AT = ['2026-05-01T10:00:00.000Z', '2026-05-02T10:00:00.000Z'].map((text) => new Date(text));
+
+function told(dealId: string, oldValue: string | null, newValue: string | null, day = 0): ToldChange {
+  const targets = { oldTarget: null, newTarget: null };
+  return {
+    kind: 'discount_code',
+    dealId,
+    collabId: null,
+    oldValue,
+    newValue,
+    ...targets,
+    at: AT[day] ?? new Date(0),
+  };
+}
+
+/** The same of a link, whose targets are `link → target`. */
+function toldLink(dealId: string, old: string | null, now: string | null, day = 0): ToldChange {
+  const [oldValue = null, oldTarget = null] = old?.split(' → ') ?? [];
+  const [newValue = null, newTarget = null] = now?.split(' → ') ?? [];
+  return { ...told(dealId, oldValue, newValue, day), kind: 'custom_link', oldTarget, newTarget };
+}
+
+const RULES = { listed: [], linkParameters: ['ref', 'utm_campaign'] };
+
+/** `code deal from→to`, limits as days of May. */
+function windowsOf(...changes: ToldChange[]): readonly string[] {
+  const day = (moment: OwnerRow['from']) => (moment === null ? '' : moment.text.slice(8, 10));
+  return toOwnerRows(changes, RULES).map(
+    (row) =>
+      `${'code' in row ? row.code : row.linkFolded.join('+')} ${row.dealId} ${day(row.from)}→${day(row.to)}`,
+  );
+}
+
+it('a code belongs to its deal from always until it is taken away', () => {
+  expect(windowsOf(told('D1', null, 'MIA10'))).toEqual(['MIA10 D1 →']);
+  expect(windowsOf(told('D1', null, 'MIA10'), told('D1', 'MIA10', null, 1))).toEqual(['MIA10 D1 →02']);
+  expect(windowsOf(told('D1', 'MIA10', 'MIA15'))).toEqual(['MIA10 D1 →01', 'MIA15 D1 →']);
+});
+
+it('a code that goes to another deal belongs to each in its time, never to two at once', () => {
+  expect(windowsOf(told('D1', null, 'SALE'), told('D2', null, 'sale', 1))).toEqual([
+    'SALE D1 →02',
+    'sale D2 02→',
+  ]);
+});
+
+it('an event that changes only the percentage changes no owner', () => {
+  expect(windowsOf(told('D1', null, 'MIA10'), told('D1', 'MIA10', 'mia10', 1))).toEqual(['MIA10 D1 →']);
+});
+
+it('a link belongs to its deal until it is changed or deleted, and its target does likewise', () => {
+  const first = 'https://acme.test/?ref=mia → https://acme.test/p?ref=mia-page';
+  const second = 'https://acme.test/?ref=mia-2 → https://acme.test/p?ref=mia-page';
+  expect(windowsOf(toldLink('D1', null, first), toldLink('D1', first, second, 1))).toEqual([
+    'mia D1 →02',
+    'mia-page D1 →',
+    'mia-2 D1 →',
+  ]);
+  expect(
+    windowsOf(toldLink('D1', null, 'https://acme.test/mia'), toldLink('D1', 'acme.test/mia', null, 1)),
+  ).toEqual(['acme.test/mia D1 →02']);
+});
+
+it('a link that two deals have is of both, so that its orders are held', () => {
+  const link = 'https://acme.test/?utm_campaign=spring';
+  expect(windowsOf(toldLink('D1', null, link), toldLink('D2', null, link, 1))).toEqual([
+    'spring D1 →',
+    'spring D2 02→',
+  ]);
+});
+
+it('codes.csv goes first, and an address is no code', () => {
+  const listed = toOwnerRows([told('D9', null, 'Mia10')], RULES) as readonly CodeRow[];
+  const changes = [
+    told('D1', null, 'MIA10'),
+    told('D1', null, 'mia@example.com'),
+    toldLink('D1', null, 'https://acme.test/?ref=mia10'),
+    toldLink('D1', null, 'https://acme.test/?ref=mia@example.com'),
+  ];
+  expect(toOwnerRows(changes, { ...RULES, listed })).toEqual([]);
+});
+
+it('a code that an event of the service told of is one of the job, and orders are matched anew', async () => {
+  const { db } = await setup();
+  const options = { job: 'j', path: null, timeZone: null, brandId: '4819', linkParameters: [] };
+  const before = await loadCodes(db, options);
+  const code = { old_discount_code: null, new_discount_code: 'MIA15' };
+  const body = Buffer.from(JSON.stringify({ deal_id: 'D1', code_information: code }));
+  await receiveEvent(db, readEvent({ body, addressKind: null, timestamp: undefined }));
+  const after = await loadCodes(db, options);
+  expect(after).toMatchObject({ codes: 1, problems: [] });
+  expect(after.hash).not.toBe(before.hash);
+  const rows = await db.selectFrom('intake.codes').select(['code', 'deal_id', 'line_no']).execute();
+  expect(rows).toEqual([{ code: 'MIA15', deal_id: 'D1', line_no: -1 }]);
+});
