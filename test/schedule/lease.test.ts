@@ -29,12 +29,12 @@ it('can be taken once it is over by the clock of the database, and its fence gro
 it('is kept in force by heartbeats past its first end', async () => {
   const { db } = await setup();
   const mine = holder();
-  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 400 });
+  await acquireLease(db, { ...mine, name: 'job:a', ttlMs: 2_000 });
   const first = await db.selectFrom('ops.leases').select('expires_at').executeTakeFirstOrThrow();
-  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 400, leases: 1 });
+  const heartbeat = startHeartbeat(db, { owner: mine.owner, ttlMs: 2_000, leases: 1 });
   await waitFor(() => Date.now() > first.expires_at.getTime() + 200);
   expect(heartbeat.isHeld()).toBe(true);
-  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 400 })).kind).toBe('busy');
+  expect((await acquireLease(db, { ...holder(), name: 'job:a', ttlMs: 2_000 })).kind).toBe('busy');
   heartbeat.stop();
 });
 
