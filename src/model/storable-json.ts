@@ -1,0 +1,91 @@
+import { maskAddresses } from './mask-addresses.ts';
+
+/** What TypeScript's library does not know yet (ECMAScript, "JSON.parse source text access"). */
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
+type ExactJson = {
+  parse(text: string, reviver: Reviver): unknown;
+  rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
+};
+
+/** Deeper than any payload; Postgres gives up long after. */
+const MAX_DEPTH = 100;
+
+/** Postgres takes exponents up to 131,071; an amount has none at all. */
+const MAX_EXPONENT = 300;
+
+/** An address, an escape, a number that JavaScript may change: without any of them plain parsing gives the same, eight times as fast. */
+const NEEDS_CARE = /@|\\u|\d[.eE]|\d{16}|-0/;
+
+/**
+ * JSON text as a value that Postgres takes once it is written again, whatever was sent: numbers as they are written (one that JavaScript
+ * would change is an opaque object, see `numberText`), e-mail addresses masked (they are personal data), NUL and lone surrogates out.
+ *
+ * @returns null where the text is no JSON, or nested absurdly deep.
+ */
+export function parseStorable(text: string): { readonly value: unknown } | null {
+  if (depthOf(text) > MAX_DEPTH) return null;
+  try {
+    if (!NEEDS_CARE.test(text)) return { value: JSON.parse(text) };
+    const value = exactJson().parse(text, (_key, inner, context) => {
+      if (typeof inner === 'string') return cleanText(inner);
+      if (typeof inner === 'number') return exactNumber(inner, context?.source);
+      return isObject(inner) ? cleanKeys(inner) : inner;
+    });
+    return { value };
+  } catch {
+    return null;
+  }
+}
+
+/** A text without NUL, lone surrogates and readable e-mail addresses. */
+export function cleanText(text: string): string {
+  return maskAddresses(text.replaceAll('\u0000', '').toWellFormed());
+}
+
+/** The digits of a number that `parseStorable` gave, as they were written; null for what is no number. */
+export function numberText(value: unknown): string | null {
+  if (typeof value === 'number') return String(value);
+  return isRawNumber(value) ? (value as { rawJSON: string }).rawJSON : null;
+}
+
+/** An object with members: no list, no null, no number in disguise. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
+}
+
+function exactNumber(value: number, source = String(value)): unknown {
+  if (String(value) === source) return value;
+  const exponent = Math.abs(Number(/[eE](.+)$/.exec(source)?.[1] ?? 0));
+  return exponent > MAX_EXPONENT ? source : exactJson().rawJSON(source);
+}
+
+function isRawNumber(value: unknown): boolean {
+  return exactJson().isRawJSON(value);
+}
+
+function exactJson(): ExactJson {
+  return JSON as unknown as ExactJson;
+}
+
+function cleanKeys(record: Readonly<Record<string, unknown>>): unknown {
+  const entries = Object.entries(record);
+  if (entries.every(([key]) => cleanText(key) === key)) return record;
+  return Object.fromEntries(entries.map(([key, value]) => [cleanText(key), value]));
+}
+
+/** How deep brackets are nested, those in texts left out. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isText = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const sign = text[index];
+    if (isText && sign === '\\') index += 1;
+    else if (sign === '"') isText = !isText;
+    else if (!isText && (sign === '{' || sign === '[')) depth += 1;
+    else if (!isText && (sign === '}' || sign === ']')) depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
