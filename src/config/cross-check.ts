@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs';
-import { validateDetailed } from 'node-cron';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
+import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import { didYouMean } from './did-you-mean.ts';
+import type { Finding } from './finding.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
-
-/** A rule's findings: where in the file, what is wrong, how to mend it. */
-type Finding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
 
 /**
  * What no single value can show: names that must exist, words that another authority defines, settings that must fit each other.
@@ -22,6 +20,7 @@ export function crossCheck(
   const findings: readonly Finding[] = [
     ...checkApi(config),
     ...checkDatabase(config),
+    ...checkServe(config),
     ...Object.values(config.sources).flatMap((source) => [...checkSource(source, config.path)]),
     ...checkJobs(config, sourceNames),
   ];
@@ -68,6 +67,15 @@ function* checkApi({ api }: PipelineConfig): Generator<Finding> {
   }
 }
 
+function* checkServe({ api, serve }: PipelineConfig): Generator<Finding> {
+  if (serve.graceSeconds > api.timeoutSeconds) return;
+  yield {
+    path: ['serve', 'grace_seconds'],
+    message: `serve.grace_seconds (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request whose answer is still to come.`,
+    help: 'Raise grace_seconds or lower timeout_seconds.',
+  };
+}
+
 function* checkDatabase({ database }: PipelineConfig): Generator<Finding> {
   if (database.url === '') return;
   const protocol = URL.parse(database.url)?.protocol;
@@ -100,13 +108,10 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Fin
     yield { path: at('layout'), message: `${title}.layout: there is no layout "${source.layout}".`, help };
   }
   if (source.timeZone !== null && !isTimeZone(source.timeZone)) {
-    const near = didYouMean(source.timeZone, Intl.supportedValuesOf('timeZone'));
-    const help =
-      near === null ? 'Write an IANA name, for example Europe/Amsterdam or UTC.' : `Did you mean "${near}"?`;
     yield {
       path: at('time_zone'),
       message: `${title}.time_zone: "${source.timeZone}" is not a time zone.`,
-      help,
+      help: helpForTimeZone(source.timeZone),
     };
   }
   if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
@@ -124,7 +129,7 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
   for (const job of Object.values(config.jobs)) {
     const at = (key: string): ConfigPath => ['jobs', job.name, key];
     const title = `jobs.${job.name}`;
-    if (job.schedule !== null) yield* checkSchedule(job.schedule, { path: at('schedule'), title });
+    yield* checkTiming(job, config.jobs);
     for (const [index, source] of job.sources.entries()) {
       const path = job.sources.length > 1 ? [...at('source'), index] : at('source');
       if (!sources.includes(source)) {
@@ -154,30 +159,6 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
         'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
       yield { path: at('codes'), message: `${title}.codes: there is no file ${shortPath(job.codes)}.`, help };
     }
-  }
-}
-
-function* checkSchedule(
-  schedule: string,
-  { path, title }: { path: ConfigPath; title: string },
-): Generator<Finding> {
-  const fields = schedule.split(/\s+/).length;
-  const { valid, errors } = validateDetailed(schedule);
-  if (valid && fields === 5) return;
-  const why = valid ? `it has ${fields} fields` : (errors[0]?.message ?? 'it cannot be read');
-  yield {
-    path,
-    message: `${title}.schedule: "${schedule}" is not a cron expression (${why}).`,
-    help: 'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.',
-  };
-}
-
-function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return !/^[+-]/.test(zone);
-  } catch {
-    return false;
   }
 }
 

@@ -99,6 +99,7 @@ function toConfig(path: string, file: PipelineFile): PipelineConfig {
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
     webhooks: toWebhooks(file.webhooks),
+    serve: { host: file.serve.host, port: file.serve.port, graceSeconds: file.serve.grace_seconds },
   };
 }
 

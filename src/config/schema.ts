@@ -82,6 +82,21 @@ const webhooks = z
   .prefault({})
   .describe('The receiver of events: `npx influencer-sync webhooks`.');
 
+const serve = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
+    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
+    grace_seconds: anyNumber(0.1, 3_600)
+      .prefault(50)
+      .describe(
+        'What runs when it is asked to end may take so long to finish what is on its way. Longer than api.timeout_seconds, shorter than whoever stops it waits.',
+      ),
+  })
+  .prefault({})
+  .describe('The process that runs jobs by their schedule: `npx influencer-sync serve`.');
+
 const limits = z
   .strictObject({
     max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
@@ -143,8 +158,9 @@ export const pipelineSchema = z
       .describe('Where exports arrive. The name is yours; it appears in reports.'),
     jobs: z
       .record(z.string().regex(NAME), z.discriminatedUnion('kind', jobKinds))
-      .describe('What runs. The name is yours; `run <name>` runs it.'),
+      .describe('What runs. The name is yours; `run <name>` runs it once, `serve` by its schedule.'),
     webhooks,
+    serve,
   })
   .describe(
     `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

@@ -9,6 +9,17 @@ export type PipelineConfig = {
   readonly sources: Readonly<Record<string, SourceSettings>>;
   readonly jobs: Readonly<Record<string, JobSettings>>;
   readonly webhooks: WebhookSettings;
+  readonly serve: ServeSettings;
+};
+
+/** The long-running process, `npx influencer-sync serve`. */
+export type ServeSettings = {
+  /** Address that /healthz, /readyz and /metrics listen on. */
+  readonly host: string;
+  /** 0 means a free one. */
+  readonly port: number;
+  /** What runs when it is asked to end may take so long to finish what is on its way, in seconds. */
+  readonly graceSeconds: number;
 };
 
 export type ApiSettings = {
@@ -70,14 +81,32 @@ export type SourceLimits = {
   readonly maxCancelledShare: number;
 };
 
+/** When a job of any kind runs by itself, and how long it may take. */
+export type JobTiming = {
+  /** Cron expression with five fields; null: not by the clock. */
+  readonly schedule: string | null;
+  /** IANA zone that the schedule is meant in. */
+  readonly timeZone: string;
+  /** Job whose slots it follows, instead of a schedule; null: none. */
+  readonly after: string | null;
+  /** What becomes of slots that came while nothing ran: the newest runs, all do, none does. */
+  readonly catchUp: 'latest' | 'all' | 'none';
+  /** What becomes of a slot that comes while the job is at work. */
+  readonly overlap: 'skip' | 'queue';
+  /** A run that takes longer is ended, in minutes; null: no limit. */
+  readonly deadlineMinutes: number | null;
+  /** A run, one step of which (reading a file, posting, …) takes longer is ended, in minutes; null: no limit. */
+  readonly stepMinutes: number | null;
+  /** A run without any progress for so long is ended, in minutes. */
+  readonly stallMinutes: number;
+};
+
 /** One member for each kind of job; `kind` tells them apart. All have `name`, `schedule` and `sources` (empty for one that reads no exports). */
 export type JobSettings = AttributeOrdersSettings;
 
-export type AttributeOrdersSettings = {
+export type AttributeOrdersSettings = JobTiming & {
   readonly name: string;
   readonly kind: 'attribute-orders';
-  /** Cron expression with five fields; null: only by hand. */
-  readonly schedule: string | null;
   /** Names of sources, at least one. */
   readonly sources: readonly string[];
   readonly brandId: string;

@@ -101,6 +101,13 @@ describe('a good file', () => {
       name: 'attribute-orders',
       kind: 'attribute-orders',
       schedule: '5 * * * *',
+      timeZone: 'UTC',
+      after: null,
+      catchUp: 'latest',
+      overlap: 'skip',
+      deadlineMinutes: null,
+      stepMinutes: null,
+      stallMinutes: 30,
       sources: ['shop-orders'],
       brandId: '4819',
       codes: join(folder, 'codes.csv'),
@@ -238,7 +245,7 @@ describe('problems', () => {
       'an unknown section',
       'jobs:',
       'alerts: {}\njobs:',
-      { help: 'Remove it, or use one of: api, database, sources, jobs, webhooks.' },
+      { help: 'Remove it, or use one of: api, database, sources, jobs, webhooks, serve.' },
     ],
     [
       'a word for a number',
@@ -308,6 +315,47 @@ describe('problems', () => {
       },
     ],
     ['a minute that no hour has', '"5 * * * *"', '"61 * * * *"', { where: 'pipeline.yaml:18:15' }],
+    [
+      'a day that no month has',
+      '"5 * * * *"',
+      '"0 0 30 2 *"',
+      {
+        message: 'jobs.attribute-orders.schedule: "0 0 30 2 *" never comes: there is no such day.',
+      },
+    ],
+    [
+      'an unknown zone of a schedule',
+      '"5 * * * *"',
+      '"5 * * * *"\n    time_zone: Europe/Amsterdm',
+      { help: 'Did you mean "Europe/Amsterdam"?', where: 'pipeline.yaml:19:16' },
+    ],
+    [
+      'a job with a schedule that also follows another',
+      '"5 * * * *"',
+      '"5 * * * *"\n    after: attribute-orders',
+      { message: 'jobs.attribute-orders has both a schedule and after.' },
+    ],
+    [
+      'a job that follows one that is not there',
+      'schedule: "5 * * * *"',
+      'after: atribute-orders',
+      { help: 'Did you mean "attribute-orders"?' },
+    ],
+    [
+      'a job that follows itself',
+      'schedule: "5 * * * *"',
+      'after: attribute-orders',
+      {
+        message:
+          'jobs.attribute-orders.after: the jobs wait for each other: attribute-orders → attribute-orders.',
+      },
+    ],
+    [
+      'a grace period that is shorter than a request',
+      'database:',
+      'serve: {grace_seconds: 20}\ndatabase:',
+      { help: 'Raise grace_seconds or lower timeout_seconds.' },
+    ],
     ['an unknown zone', 'Europe/Amsterdam', 'Europe/Amsterdm', { help: 'Did you mean "Europe/Amsterdam"?' }],
     [
       'an offset for a zone',
@@ -389,6 +437,23 @@ describe('problems', () => {
     const twice = `${SPECIFIED}  again: {kind: attribute-orders, source: shop-orders, brand_id: 1}\n`;
     expect(problemsOf(twice)[0]?.message).toBe(
       'jobs.again reads source "shop-orders", which jobs.attribute-orders of the same kind reads already.',
+    );
+  });
+
+  test('jobs that follow each other in a circle are refused, and so is one whose chain has no schedule', () => {
+    const job = (after: string, source: string) =>
+      `{kind: attribute-orders, source: ${source}, brand_id: 1, after: ${after}}`;
+    const sources = ['one', 'two', 'three'].map(
+      (name) => `  ${name}: {uri: ./x/, layout: shopify-orders, order_platform: p}\n`,
+    );
+    const circle = `${sources.join('')}jobs:\n  a: ${job('b', 'one')}\n  b: ${job('c', 'two')}\n  c: ${job('b', 'three')}\n`;
+    expect(problemsOf(`sources:\n${circle}`).map(({ message }) => message)).toEqual([
+      'jobs.b.after: the jobs wait for each other: b → c → b.',
+      'jobs.c.after: the jobs wait for each other: c → b → c.',
+    ]);
+    const idle = circle.replace(', after: b}\n  b', ', after: c}\n  b').replace(', after: b}', '}');
+    expect(problemsOf(`sources:\n${idle}`)[0]?.message).toBe(
+      'jobs.a.after: c has no schedule, so this job would never run.',
     );
   });
 

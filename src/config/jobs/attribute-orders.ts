@@ -2,15 +2,11 @@ import { z } from 'zod';
 import type { AttributeOrdersSettings } from '../../model/config.ts';
 import { id, text } from '../fields.ts';
 import type { JobContext } from './job-context.ts';
+import { timing, toTiming } from './timing.ts';
 
 const fields = z.strictObject({
   kind: z.literal('attribute-orders'),
-  schedule: text(100)
-    .nullable()
-    .default(null)
-    .describe(
-      'Cron expression with five fields, in UTC, for example "5 * * * *". Leave it out to run by hand only.',
-    ),
+  ...timing,
   source: z
     .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
     .describe('Name of a source, or a list of names.'),
@@ -43,7 +39,7 @@ export const attributeOrders = fields.transform(
     (context: JobContext): AttributeOrdersSettings => ({
       name: context.name,
       kind: job.kind,
-      schedule: job.schedule,
+      ...toTiming(job),
       sources: typeof job.source === 'string' ? [job.source] : job.source,
       brandId: job.brand_id,
       codes: job.codes === null ? null : context.resolvePath(job.codes),

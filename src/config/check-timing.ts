@@ -1,0 +1,92 @@
+import { Cron } from 'croner';
+import type { JobSettings, PipelineConfig } from '../model/config.ts';
+import { didYouMean } from './did-you-mean.ts';
+import type { Finding } from './finding.ts';
+
+const FIVE_FIELDS =
+  'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.';
+
+/** Whether a job's schedule is one, its zone exists, and what it follows comes at all. */
+export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<Finding> {
+  const at = (key: string) => ['jobs', job.name, key];
+  const title = `jobs.${job.name}`;
+  if (job.schedule !== null) {
+    const problem = problemOfSchedule(job.schedule);
+    const message = `${title}.schedule: "${job.schedule}" ${problem}.`;
+    if (problem !== null) yield { path: at('schedule'), message, help: FIVE_FIELDS };
+  }
+  if (!isTimeZone(job.timeZone)) {
+    const message = `${title}.time_zone: "${job.timeZone}" is not a time zone.`;
+    yield { path: at('time_zone'), message, help: helpForTimeZone(job.timeZone) };
+  }
+  if (job.after === null) return;
+  const path = at('after');
+  if (job.schedule !== null) {
+    const help = 'Leave out the one or the other: a job that follows runs when the job before it is done.';
+    yield { path, message: `${title} has both a schedule and after.`, help };
+  } else if (jobs[job.after] === undefined) {
+    const near = didYouMean(job.after, Object.keys(jobs));
+    const help = near === null ? `Use one of: ${Object.keys(jobs).join(', ')}.` : `Did you mean "${near}"?`;
+    yield { path, message: `${title}.after: there is no job "${job.after}".`, help };
+  } else {
+    const wrong = problemOfChain(job, jobs);
+    if (wrong !== null) yield { path, message: `${title}.after: ${wrong.message}`, help: wrong.help };
+  }
+}
+
+/** Follows the chain to its head, which must have a schedule. */
+function problemOfChain(
+  job: JobSettings,
+  jobs: PipelineConfig['jobs'],
+): { readonly message: string; readonly help: string } | null {
+  const way = [job.name];
+  let head = job;
+  while (head.after !== null) {
+    const next = jobs[head.after];
+    if (next === undefined) return null; // Said where it stands.
+    way.push(next.name);
+    if (next.name === job.name)
+      return {
+        message: `the jobs wait for each other: ${way.join(' → ')}.`,
+        help: 'Give one of them a schedule instead.',
+      };
+    if (way.indexOf(next.name) < way.length - 1) return null; // A circle that this job only leads into.
+    head = next;
+  }
+  if (head.schedule !== null) return null;
+  return {
+    message: `${head.name} has no schedule, so this job would never run.`,
+    help: `Give jobs.${head.name} a schedule.`,
+  };
+}
+
+/** What is wrong with it, as the end of a sentence; null when it is well. */
+function problemOfSchedule(schedule: string): string | null {
+  const fields = schedule.split(/\s+/).length;
+  if (fields !== 5) return `is not a cron expression (it has ${fields} ${fields === 1 ? 'field' : 'fields'})`;
+  try {
+    const pattern = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true });
+    return pattern.nextRun() === null ? 'never comes: there is no such day' : null;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'it cannot be read';
+    return `is not a cron expression (${why.replace(/\.$/, '')})`;
+  }
+}
+
+/** Whether the runtime knows it as an IANA name; offsets like +02:00 are none. */
+export function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return !/^[+-]/.test(zone);
+  } catch {
+    return false;
+  }
+}
+
+/** How to write the zone that was meant. */
+export function helpForTimeZone(zone: string): string {
+  const near = didYouMean(zone, Intl.supportedValuesOf('timeZone'));
+  return near === null
+    ? 'Write an IANA name, for example Europe/Amsterdam or UTC.'
+    : `Did you mean "${near}"?`;
+}
