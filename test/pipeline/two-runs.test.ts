@@ -37,11 +37,14 @@ function leasesAreOver(shop: Workshop): Promise<void> {
 
 describe('two runs at once', () => {
   it('of one job: one works, the other exits with 5 and says who works', async () => {
-    const shop = await openWorkshop({ sandbox: ['--latency', '30'] });
+    const shop = await openWorkshop();
     shop.drop('orders.csv', toCsv(manyRows(100)));
     const first = shop.start('run', 'orders', '--json');
     await processed(shop, 1);
+    // It stands still, so that it is at work however slow the other is.
+    first.kill('SIGSTOP');
     const second = await shop.run();
+    first.kill('SIGCONT');
     expect(second).toMatchObject({ exitCode: 5, finished: null });
     expect(second.events.at(-1)).toMatchObject({ event: 'error', code: 'already_running', exit_code: 5 });
     expect(String(second.events.at(-1)?.message)).toContain(`process ${first.pid}`);
