@@ -6,6 +6,7 @@ import { boundAccount } from '../ledger/bind-account.ts';
 import { loadLayout } from '../map/load-layout.ts';
 import type { AttributeOrdersSettings, SourceSettings } from '../model/config.ts';
 import type { Layout } from '../model/layout.ts';
+import { refreshReporting } from '../report/refresh-reporting.ts';
 import { reportOrders } from '../report/report-orders.ts';
 import { intakeSource } from './intake-source.ts';
 import { openAccount } from './open-account.ts';
@@ -22,9 +23,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const { db, job, client } = run;
   const sources = sourcesOf(run);
   const accountId =
-    client === null
-      ? ((await boundAccount(db)) ?? NO_ACCOUNT)
-      : await openAccount(db, { client, key: run.config.api.key });
+    client === null ? ((await boundAccount(db)) ?? NO_ACCOUNT) : await openAccount(db, client);
   if (client !== null) await settlePast(run);
 
   const codes = await loadCodes(db, {
@@ -55,6 +54,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
 
   const stop = client === null ? null : await postReady(run, client, accountId);
+  await refreshReporting(db, { job: job.name });
   const report = await reportOrders(db, {
     runId: run.runId,
     job: job.name,

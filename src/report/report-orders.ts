@@ -12,7 +12,6 @@ import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
 import { listUnownedCodes } from './list-unowned-codes.ts';
-import { standingOfOrders } from './standing.ts';
 
 /** A summary shows so many of each kind and says how to see the rest. */
 const SHOWN_ROWS = 5;
@@ -20,7 +19,7 @@ const SHOWN_CODES = 10;
 
 /**
  * What a run of `attribute-orders` did and where every order of its job stands after it. Called when the run has settled what it claimed
- * and before it is ended.
+ * and `refreshReporting` has taken note of it, before it is ended.
  *
  * @param options.sources names of the job's sources.
  * @param options.codeProblems what could not be used of codes.csv.
@@ -37,7 +36,7 @@ export async function reportOrders(
   const { runId, job, sources, codeProblems } = options;
   const standings = await readStandings(db, options);
   const files = await readFiles(db, runId);
-  const counts = toCounts(standings, files);
+  const counts = toCounts(standings, { ...files, orders: await countOrders(db, sources) });
   const unowned = await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
   const rejectedRows = await listRejected(db, { runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, { sources });
@@ -75,16 +74,41 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
   return orders === parts.reduce((sum, part) => sum + part, 0);
 }
 
+/** From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before. */
 async function readStandings(
   db: Database,
-  options: { runId: string; job: string; sources: readonly string[] },
+  { runId, job, sources }: { runId: string; job: string; sources: readonly string[] },
 ): Promise<readonly StandingGroup[]> {
   const { rows } = await sql<Omit<StandingGroup, 'orders'> & { orders: string }>`
-    select standing, reason, currency, count(*) as orders, sum(amount) as amount
-    from (${standingOfOrders(options)}) s
-    group by standing, reason, currency
-    order by standing, count(*) desc, reason, currency`.execute(db);
+    with accepted as (
+      select s.currency, count(*) as orders, sum(s.amount) as amount
+      from reporting.order_standings s
+      where s.job = ${job} and s.source = any(${sources}::text[]) and s.standing = 'accepted'
+        and s.standing_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
+      group by s.currency
+    ),
+    counted as (
+      select case standing when 'accepted' then 'already' else standing end as standing, standing_reason as reason, currency, orders, amount
+      from reporting.funnel_days where job = ${job} and source = any(${sources}::text[])
+      union all
+      select 'accepted', null, currency, orders, amount from accepted
+      union all
+      select 'already', null, currency, -orders, -amount from accepted
+    )
+    select standing, reason, currency, sum(orders) as orders, sum(amount) as amount
+    from counted group by standing, reason, currency
+    having sum(orders) <> 0
+    order by standing, sum(orders) desc, reason, currency`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** Orders in force, counted where they are stored and not where they are added up: a sum cannot vouch for itself. */
+async function countOrders(db: Database, sources: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ orders: string }>`
+    select count(*) as orders
+    from intake.orders o join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
+    where o.is_current and o.source = any(${sources}::text[])`.execute(db);
+  return Number(rows[0]?.orders ?? 0);
 }
 
 type Files = { sealed: number; rows: number; orderRows: number; rejectedRows: number; duplicates: number };
@@ -109,7 +133,7 @@ async function readFiles(db: Database, runId: string): Promise<Files> {
   };
 }
 
-function toCounts(standings: readonly StandingGroup[], files: Files): OrderCounts {
+function toCounts(standings: readonly StandingGroup[], files: Files & { orders: number }): OrderCounts {
   const excluded: Record<string, number> = {};
   for (const { standing, reason, orders } of standings) {
     if (standing === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;
@@ -117,7 +141,7 @@ function toCounts(standings: readonly StandingGroup[], files: Files): OrderCount
   return {
     files: files.sealed,
     rows: files.rows,
-    orders: standings.reduce((sum, { orders }) => sum + orders, 0),
+    orders: files.orders,
     excluded,
     unattributed: countOf(standings, 'unattributed'),
     organic: countOf(standings, 'organic'),

@@ -1,46 +1,58 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Where each order of a job stands, one row an order: `standing`, `reason`, `currency`, `amount`.
+ * Where each of some orders stands for a job: rows as those of `reporting.order_standings`, one an order.
  *
- * Only current orders of sealed files count. What the ledger knows wins over what attribution says now, because money that has moved
- * does not stop having moved: an accepted order that was cancelled since stays `accepted` (and has an adjustment). Only an entry
- * that was held or refused, so that no money moved, gives way to an attribution that no longer wants it.
+ * What the ledger knows wins over what attribution says now, because money that has moved does not stop having moved: an accepted order
+ * that was cancelled since stays `accepted` (and has an adjustment). Only an entry that was held or refused, so that no money moved,
+ * gives way to an attribution that no longer wants it.
  *
  * An entry that is being sent counts as `ready` while its owner is alive, because it is about to be settled, and as `in_doubt` once
  * the owner's lease is over, because that is what it will be as soon as somebody reaps it.
  *
- * @param runId `accepted` means since this run began, `already` before it; null: all accepted orders are `already`.
+ * @param options.orders a table of `order_version_id`: versions in force, of sealed files.
  */
 export function standingOfOrders(options: {
-  job: string;
-  sources: readonly string[];
-  runId: string | null;
+  readonly job: string;
+  readonly orders: RawBuilder<unknown>;
 }): RawBuilder<unknown> {
-  const { job, sources, runId } = options;
   return sql`
-    select o.source, o.order_id, o.order_version_id,
-      case
-        when e.entry_id is null or (e.state in ('held', 'rejected') and a.outcome <> 'attributed') then
-          case when a.outcome is null or a.outcome = 'attributed' then 'unaccounted' else a.outcome end
-        when e.state = 'accepted' then case when e.state_changed_at >= r.started_at then 'accepted' else 'already' end
-        when e.state = 'sending' then case when ${hasLiveOwner} then 'ready' else 'in_doubt' end
-        when e.state = 'written_off' then 'held'
-        else e.state
-      end as standing,
-      case
-        when e.entry_id is null or (e.state in ('held', 'rejected') and a.outcome <> 'attributed') then a.reason
-        when e.state in ('held', 'rejected', 'in_doubt') then e.state_reason
-        when e.state = 'written_off' then 'written_off'
-      end as reason,
-      coalesce(e.currency, a.currency, o.currency) as currency,
-      coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
-    from intake.orders o
-    join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
-    left join intake.attributions a on a.job = ${job} and a.source = o.source and a.order_id = o.order_id
-    left join ledger.entries e on e.entry_id = a.entry_id
-    left join ops.runs r on r.run_id = ${runId}::bigint
-    where o.is_current and o.source = any(${sources}::text[])`;
+    select ${options.job}::text as job, s.source, s.order_id, s.order_version_id, s.entry_id, s.ordered_at,
+      (s.ordered_at at time zone 'UTC')::date as day_utc, s.standing, s.standing_reason, s.standing_at,
+      s.is_pending or s.standing = 'unaccounted' or (s.entry_id is not null and s.standing <> 'accepted') as is_open,
+      s.matched_by, s.matched_value,
+      case when s.is_owned then
+        coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id, 'handle:' || lower(ltrim(s.influencer_handle, '@')))
+      end as target,
+      s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount
+    from (
+      select o.source, o.order_id, o.order_version_id, e.entry_id,
+        coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at,
+        case
+          when e.entry_id is null then case when a.outcome is null or a.outcome = 'attributed' then 'unaccounted' else a.outcome end
+          when e.state = 'sending' then case when ${hasLiveOwner} then 'ready' else 'in_doubt' end
+          when e.state = 'written_off' then 'held'
+          else e.state
+        end as standing,
+        case
+          when e.entry_id is null then a.reason
+          when e.state in ('held', 'rejected', 'in_doubt') then e.state_reason
+          when e.state = 'written_off' then 'written_off'
+        end as standing_reason,
+        coalesce(e.state_changed_at, a.decided_at, o.first_seen_at) as standing_at,
+        coalesce(a.is_pending, true) as is_pending,
+        e.entry_id is not null or coalesce(a.outcome = 'attributed', false) as is_owned,
+        a.matched_by, reporting.without_addresses(a.matched_value) as matched_value, coalesce(e.brand_id, a.brand_id) as brand_id,
+        reporting.deal_id_of(coalesce(e.deal_id, a.deal_id, e.body::json ->> 'deal_id')) as deal_id,
+        coalesce(e.collab_id, a.collab_id, e.body::json ->> 'collab_id') as collab_id,
+        coalesce(a.influencer_handle, e.body::json ->> 'influencer_handle') as influencer_handle,
+        coalesce(e.currency, a.currency, o.currency) as currency,
+        coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
+      from ${options.orders} v
+      join intake.orders o on o.order_version_id = v.order_version_id
+      left join intake.attributions a on a.job = ${options.job} and a.source = o.source and a.order_id = o.order_id
+      left join ledger.entries e on e.entry_id = a.entry_id and (e.state not in ('held', 'rejected') or a.outcome = 'attributed')
+    ) s`;
 }
 
 /** Whether the process that claimed entry `e` still gives signs of life, by the database's clock. */

@@ -1,28 +1,35 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { connect } from '../../src/db/connect.ts';
+import { connect, type Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import type { OrdersReport } from '../../src/model/orders-report.ts';
 import { explainOrder } from '../../src/report/explain-order.ts';
 import { listDoubts } from '../../src/report/list-doubts.ts';
 import { countRejected, listRejected } from '../../src/report/list-rejected.ts';
 import { listRuns } from '../../src/report/list-runs.ts';
 import { readStatus } from '../../src/report/read-status.ts';
+import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { addUp, reportOrders } from '../../src/report/report-orders.ts';
 import { setup } from '../support/setup.ts';
 import { FILE, JOB, SOURCE, seedRuns } from './seed.ts';
 
 const sources = [SOURCE];
 
+/** As a run does at its end. */
+async function summarise(
+  db: Database,
+  runId: string,
+  of: { job: string; sources: readonly string[] } = { job: JOB, sources },
+): Promise<OrdersReport> {
+  await refreshReporting(db, of);
+  return reportOrders(db, { runId, ...of, codeProblems: [] });
+}
+
 describe('summary of a run', () => {
   test('every order is counted once, and the sums add up', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { counts, amounts, sumsAddUp } = await reportOrders(db, {
-      runId,
-      job: JOB,
-      sources,
-      codeProblems: [],
-    });
+    const { counts, amounts, sumsAddUp } = await summarise(db, runId);
     expect(counts).toEqual({
       files: 1,
       rows: 13,
@@ -47,12 +54,7 @@ describe('summary of a run', () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
     await sql`delete from intake.attributions where order_id = '1009'`.execute(db);
-    const { counts, details, sumsAddUp } = await reportOrders(db, {
-      runId,
-      job: JOB,
-      sources,
-      codeProblems: [],
-    });
+    const { counts, details, sumsAddUp } = await summarise(db, runId);
     expect(counts.orders).toBe(14);
     expect(sumsAddUp).toBe(false);
     expect(details.standings).toContainEqual({
@@ -71,7 +73,7 @@ describe('summary of a run', () => {
       select 'worker:x', owner, now() + interval '1 minute', 'h', 1 from ledger.entries where state = 'sending'`.execute(
       db,
     );
-    const { counts } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
+    const { counts } = await summarise(db, runId);
     expect(counts.entries).toMatchObject({ ready: 2, in_doubt: 1 });
     expect(await listDoubts(db)).toHaveLength(1);
   });
@@ -79,7 +81,7 @@ describe('summary of a run', () => {
   test('codes that nobody owns are folded and ranked by revenue in their currency', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { details } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
+    const { details } = await summarise(db, runId);
     expect(details.unownedCodes).toEqual([
       { code: 'SUMMER 5', currency: 'EUR', orders: 2, amount: '150.0000' },
       { code: 'XMAS', currency: 'EUR', orders: 1, amount: '70.0000' },
@@ -90,7 +92,7 @@ describe('summary of a run', () => {
   test('rejected rows, held files and doubts come with their places and reasons', async () => {
     const { db } = await setup();
     const { runId, doubtId, lostId } = await seedRuns(db);
-    const { details } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
+    const { details } = await summarise(db, runId);
     expect(details.rejectedRows).toMatchObject([
       { uri: FILE, line: 14, record: 13, column: 'Total', value: '12,3x', code: 'bad_money' },
     ]);
@@ -101,12 +103,7 @@ describe('summary of a run', () => {
   test('another job of other sources counts none of them', async () => {
     const { db } = await setup();
     const { runId } = await seedRuns(db);
-    const { counts } = await reportOrders(db, {
-      runId,
-      job: 'other',
-      sources: ['other-shop'],
-      codeProblems: [],
-    });
+    const { counts } = await summarise(db, runId, { job: 'other', sources: ['other-shop'] });
     expect(counts).toMatchObject({ orders: 0, entries: { accepted: 0, in_doubt: 0 } });
   });
 });
@@ -201,7 +198,7 @@ test('every report works on the embedded database too', async () => {
   try {
     await migrate(db);
     const { runId } = await seedRuns(db);
-    const { counts, sumsAddUp } = await reportOrders(db, { runId, job: JOB, sources, codeProblems: [] });
+    const { counts, sumsAddUp } = await summarise(db, runId);
     expect(sumsAddUp).toBe(true);
     expect(counts.orders).toBe(14);
     expect(await explainOrder(db, { order: '1005' })).toHaveLength(1);

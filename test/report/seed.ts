@@ -134,6 +134,9 @@ export async function seedRuns(db: Database): Promise<Seeded> {
     { id: '7001', total: '1.00', line: 2, outcome: 'organic' },
   ]);
 
+  await sql`insert into intake.attributed_files (job, source_file_id, rules_hash)
+    select ${JOB}, source_file_id, 'r' from intake.source_files where state = 'sealed'`.execute(db);
+
   const doubtId = entries.get('1005') ?? '';
   await sql`insert into ledger.evidence (kind, order_platform, order_id, deal_id, amount, currency, body_sha256)
     values ('webhook_order', 'shopify', '1005', 'D1', 33, 'EUR', 'x')`.execute(db);
