@@ -4,6 +4,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
 import { Flight } from './flight.ts';
+import { createKeyMask } from './key-mask.ts';
 
 export type ClientOptions = {
   /** Base address, `http(s)://host[:port][/prefix]`. */
@@ -28,6 +29,7 @@ export type ExchangeInput = {
 export type Client = {
   /**
    * One request and its answer. Never throws for trouble on the network, follows no redirect, tries nothing again, validates nothing.
+   * Where the answer quotes the key, its text has `[key]` instead.
    */
   exchange(operation: OperationName, input?: ExchangeInput): Promise<Exchange>;
   /** Waits for what is on its way, then closes the sockets. Later exchanges fail as not written. */
@@ -63,6 +65,12 @@ export function createClient(options: ClientOptions): Client {
     bodyTimeout: 0,
   });
 
+  const mask = createKeyMask(options.key);
+  const withoutKey = (exchange: Exchange): Exchange =>
+    exchange.kind === 'failure'
+      ? exchange
+      : { ...exchange, text: mask(exchange.text, exchange.status >= 200 && exchange.status <= 299) };
+
   // All have the same timeout, so the first in the set is always the first to expire.
   const flights = new Set<Flight>();
   const land = (flight: Flight): void => {
@@ -83,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     exchange: (operation, input) =>
       new Promise((resolve) => {
-        const flight = new Flight(options.timeoutMs, resolve, land);
+        const flight = new Flight(options.timeoutMs, (exchange) => resolve(withoutKey(exchange)), land);
         flights.add(flight);
         const request = requests[operation];
         const body = input?.body ?? null;

@@ -4,7 +4,8 @@ const MAX_CHARACTERS = 300;
 const MAX_READ = 4_000;
 
 /**
- * The text with which the service says what went wrong, for people: addresses and keys masked, one line, 300 characters at most.
+ * The text with which the service says what went wrong, for people: addresses, and what is named or looks like a key, masked (the key in use
+ * is masked by the client, wherever it stands), one line, 300 characters at most.
  * It can stand in `message`, `error`, `error_message`, `errors[]`, or be the body itself when that is not JSON.
  *
  * @returns null where there is none.
@@ -82,10 +83,14 @@ function titleOf(part: string): string {
   return /<title[^>]*>([^<]*)<\/title>/i.exec(part)?.[1] ?? ' ';
 }
 
+/** How an @ is written in an address of a page, in the text of a page, and in JSON that could not be read. */
+const WRITTEN_AT = /%40|\\u0040|&#0*64;|&#x0*40;|&commat;/gi;
+
 function mask(text: string): string {
   return (
     text
-      .replace(/[^\s<>"'(),:;[\]{}=]+(?:@|%40)[^\s<>"'(),:;[\]{}]+/g, '[address]')
+      .replace(WRITTEN_AT, '@')
+      .replace(/[^\s<>"'(),:;[\]{}=]+@[^\s<>"'(),:;[\]{}]+/g, '[address]')
       // What is named as a key …
       .replace(
         /((?:api[-_ ]?)?key|token|secret|signature|authorization|bearer|password)(["']?\s*[:=]\s*["']?)[^\s"',;]+/gi,

@@ -5,7 +5,6 @@ import type { Database } from '../db/connect.ts';
 import { bindAccount } from '../ledger/bind-account.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { withoutSecret } from '../post/without-secret.ts';
 
 /**
  * Asks the service whose key it is, and binds the ledger to that account on first use.
@@ -13,24 +12,21 @@ import { withoutSecret } from '../post/without-secret.ts';
  * @returns the account's id.
  * @throws KnownError `key_refused`, `wrong_account` (exit 4), `service_unavailable` (exit 1). Nothing was sent but the question.
  */
-export async function openAccount(
-  db: Database,
-  { client, key }: { readonly client: Client; readonly key: string },
-): Promise<string> {
+export async function openAccount(db: Database, client: Client): Promise<string> {
   const { accountId } = await hello(client).catch((error: unknown) => {
-    throw error instanceof ApiError ? toKnownError(error, key) : error;
+    throw error instanceof ApiError ? toKnownError(error) : error;
   });
   await bindAccount(db, accountId);
   return accountId;
 }
 
-function toKnownError(error: ApiError, key: string): KnownError {
+function toKnownError(error: ApiError): KnownError {
   const isRefused = error.status === 401 || error.status === 403;
   return new KnownError({
     code: isRefused ? 'key_refused' : 'service_unavailable',
     message: isRefused
-      ? `The service refused the API key: ${withoutSecret(error.text, key)}`
-      : `The service did not answer as it should: ${withoutSecret(error.message, key)}`,
+      ? `The service refused the API key: ${error.text}`
+      : `The service did not answer as it should: ${error.message}`,
     help: isRefused
       ? 'Check api.key (INFLUENCER_API_KEY) against the API integration page of the service.'
       : 'Check api.url (INFLUENCER_API_URL) and whether the service is up, then run the job again.',

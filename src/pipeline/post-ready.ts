@@ -7,7 +7,6 @@ import { openSpool, replaySpool } from '../ledger/spool.ts';
 import type { RunStop } from '../model/run.ts';
 import { createLane } from '../post/lane.ts';
 import { createSender } from '../post/send.ts';
-import { outcomeWithoutSecret } from '../post/without-secret.ts';
 import { postEntries } from './post-entries.ts';
 import type { Run } from './run.ts';
 import { spoolFolder } from './settle-past.ts';
@@ -45,7 +44,7 @@ export async function postReady(run: Run, client: Client, accountId: string): Pr
   try {
     await postEntries(readyEntries(db, { job: job.name, limit: options.limit }), {
       claim: createClaimer(db, { owner, runId, accountId }),
-      send: async (entry) => outcomeWithoutSecret(await send(entry), config.api.key),
+      send,
       record: createRecorder(db),
       spool: openSpool(spoolFolder(run), owner),
       lane,

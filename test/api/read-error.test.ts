@@ -37,6 +37,17 @@ test('masks addresses and keys', () => {
   expect(text).toContain('[key]');
 });
 
+test.each([
+  'no account planted%40example.com',
+  '{"message": "no account planted\\u0040example.com',
+  '<p>no account planted&#64;example.com</p>',
+  '<p>no account planted&#x40;example.com</p>',
+])('masks an address however it is written: %s', (body) => {
+  expect(readErrorText(body)?.trim()).toBe(
+    body.startsWith('{') ? '{"message": "no account [address]' : 'no account [address]',
+  );
+});
+
 test('leaves deal ids and plain words about keys as they are', () => {
   expect(readErrorText('{"message":"Invalid API key for deal ETUNQ6ZTW1 of @mara"}')).toBe(
     'Invalid API key for deal ETUNQ6ZTW1 of @mara',

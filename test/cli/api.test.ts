@@ -136,10 +136,21 @@ describe('what went wrong', () => {
     [404, 1, 'was not processed'],
     [500, 6, 'may have been processed'],
   ])('HTTP %i ends with exit code %i and says what is safe', async (status, exitCode, safe) => {
-    const { url } = await startEcho(status, '{"message":"no, jane@example.com"}');
+    const { url } = await startEcho(status, '{"message":"no, jane@example.com, whose key is \\u0074he-key"}');
     const ended = await api(url, ...REFERRAL);
     expect(ended).toMatchObject({ exitCode, stdout: '' });
     expect(ended.stderr.replace(/\s+/g, ' ')).toContain(safe);
     expect(ended.stderr).not.toMatch(/jane@|the-key/);
+    expect(ended.stderr).toContain('[key]');
+  });
+
+  it('never prints the key, also where a service answers with it', async () => {
+    const { url } = await startEcho(200, '{"message":"You are logged in with planted-key-1"}');
+    const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'planted-key-1' };
+    for (const words of [[], ['--json']]) {
+      const ended = await runCli(['api', 'account_hello', ...words], { cwd: makeTestFolder(), env });
+      expect(ended.stdout).toContain('You are logged in with [key]');
+      expect(ended.stdout + ended.stderr).not.toContain('planted');
+    }
   });
 });
