@@ -818,6 +818,7 @@ CREATE TABLE ledger.entries (
     run_id bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    backfill_id bigint,
     CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
     CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
     CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
@@ -890,6 +891,8 @@ COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
 
 COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
 
+COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
+
 ALTER TABLE ledger.entries ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.entries_entry_id_seq
     START WITH 1
@@ -911,7 +914,10 @@ CREATE TABLE ledger.evidence (
     currency text,
     body_sha256 text NOT NULL,
     received_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'seeded'::text])))
+    seed_id bigint,
+    reason text,
+    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'seeded'::text]))),
+    CONSTRAINT seeded_names_its_seed CHECK (((kind = 'seeded'::text) = (seed_id IS NOT NULL)))
 );
 
 COMMENT ON TABLE ledger.evidence IS 'Append-only: what others say about an order, for example a signed event that carries its id.';
@@ -937,6 +943,10 @@ COMMENT ON COLUMN ledger.evidence.currency IS 'ISO 4217.';
 COMMENT ON COLUMN ledger.evidence.body_sha256 IS 'Digest of its raw body: the same event counts once.';
 
 COMMENT ON COLUMN ledger.evidence.received_at IS 'When.';
+
+COMMENT ON COLUMN ledger.evidence.seed_id IS 'With kind seeded: the file that says so.';
+
+COMMENT ON COLUMN ledger.evidence.reason IS 'With kind seeded: what the file gives as the reason of this order.';
 
 ALTER TABLE ledger.evidence ALTER COLUMN evidence_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.evidence_evidence_id_seq
@@ -1040,6 +1050,77 @@ COMMENT ON COLUMN ledger.lookups.message IS 'What the service said to a refusal,
 COMMENT ON COLUMN ledger.lookups.run_id IS 'Run that asked.';
 
 COMMENT ON COLUMN ledger.lookups.looked_up_at IS 'When. Database clock.';
+
+CREATE TABLE ledger.seed_undos (
+    seed_id bigint NOT NULL,
+    reason text NOT NULL,
+    undone_by text NOT NULL,
+    undone_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT seed_undos_reason_check CHECK ((length(TRIM(BOTH FROM reason)) > 0))
+);
+
+COMMENT ON TABLE ledger.seed_undos IS 'Append-only: seeds that a person took back. What they say no longer counts.';
+
+COMMENT ON COLUMN ledger.seed_undos.seed_id IS 'Seed.';
+
+COMMENT ON COLUMN ledger.seed_undos.reason IS 'Why, in the words of who decided.';
+
+COMMENT ON COLUMN ledger.seed_undos.undone_by IS 'Login name of the person.';
+
+COMMENT ON COLUMN ledger.seed_undos.undone_at IS 'When.';
+
+CREATE VIEW ledger.seeded_orders AS
+ SELECT order_platform,
+    order_id,
+    seed_id
+   FROM ledger.evidence v
+  WHERE ((kind = 'seeded'::text) AND (NOT (EXISTS ( SELECT
+           FROM ledger.seed_undos u
+          WHERE (u.seed_id = v.seed_id)))));
+
+COMMENT ON VIEW ledger.seeded_orders IS 'Orders that were credited elsewhere before, as files say that nobody has taken back.';
+
+COMMENT ON COLUMN ledger.seeded_orders.order_platform IS 'Shop platform.';
+
+COMMENT ON COLUMN ledger.seeded_orders.order_id IS 'Order.';
+
+COMMENT ON COLUMN ledger.seeded_orders.seed_id IS 'File that says so.';
+
+CREATE TABLE ledger.seeds (
+    seed_id bigint NOT NULL,
+    file_name text NOT NULL,
+    file_sha256 text NOT NULL,
+    orders bigint NOT NULL,
+    reason text NOT NULL,
+    seeded_by text NOT NULL,
+    seeded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT seeds_reason_check CHECK ((length(TRIM(BOTH FROM reason)) > 0))
+);
+
+COMMENT ON TABLE ledger.seeds IS 'Append-only: files that said which orders were credited elsewhere before. Their orders: ledger.evidence.';
+
+COMMENT ON COLUMN ledger.seeds.seed_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.seeds.file_name IS 'Name of the file, without its folder.';
+
+COMMENT ON COLUMN ledger.seeds.file_sha256 IS 'Digest of its content.';
+
+COMMENT ON COLUMN ledger.seeds.orders IS 'Orders that it names.';
+
+COMMENT ON COLUMN ledger.seeds.reason IS 'Why, in the words of who decided.';
+
+COMMENT ON COLUMN ledger.seeds.seeded_by IS 'Login name of the person.';
+
+COMMENT ON COLUMN ledger.seeds.seeded_at IS 'When.';
+
+ALTER TABLE ledger.seeds ALTER COLUMN seed_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ledger.seeds_seed_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE mirror.brand_versions (
     brand_id text NOT NULL,
@@ -1775,6 +1856,97 @@ COMMENT ON COLUMN ops.account.account_id IS 'As GET /v1/account/hello reports it
 
 COMMENT ON COLUMN ops.account.bound_at IS 'When the first run bound this database to the account.';
 
+CREATE TABLE ops.backfill_orders (
+    backfill_id bigint NOT NULL,
+    key text NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    body_hash text NOT NULL,
+    amount numeric(18,4) NOT NULL,
+    currency text NOT NULL
+);
+
+COMMENT ON TABLE ops.backfill_orders IS 'What each plan says is to be posted, and nothing else is.';
+
+COMMENT ON COLUMN ops.backfill_orders.backfill_id IS 'Plan.';
+
+COMMENT ON COLUMN ops.backfill_orders.key IS 'Key of the ledger''s entry.';
+
+COMMENT ON COLUMN ops.backfill_orders.source IS 'Source of the order.';
+
+COMMENT ON COLUMN ops.backfill_orders.order_id IS 'Order.';
+
+COMMENT ON COLUMN ops.backfill_orders.body_hash IS 'Digest of the request body.';
+
+COMMENT ON COLUMN ops.backfill_orders.amount IS 'Revenue, in currency.';
+
+COMMENT ON COLUMN ops.backfill_orders.currency IS 'ISO 4217.';
+
+CREATE TABLE ops.backfills (
+    backfill_id bigint NOT NULL,
+    job text NOT NULL,
+    state text NOT NULL,
+    from_day date NOT NULL,
+    to_day date NOT NULL,
+    time_zone text NOT NULL,
+    plan_hash text NOT NULL,
+    plan jsonb NOT NULL,
+    run_id bigint NOT NULL,
+    requests_per_second double precision,
+    concurrency integer,
+    planned_at timestamp with time zone DEFAULT now() NOT NULL,
+    approved_by text,
+    approved_at timestamp with time zone,
+    state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    problem text,
+    CONSTRAINT backfills_check CHECK ((from_day <= to_day)),
+    CONSTRAINT backfills_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'replaced'::text, 'running'::text, 'paused'::text, 'cancelled'::text, 'done'::text]))),
+    CONSTRAINT what_began_was_approved CHECK (((state = ANY (ARRAY['planned'::text, 'replaced'::text, 'cancelled'::text])) OR ((approved_by IS NOT NULL) AND (approved_at IS NOT NULL))))
+);
+
+COMMENT ON TABLE ops.backfills IS 'Plans to credit the orders of a period, and what became of them. Its orders: ops.backfill_orders.';
+
+COMMENT ON COLUMN ops.backfills.backfill_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.backfills.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.backfills.state IS 'planned, replaced (by a newer plan), running (also when its process is gone: `backfill resume` goes on), paused, cancelled, done.';
+
+COMMENT ON COLUMN ops.backfills.from_day IS 'First day of the period, in time_zone.';
+
+COMMENT ON COLUMN ops.backfills.to_day IS 'Last day of the period, in time_zone.';
+
+COMMENT ON COLUMN ops.backfills.time_zone IS 'IANA zone of the days: the time_zone of the job.';
+
+COMMENT ON COLUMN ops.backfills.plan_hash IS 'Digest over the key and the body of every order to post: what differs in one of them is another plan.';
+
+COMMENT ON COLUMN ops.backfills.plan IS 'The plan as it was shown: files, and orders by month, standing, reason and currency.';
+
+COMMENT ON COLUMN ops.backfills.run_id IS 'Run that planned it.';
+
+COMMENT ON COLUMN ops.backfills.requests_per_second IS 'Its own limit; null: the share that the configuration leaves it.';
+
+COMMENT ON COLUMN ops.backfills.concurrency IS 'Requests in flight at most; null: the share that the configuration leaves it.';
+
+COMMENT ON COLUMN ops.backfills.planned_at IS 'When.';
+
+COMMENT ON COLUMN ops.backfills.approved_by IS 'Login name of who had it executed.';
+
+COMMENT ON COLUMN ops.backfills.approved_at IS 'When.';
+
+COMMENT ON COLUMN ops.backfills.state_changed_at IS 'When it came into its state.';
+
+COMMENT ON COLUMN ops.backfills.problem IS 'Why it stopped before its end; null where it did not.';
+
+ALTER TABLE ops.backfills ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.backfills_backfill_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.leases (
     name text NOT NULL,
     owner uuid NOT NULL,
@@ -1800,6 +1972,25 @@ COMMENT ON COLUMN ops.leases.acquired_at IS 'When this owner took it.';
 COMMENT ON COLUMN ops.leases.host IS 'Name of the machine.';
 
 COMMENT ON COLUMN ops.leases.pid IS 'Process id on that machine.';
+
+CREATE TABLE ops.request_turns (
+    only_row boolean DEFAULT true NOT NULL,
+    next_turn_at timestamp with time zone NOT NULL,
+    run_turn_at timestamp with time zone,
+    backfill_turn_at timestamp with time zone,
+    CONSTRAINT request_turns_only_row_check CHECK (only_row)
+)
+WITH (fillfactor='10');
+
+COMMENT ON TABLE ops.request_turns IS 'The one rate limit of the account: processes take their turns here, so that all together keep it. Has nothing to lose in a crash.';
+
+COMMENT ON COLUMN ops.request_turns.only_row IS 'Always true: the table has at most one row.';
+
+COMMENT ON COLUMN ops.request_turns.next_turn_at IS 'The first turn that nobody has taken.';
+
+COMMENT ON COLUMN ops.request_turns.run_turn_at IS 'When a run last asked for a turn: while runs do, backfills stand back.';
+
+COMMENT ON COLUMN ops.request_turns.backfill_turn_at IS 'When a backfill last took a turn.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -2228,6 +2419,12 @@ ALTER TABLE ONLY ledger.identify_batches
 ALTER TABLE ONLY ledger.lookups
     ADD CONSTRAINT lookups_pkey PRIMARY KEY (contact_hash);
 
+ALTER TABLE ONLY ledger.seed_undos
+    ADD CONSTRAINT seed_undos_pkey PRIMARY KEY (seed_id);
+
+ALTER TABLE ONLY ledger.seeds
+    ADD CONSTRAINT seeds_pkey PRIMARY KEY (seed_id);
+
 ALTER TABLE ONLY mirror.brand_versions
     ADD CONSTRAINT brand_versions_pkey PRIMARY KEY (brand_id, valid_from);
 
@@ -2270,8 +2467,17 @@ ALTER TABLE ONLY mirror.unreadable
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY ops.backfill_orders
+    ADD CONSTRAINT backfill_orders_pkey PRIMARY KEY (backfill_id, key);
+
+ALTER TABLE ONLY ops.backfills
+    ADD CONSTRAINT backfills_pkey PRIMARY KEY (backfill_id);
+
 ALTER TABLE ONLY ops.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY ops.request_turns
+    ADD CONSTRAINT request_turns_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY ops.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (run_id);
@@ -2327,13 +2533,17 @@ CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 
+CREATE INDEX entries_backfill ON ledger.entries USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
+
 CREATE INDEX entries_order ON ledger.entries USING btree (order_id) WHERE (order_id IS NOT NULL);
 
-CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, entry_id) WHERE (NOT is_settled);
+CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 
 CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
 
 CREATE INDEX evidence_order ON ledger.evidence USING btree (order_id);
+
+CREATE INDEX evidence_seed ON ledger.evidence USING btree (seed_id) WHERE (seed_id IS NOT NULL);
 
 CREATE INDEX identify_batches_run ON ledger.identify_batches USING btree (run_id);
 
@@ -2352,6 +2562,10 @@ CREATE UNIQUE INDEX deal_versions_latest ON mirror.deal_versions USING btree (de
 CREATE UNIQUE INDEX dealflow_versions_latest ON mirror.dealflow_versions USING btree (dealflow_id) WHERE is_latest;
 
 CREATE INDEX drift_run ON mirror.drift USING btree (run_id);
+
+CREATE INDEX backfills_job ON ops.backfills USING btree (job, backfill_id DESC);
+
+CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHERE (state = ANY (ARRAY['running'::text, 'paused'::text]));
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 
@@ -2386,6 +2600,10 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.attempt
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.decisions FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.evidence FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seed_undos FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
@@ -2424,16 +2642,25 @@ ALTER TABLE ONLY ledger.decisions
     ADD CONSTRAINT decisions_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
 
 ALTER TABLE ONLY ledger.entries
+    ADD CONSTRAINT entries_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES ops.backfills(backfill_id);
+
+ALTER TABLE ONLY ledger.entries
     ADD CONSTRAINT entries_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
+
+ALTER TABLE ONLY ledger.evidence
+    ADD CONSTRAINT evidence_seed_id_fkey FOREIGN KEY (seed_id) REFERENCES ledger.seeds(seed_id);
 
 ALTER TABLE ONLY ledger.identify_batches
     ADD CONSTRAINT identify_batches_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
 ALTER TABLE ONLY ledger.lookups
     ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ledger.seed_undos
+    ADD CONSTRAINT seed_undos_seed_id_fkey FOREIGN KEY (seed_id) REFERENCES ledger.seeds(seed_id);
 
 ALTER TABLE ONLY mirror.brand_versions
     ADD CONSTRAINT brand_versions_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
@@ -2458,3 +2685,9 @@ ALTER TABLE ONLY mirror.publications
 
 ALTER TABLE ONLY mirror.unreadable
     ADD CONSTRAINT unreadable_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ops.backfill_orders
+    ADD CONSTRAINT backfill_orders_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES ops.backfills(backfill_id);
+
+ALTER TABLE ONLY ops.backfills
+    ADD CONSTRAINT backfills_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

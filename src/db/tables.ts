@@ -864,6 +864,10 @@ export interface LedgerEntries {
    */
   attempt: Generated<number>;
   /**
+   * Backfill that alone may post it; null: the runs of its job.
+   */
+  backfill_id: Int8 | null;
+  /**
    * Frozen request body, exact JSON text.
    */
   body: string;
@@ -1003,9 +1007,17 @@ export interface LedgerEvidence {
    */
   order_platform: string | null;
   /**
+   * With kind seeded: what the file gives as the reason of this order.
+   */
+  reason: string | null;
+  /**
    * When.
    */
   received_at: Generated<Timestamp>;
+  /**
+   * With kind seeded: the file that says so.
+   */
+  seed_id: Int8 | null;
 }
 
 export interface LedgerIdentifyBatches {
@@ -1116,6 +1128,71 @@ export interface LedgerLookups {
    * Handle on the platform.
    */
   username: string | null;
+}
+
+export interface LedgerSeededOrders {
+  /**
+   * Order.
+   */
+  order_id: string | null;
+  /**
+   * Shop platform.
+   */
+  order_platform: string | null;
+  /**
+   * File that says so.
+   */
+  seed_id: Int8 | null;
+}
+
+export interface LedgerSeeds {
+  /**
+   * Name of the file, without its folder.
+   */
+  file_name: string;
+  /**
+   * Digest of its content.
+   */
+  file_sha256: string;
+  /**
+   * Orders that it names.
+   */
+  orders: Int8;
+  /**
+   * Why, in the words of who decided.
+   */
+  reason: string;
+  /**
+   * Counts up.
+   */
+  seed_id: Generated<Int8>;
+  /**
+   * When.
+   */
+  seeded_at: Generated<Timestamp>;
+  /**
+   * Login name of the person.
+   */
+  seeded_by: string;
+}
+
+export interface LedgerSeedUndos {
+  /**
+   * Why, in the words of who decided.
+   */
+  reason: string;
+  /**
+   * Seed.
+   */
+  seed_id: Int8;
+  /**
+   * When.
+   */
+  undone_at: Generated<Timestamp>;
+  /**
+   * Login name of the person.
+   */
+  undone_by: string;
 }
 
 export interface MirrorBrands {
@@ -1980,6 +2057,104 @@ export interface OpsAccount {
   only_row: Generated<boolean>;
 }
 
+export interface OpsBackfillOrders {
+  /**
+   * Revenue, in currency.
+   */
+  amount: Numeric;
+  /**
+   * Plan.
+   */
+  backfill_id: Int8;
+  /**
+   * Digest of the request body.
+   */
+  body_hash: string;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Key of the ledger's entry.
+   */
+  key: string;
+  /**
+   * Order.
+   */
+  order_id: string;
+  /**
+   * Source of the order.
+   */
+  source: string;
+}
+
+export interface OpsBackfills {
+  /**
+   * When.
+   */
+  approved_at: Timestamp | null;
+  /**
+   * Login name of who had it executed.
+   */
+  approved_by: string | null;
+  /**
+   * Counts up.
+   */
+  backfill_id: Generated<Int8>;
+  /**
+   * Requests in flight at most; null: the share that the configuration leaves it.
+   */
+  concurrency: number | null;
+  /**
+   * First day of the period, in time_zone.
+   */
+  from_day: Timestamp;
+  /**
+   * Name of the job in pipeline.yaml.
+   */
+  job: string;
+  /**
+   * The plan as it was shown: files, and orders by month, standing, reason and currency.
+   */
+  plan: Json;
+  /**
+   * Digest over the key and the body of every order to post: what differs in one of them is another plan.
+   */
+  plan_hash: string;
+  /**
+   * When.
+   */
+  planned_at: Generated<Timestamp>;
+  /**
+   * Why it stopped before its end; null where it did not.
+   */
+  problem: string | null;
+  /**
+   * Its own limit; null: the share that the configuration leaves it.
+   */
+  requests_per_second: number | null;
+  /**
+   * Run that planned it.
+   */
+  run_id: Int8;
+  /**
+   * planned, replaced (by a newer plan), running (also when its process is gone: `backfill resume` goes on), paused, cancelled, done.
+   */
+  state: string;
+  /**
+   * When it came into its state.
+   */
+  state_changed_at: Generated<Timestamp>;
+  /**
+   * IANA zone of the days: the time_zone of the job.
+   */
+  time_zone: string;
+  /**
+   * Last day of the period, in time_zone.
+   */
+  to_day: Timestamp;
+}
+
 export interface OpsLeases {
   /**
    * When this owner took it.
@@ -2009,6 +2184,25 @@ export interface OpsLeases {
    * Process id on that machine.
    */
   pid: number;
+}
+
+export interface OpsRequestTurns {
+  /**
+   * When a backfill last took a turn.
+   */
+  backfill_turn_at: Timestamp | null;
+  /**
+   * The first turn that nobody has taken.
+   */
+  next_turn_at: Timestamp;
+  /**
+   * Always true: the table has at most one row.
+   */
+  only_row: Generated<boolean>;
+  /**
+   * When a run last asked for a turn: while runs do, backfills stand back.
+   */
+  run_turn_at: Timestamp | null;
 }
 
 export interface OpsRuns {
@@ -2439,6 +2633,9 @@ export interface DB {
   "ledger.evidence": LedgerEvidence;
   "ledger.identify_batches": LedgerIdentifyBatches;
   "ledger.lookups": LedgerLookups;
+  "ledger.seed_undos": LedgerSeedUndos;
+  "ledger.seeded_orders": LedgerSeededOrders;
+  "ledger.seeds": LedgerSeeds;
   "mirror.brand_versions": MirrorBrandVersions;
   "mirror.brands": MirrorBrands;
   "mirror.collaboration_versions": MirrorCollaborationVersions;
@@ -2457,7 +2654,10 @@ export interface DB {
   "mirror.staged_listings": MirrorStagedListings;
   "mirror.unreadable": MirrorUnreadable;
   "ops.account": OpsAccount;
+  "ops.backfill_orders": OpsBackfillOrders;
+  "ops.backfills": OpsBackfills;
   "ops.leases": OpsLeases;
+  "ops.request_turns": OpsRequestTurns;
   "ops.runs": OpsRuns;
   "ops.webhook_events": OpsWebhookEvents;
   "reporting.applied_views": ReportingAppliedViews;
