@@ -18,6 +18,8 @@ function hasOneTest(test: { equals?: unknown; not_blank?: unknown; matches?: unk
 }
 const ONE_TEST = { error: 'Give exactly one of equals, not_blank and matches.' };
 
+const cellTests = z.array(z.strictObject(cellTest).refine(hasOneTest, ONE_TEST)).default([]);
+
 const sum = z.strictObject({
   plus: names.describe('Columns that are added, row by row.'),
   minus: names.optional().describe('Columns that are taken off.'),
@@ -50,7 +52,7 @@ export const layoutSchema = z
           .default(false)
           .describe("Later rows of an order leave the order's columns blank."),
         sum: z.partialRecord(z.enum(['total', 'subtotal', 'refunded']), sum).default({}),
-        adds_nothing: z.array(z.strictObject(cellTest).refine(hasOneTest, ONE_TEST)).default([]),
+        adds_nothing: cellTests,
       })
       .prefault({}),
     money: z
@@ -107,6 +109,13 @@ export const layoutSchema = z
       )
       .default([])
       .describe('Orders that are never posted.'),
+    consent: z
+      .strictObject({ given: cellTests, refused: cellTests })
+      .prefault({})
+      .describe('What tells that a customer has said yes or no to be contacted; any of the tests suffices.'),
+    unsubscribed: cellTests.describe(
+      'What tells that a customer has unsubscribed or was blacklisted; any of the tests suffices.',
+    ),
   })
   .superRefine((layout, context) => {
     const fault = (path: readonly (string | number)[], message: string): void => {
@@ -118,7 +127,9 @@ export const layoutSchema = z
     for (const [index, field] of layout.required.entries()) {
       if (!has(field)) fault(['required', index], `${field} is required, but columns does not name it.`);
     }
-    if (!layout.required.includes('order_id')) fault(['required'], 'order_id must be required.');
+    if (layout.required.includes('email') && !layout.required.includes('order_id')) return;
+    if (!layout.required.includes('order_id'))
+      fault(['required'], 'order_id must be required, or email for an export of customers.');
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
     if (!has('currency') && !layout.lacks.includes('currency')) {
       fault(['columns'], 'currency has no column: name one, or list currency under lacks.');
@@ -164,6 +175,8 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     links: file.links,
     status: file.status,
     exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
+    consent: { given: file.consent.given.map(toCellTest), refused: file.consent.refused.map(toCellTest) },
+    unsubscribed: file.unsubscribed.map(toCellTest),
   };
 }
 

@@ -4,6 +4,7 @@ import type { OrderBatch, OrderContinuation, StagedOrder } from '../model/order.
 import type { CsvChunk, RejectedRow } from '../model/record.ts';
 import { OrderBuilder } from './build-order.ts';
 import { type Fault, reject } from './fault.ts';
+import { layoutFor } from './layout-for.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
 import { planColumns } from './plan-columns.ts';
@@ -37,7 +38,10 @@ export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
   options: MapOptions,
 ): AsyncGenerator<OrderBatch> {
-  const { layout, source, otherLayouts = [], generationOrders = GENERATION_ORDERS } = options;
+  const { source, generationOrders = GENERATION_ORDERS } = options;
+  const layout = layoutFor(options.layout, 'orders');
+  if (layout === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
+  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let stage: {
     readonly window: OrderWindow;
     readonly finish: (open: readonly OpenOrder[]) => Finished;

@@ -51,7 +51,13 @@ export function resolveHeader(
   for (const rule of Object.values(layout.grouping.sum)) findAll([...rule.plus, ...rule.minus]);
   findAll([
     ...layout.timeOfDay,
-    ...[...layout.exclusions, ...layout.grouping.addsNothing].flatMap((test) => test.columns),
+    ...[
+      ...layout.exclusions,
+      ...layout.grouping.addsNothing,
+      ...layout.consent.given,
+      ...layout.consent.refused,
+      ...layout.unsubscribed,
+    ].flatMap((test) => test.columns),
   ]);
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
   return { fields, find };

@@ -17,8 +17,14 @@ export const LAYOUT_FIELDS = [
   'placed_at',
   'paid_at',
   'cancelled_at',
+  'email',
+  'orders_count',
+  'spent',
 ] as const;
 export type LayoutField = (typeof LAYOUT_FIELDS)[number];
+
+/** What a file is read for. Exports of orders name customers too, so a file may be read for both, each time by itself. */
+export type ReadFor = 'orders' | 'contacts';
 
 /** Amounts that a layout may add up over the rows of an order. */
 export type SummedField = 'total' | 'subtotal' | 'refunded';
@@ -114,4 +120,8 @@ export type Layout = {
     readonly credited: readonly string[] | null;
   };
   readonly exclusions: readonly ExclusionRule[];
+  /** What tells that a customer has said yes, or no. A customer of whom neither can be told has said nothing. */
+  readonly consent: { readonly given: readonly CellTest[]; readonly refused: readonly CellTest[] };
+  /** What tells that a customer has unsubscribed, or was blacklisted. */
+  readonly unsubscribed: readonly CellTest[];
 };

@@ -1,0 +1,49 @@
+import type { Layout, LayoutField, ReadFor } from '../model/layout.ts';
+
+/** Fields that say something about a customer, or that a row is an order's first; all others are about orders alone. */
+const OF_CONTACTS: readonly LayoutField[] = [
+  'email',
+  'orders_count',
+  'spent',
+  'currency',
+  'codes',
+  'status',
+  'total',
+];
+const OF_CONTACTS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
+
+/**
+ * A layout reduced to what a file is read for, so that a column which the other reading needs can neither be missed nor be doubtful here.
+ *
+ * @returns null when the layout cannot be read for it: customers without an e-mail column, orders in an export of customers.
+ */
+export function layoutFor(layout: Layout, readFor: ReadFor): Layout | null {
+  return readFor === 'orders' ? forOrders(layout) : forContacts(layout);
+}
+
+function forOrders(layout: Layout): Layout | null {
+  if (!layout.required.includes('order_id')) return null;
+  return {
+    ...layout,
+    columns: keep(layout.columns, (field) => !OF_CONTACTS_ALONE.includes(field)),
+    required: layout.required.filter((field) => !OF_CONTACTS_ALONE.includes(field)),
+    consent: { given: [], refused: [] },
+    unsubscribed: [],
+  };
+}
+
+function forContacts(layout: Layout): Layout | null {
+  if (layout.columns.email === undefined) return null;
+  return {
+    ...layout,
+    columns: keep(layout.columns, (field) => OF_CONTACTS.includes(field)),
+    required: ['email'],
+    timeOfDay: [],
+    grouping: { lineItems: layout.grouping.lineItems, sum: {}, addsNothing: [] },
+    exclusions: [],
+  };
+}
+
+function keep(columns: Layout['columns'], isKept: (field: LayoutField) => boolean): Layout['columns'] {
+  return Object.fromEntries(Object.entries(columns).filter(([field]) => isKept(field as LayoutField)));
+}

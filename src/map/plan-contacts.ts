@@ -1,0 +1,42 @@
+import type { CellTest, Layout, LayoutField } from '../model/layout.ts';
+import type { Column, ResolvedHeader } from './resolve-header.ts';
+import { cellTest } from './test-cell.ts';
+
+/** A test of the cells of one column of the file. */
+export type ColumnTest = { readonly index: number; readonly test: (cell: string) => boolean };
+
+/** What reading a file for its customers touches; all other columns are never looked at. */
+export type ContactPlan = {
+  /** By preference: the first that is not blank counts. */
+  readonly email: readonly Column[];
+  readonly ordersCount: readonly Column[];
+  readonly spent: readonly Column[];
+  readonly currency: readonly Column[];
+  readonly codes: readonly Column[];
+  /** Where one row is a line item: what an order's first row fills. Later rows may repeat the address, but not the consent. */
+  readonly marks: readonly Column[];
+  readonly given: readonly ColumnTest[];
+  readonly refused: readonly ColumnTest[];
+  readonly unsubscribed: readonly ColumnTest[];
+};
+
+/** Decides which columns of a file are read for its customers. */
+export function planContacts(layout: Layout, header: ResolvedHeader): ContactPlan {
+  const field = (name: LayoutField): readonly Column[] => header.fields[name];
+  const tests = (rules: readonly CellTest[]): readonly ColumnTest[] =>
+    rules.flatMap((rule) => {
+      const column = header.find(rule.columns);
+      return column === null ? [] : [{ index: column.index, test: cellTest(rule) }];
+    });
+  return {
+    email: field('email'),
+    ordersCount: field('orders_count'),
+    spent: field('spent'),
+    currency: field('currency'),
+    codes: field('codes'),
+    marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
+    given: tests(layout.consent.given),
+    refused: tests(layout.consent.refused),
+    unsubscribed: tests(layout.unsubscribed),
+  };
+}
