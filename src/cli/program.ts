@@ -5,6 +5,7 @@ import { KnownError } from '../model/known-error.ts';
 import { apiCommand } from './api.ts';
 import type { Act, CommandDefinition } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { migrateCommand } from './migrate.ts';
 import { rejectedCommand } from './rejected.ts';
@@ -23,6 +24,7 @@ const commands: readonly CommandDefinition[] = [
   planCommand,
   statusCommand,
   runsCommand,
+  doctorCommand,
   explainCommand,
   reviewCommand,
   rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),

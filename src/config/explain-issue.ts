@@ -82,6 +82,8 @@ function expected(issue: Issue): string {
     case 'invalid_union':
       if (issue.discriminator !== undefined) return `one of: ${jobKindNames().join(', ')}`;
       return issue.message === 'id' ? 'the id of a brand, a number or text' : 'a name or a list of names';
+    case 'invalid_format':
+      return issue.format === 'date' ? 'a day, like 2026-06-01' : 'another value';
     default:
       return 'another value';
   }

@@ -40,6 +40,11 @@ export function yesOrNo() {
   return z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean());
 }
 
+/** A day of the calendar, as YYYY-MM-DD. */
+export function day() {
+  return z.iso.date();
+}
+
 /** An id of the service: text to us, written with or without quotes. Ids are opaque and never parsed. */
 export function id() {
   return z.union([z.int(), z.string().trim().min(1).max(200)], { error: 'id' }).transform(String);

@@ -85,7 +85,7 @@ export type SourceLimits = {
 export type JobTiming = {
   /** Cron expression with five fields; null: not by the clock. */
   readonly schedule: string | null;
-  /** IANA zone that the schedule is meant in. */
+  /** IANA zone that the schedule, and the days of the job, are meant in. */
   readonly timeZone: string;
   /** Job whose slots it follows, instead of a schedule; null: none. */
   readonly after: string | null;
@@ -115,4 +115,8 @@ export type AttributeOrdersSettings = JobTiming & {
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
   /** Status words that are credited, lower case; null: those of the layout. */
   readonly include: readonly string[] | null;
+  /** First day (YYYY-MM-DD, in `timeZone`) whose orders its runs credit, those before being left to backfills; null: orders of any age. */
+  readonly startDate: string | null;
+  /** Declared: nothing else records the orders of this brand. */
+  readonly soleChannel: boolean;
 };

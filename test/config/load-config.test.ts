@@ -113,6 +113,8 @@ describe('a good file', () => {
       codes: join(folder, 'codes.csv'),
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
+      startDate: null,
+      soleChannel: false,
     });
   });
 
@@ -260,6 +262,15 @@ describe('problems', () => {
       'duplicate_orders: unknown',
       'duplicate_orders: ignore',
       { help: 'Did you mean "ignored"? It should be one of: unknown, ignored.' },
+    ],
+    [
+      'a day that the calendar does not have',
+      'brand_id: 4819',
+      "brand_id: 4819\n    start_date: '2026-02-30'",
+      {
+        message: 'jobs.attribute-orders.start_date is "2026-02-30", which does not fit.',
+        help: 'It should be a day, like 2026-06-01.',
+      },
     ],
     ['a list for a section', /database:\n.*\n/, 'database: [a]\n', { message: 'database is a list.' }],
     [

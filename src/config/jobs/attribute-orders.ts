@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AttributeOrdersSettings } from '../../model/config.ts';
-import { id, text } from '../fields.ts';
+import { day, id, text, yesOrNo } from '../fields.ts';
 import type { JobContext } from './job-context.ts';
 import { timing, toTiming } from './timing.ts';
 
@@ -31,6 +31,17 @@ const fields = z.strictObject({
     .describe(
       "Status words that are credited, in the shop's own language. Leave it out for those of the layout.",
     ),
+  start_date: day()
+    .nullable()
+    .default(null)
+    .describe(
+      'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Orders placed before are left to `backfill`. Leave it out when its runs credit orders of any age.',
+    ),
+  sole_channel: yesOrNo()
+    .prefault(false)
+    .describe(
+      'true once you have made sure that nothing else, such as a shop integration of the service, records the orders of this brand: `doctor` then no longer warns.',
+    ),
 });
 
 /** Credits the orders of exports to influencers. */
@@ -45,5 +56,7 @@ export const attributeOrders = fields.transform(
       codes: job.codes === null ? null : context.resolvePath(job.codes),
       revenue: job.revenue,
       include: job.include,
+      startDate: job.start_date,
+      soleChannel: job.sole_channel,
     }),
 );

@@ -17,7 +17,9 @@ export const timing = {
     ),
   time_zone: text(100)
     .default('UTC')
-    .describe('IANA zone that the schedule is meant in, for example Europe/Amsterdam.'),
+    .describe(
+      'IANA zone that the schedule, start_date and the days of a backfill are meant in, for example Europe/Amsterdam.',
+    ),
   after: z
     .string()
     .regex(NAME)

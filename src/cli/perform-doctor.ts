@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import type { Client } from '../api/client.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import type { Finding } from '../model/finding.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Patient } from '../pipeline/doctor/check.ts';
+import { examine, findingsOf } from '../pipeline/doctor/examine.ts';
+import { openSourceClients } from '../source/source-clients.ts';
+import type { ConfigOptions } from './command.ts';
+import { openConfig, withDatabase } from './open-config.ts';
+import { openClient } from './open-service.ts';
+import { renderFinding, renderVerdict } from './render/findings.ts';
+import type { Output } from './render/output.ts';
+
+type Counts = Record<Finding['status'], number>;
+
+/** Shows findings as they come; a problem among them makes the exit code. */
+export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const counts: Counts = { ok: 0, warning: 0, problem: 0 };
+  const show = (finding: Finding): void => {
+    counts[finding.status] += 1;
+    output.emit({ event: 'finding', ...finding });
+    output.print(renderFinding(finding, output.screen));
+  };
+  const config = readConfig(options, show);
+  if (config !== null) await examineAll(config, show);
+  output.emit({ event: 'doctor_finished', ...counts });
+  output.print(renderVerdict(counts, output.screen));
+  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+}
+
+function readConfig(options: ConfigOptions, show: (finding: Finding) => void): PipelineConfig | null {
+  try {
+    const config = openConfig(options);
+    const { sources, jobs } = config;
+    const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;
+    show({ status: 'ok', about: 'configuration', what });
+    return config;
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    for (const finding of findingsOf('configuration', error.details)) show(finding);
+    return null;
+  }
+}
+
+function namesOf(section: Readonly<Record<string, unknown>>): string {
+  return Object.keys(section).join(', ') || 'none';
+}
+
+async function examineAll(config: PipelineConfig, show: (finding: Finding) => void): Promise<void> {
+  const { url, dataFolder } = config.database;
+  const sourceClients = openSourceClients();
+  const client = openServiceClient(config);
+  const look = async (database: Pick<Patient, 'db' | 'databaseProblem'>): Promise<void> => {
+    const patient = { config, client, sourceClients, now: () => new Date(), freeBytes, ...database };
+    for await (const finding of examine(patient)) show(finding);
+  };
+  try {
+    // Looking makes no database.
+    if (url === '' && !existsSync(dataFolder)) return await look({ db: null, databaseProblem: null });
+    let isOpen = false;
+    await withDatabase(
+      config,
+      async (db) => {
+        isOpen = true;
+        await look({ db, databaseProblem: null });
+      },
+      { migrated: false },
+    ).catch(async (error: unknown) => {
+      if (isOpen || !(error instanceof KnownError)) throw error;
+      await look({ db: null, databaseProblem: error.details });
+    });
+  } finally {
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+/** Null where address or key are missing, or are none; the check of the service says so. */
+function openServiceClient({ api }: PipelineConfig): Client | null {
+  return api.url === '' || api.key === '' ? null : openClient(api);
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,30 @@
+import type { Client } from '../../api/client.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { KnownErrorDetails } from '../../model/known-error.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+
+/** What a check may look at. Nothing of it is changed by looking. */
+export type Patient = {
+  readonly config: PipelineConfig;
+  /** Null where it could not be opened; the check of the database says why. */
+  readonly db: Database | null;
+  /** Why there is no `db`; null: it is the embedded one, and nothing has run yet. */
+  readonly databaseProblem: KnownErrorDetails | null;
+  /** Null where the configuration names no service; the check of the service says so. */
+  readonly client: Client | null;
+  readonly sourceClients: SourceClients;
+  readonly now: () => Date;
+  /** Free bytes of the file system that holds a folder. */
+  readonly freeBytes: (folder: string) => Promise<number>;
+};
+
+/**
+ * One thing to look at: a file beside this one, and a line in `checks/index.ts`. What cannot be looked at because something else is broken
+ * is left to the check of that; a `KnownError` that is thrown becomes a finding.
+ */
+export type Check = {
+  readonly name: string;
+  readonly look: (patient: Patient) => Promise<readonly Finding[]>;
+};

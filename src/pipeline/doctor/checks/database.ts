@@ -1,0 +1,106 @@
+import {
+  inspectServer,
+  missingGrants,
+  OLDEST_VERSION,
+  type ServerFacts,
+} from '../../../db/inspect-server.ts';
+import { pendingMigrations } from '../../../db/migrate.ts';
+import type { Finding } from '../../../model/finding.ts';
+import type { Check } from '../check.ts';
+import { findingsOf } from '../examine.ts';
+
+const ABOUT = 'database';
+
+/** Version, durability, migrations, rights. */
+export const database: Check = {
+  name: ABOUT,
+  async look({ config, db, databaseProblem }) {
+    if (databaseProblem !== null) return findingsOf(ABOUT, databaseProblem);
+    if (db === null)
+      return [
+        {
+          status: 'ok',
+          about: ABOUT,
+          what: 'The embedded database is not there yet; the first run makes it.',
+        },
+      ];
+    const isEmbedded = config.database.url === '';
+    const server = await inspectServer(db);
+    const pending = await pendingMigrations(db);
+    return [
+      versionOf(server, isEmbedded),
+      ...(isEmbedded ? [] : durabilityOf(server)),
+      ...migrationsOf(pending, server),
+      ...rightsOf(pending.length > 0 ? [] : await missingGrants(db)),
+    ];
+  },
+};
+
+function versionOf({ version, versionNumber }: ServerFacts, isEmbedded: boolean): Finding {
+  if (versionNumber >= OLDEST_VERSION)
+    return {
+      status: 'ok',
+      about: ABOUT,
+      what: `Postgres ${version}${isEmbedded ? ', embedded: one process at a time' : ''}.`,
+    };
+  return {
+    status: 'problem',
+    about: ABOUT,
+    what: `Postgres ${version} is too old.`,
+    why: 'The tables and queries need version 15 or later.',
+    mend: 'Move the database to a newer server (database.url).',
+  };
+}
+
+function durabilityOf({ fsync, fullPageWrites }: ServerFacts): readonly Finding[] {
+  const off = [...(fsync ? [] : ['fsync']), ...(fullPageWrites ? [] : ['full_page_writes'])];
+  if (off.length === 0) return [];
+  return [
+    {
+      status: 'warning',
+      about: ABOUT,
+      what: `${off.join(' and ')} is off.`,
+      why: 'A claim may then be forgotten in a power cut, and its order be posted twice.',
+      mend: 'Set it to on in postgresql.conf; only a server of tests can do without.',
+    },
+  ];
+}
+
+function migrationsOf(pending: readonly string[], { mayCreate }: ServerFacts): readonly Finding[] {
+  if (pending.length === 0) return [{ status: 'ok', about: ABOUT, what: 'All migrations are applied.' }];
+  const list = `${pending.length === 1 ? 'A migration is' : `${pending.length} migrations are`} not applied yet: ${pending.join(', ')}.`;
+  if (mayCreate)
+    return [
+      {
+        status: 'warning',
+        about: ABOUT,
+        what: list,
+        why: 'Commands that only read need them; a run applies them by itself.',
+        mend: 'npx influencer-sync migrate',
+      },
+    ];
+  return [
+    {
+      status: 'problem',
+      about: ABOUT,
+      what: `${list} This user may not create schemas.`,
+      why: 'A run applies them first, and would fail.',
+      mend: 'Run `npx influencer-sync migrate` as the owner of the database, or GRANT CREATE ON DATABASE … TO this user.',
+    },
+  ];
+}
+
+function rightsOf(missing: readonly string[]): readonly Finding[] {
+  if (missing.length === 0) return [];
+  const SHOWN = 5;
+  const more = missing.length > SHOWN ? ` and ${missing.length - SHOWN} more` : '';
+  return [
+    {
+      status: 'problem',
+      about: ABOUT,
+      what: `This user lacks rights: ${missing.slice(0, SHOWN).join(', ')}${more}.`,
+      why: 'A run reads and writes all of its tables.',
+      mend: 'Grant them as the owner of the tables, or use the user that ran the migrations.',
+    },
+  ];
+}

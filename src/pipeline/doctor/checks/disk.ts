@@ -1,0 +1,38 @@
+import { constants, existsSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Check } from '../check.ts';
+
+const ABOUT = 'disk';
+const MEGABYTE = 1_000_000;
+/** An answer takes some hundred bytes; a run that loses its database spools those in flight only. The rest is for the embedded database. */
+const TOO_LITTLE_BYTES = 50 * MEGABYTE;
+const LITTLE_BYTES = 1_000 * MEGABYTE;
+
+/** Whether answers of the service can be kept here while the database is away. */
+export const disk: Check = {
+  name: ABOUT,
+  async look({ config, freeBytes }) {
+    const folder = nearestFolder(config.database.dataFolder);
+    const isWritable = await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    const why =
+      'Answers that come while the database is away are kept there; one that is lost makes a doubt.';
+    if (!isWritable) {
+      const mend = 'Let the user that runs influencer-sync write there, or mount a volume.';
+      return [{ status: 'problem', about: ABOUT, what: `${folder} is not writable.`, why, mend }];
+    }
+    const free = await freeBytes(folder);
+    const what = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB are free for the data folder.`;
+    if (free >= LITTLE_BYTES) return [{ status: 'ok', about: ABOUT, what }];
+    const status = free < TOO_LITTLE_BYTES ? 'problem' : 'warning';
+    return [{ status, about: ABOUT, what, why, mend: `Make room on the file system of ${folder}.` }];
+  },
+};
+
+/** The data folder, or where it would be made. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}

@@ -1,0 +1,76 @@
+import { Cron } from 'croner';
+import { pendingMigrations } from '../../../db/migrate.ts';
+import type { JobSettings } from '../../../model/config.ts';
+import type { Finding } from '../../../model/finding.ts';
+import { listRuns } from '../../../report/list-runs.ts';
+import type { Check, Patient } from '../check.ts';
+
+/** So many runs tell how long one takes. */
+const RUNS_LOOKED_AT = 5;
+/** So many slots are looked ahead for the shortest time between two: a week of an hourly job. */
+const SLOTS_LOOKED_AT = 168;
+/** A job that has missed so many slots does not run. */
+const SLOTS_MISSED = 3;
+
+/** Whether jobs that are scheduled run, and have the time to end before the next slot. */
+export const schedules: Check = {
+  name: 'schedule',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const job of Object.values(patient.config.jobs)) findings.push(...(await lookAtJob(patient, job)));
+    return findings;
+  },
+};
+
+async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly Finding[]> {
+  const about = `schedule of ${job.name}`;
+  if (job.schedule === null) {
+    const what = job.after === null ? 'None: it runs by hand only.' : `It follows ${job.after}.`;
+    return [{ status: 'ok', about, what }];
+  }
+  const slots = new Cron(job.schedule, { timezone: job.timeZone }).nextRuns(SLOTS_LOOKED_AT, patient.now());
+  const [next] = slots;
+  if (next === undefined) {
+    const what = `"${job.schedule}" never comes.`;
+    const mend = 'Mend the expression: its day and month exclude each other.';
+    return [{ status: 'problem', about, what, why: 'serve would never run the job.', mend }];
+  }
+  const intervalMs = shortestGapMs(slots);
+  const late = await isLate(patient, { job, about, intervalMs });
+  if (late !== null) return [late];
+  return [{ status: 'ok', about, what: `Next at ${next.toISOString().slice(0, 16).replace('T', ' ')} UTC.` }];
+}
+
+async function isLate(
+  { db, now }: Patient,
+  { job, about, intervalMs }: { job: JobSettings; about: string; intervalMs: number },
+): Promise<Finding | null> {
+  if (db === null || (await pendingMigrations(db)).length > 0) return null;
+  const ran = await listRuns(db, { job: job.name, limit: RUNS_LOOKED_AT });
+  const [last] = ran;
+  if (last === undefined) return null;
+  const restedMs = now().getTime() - new Date(last.startedAt).getTime();
+  if (restedMs > SLOTS_MISSED * intervalMs) {
+    return {
+      status: 'warning',
+      about,
+      what: `It last ran ${Math.round(restedMs / 3_600_000)} hours ago, which is more than ${SLOTS_MISSED} slots.`,
+      why: 'Orders wait.',
+      mend: 'Check that `npx influencer-sync serve` runs with this configuration.',
+    };
+  }
+  const longestS = Math.max(...ran.map(({ seconds }) => seconds));
+  if (longestS * 1_000 < intervalMs) return null;
+  return {
+    status: 'warning',
+    about,
+    what: `A run took ${Math.round(longestS / 60)} minutes, and slots are ${Math.round(intervalMs / 60_000)} minutes apart.`,
+    why: 'Slots that come while a run is at work are skipped, or queue up.',
+    mend: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit the past by `backfill`.',
+  };
+}
+
+function shortestGapMs(slots: readonly Date[]): number {
+  const gaps = slots.slice(1).map((slot, index) => slot.getTime() - (slots[index]?.getTime() ?? 0));
+  return Math.min(...gaps);
+}

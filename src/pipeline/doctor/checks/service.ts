@@ -1,0 +1,60 @@
+import { hello } from '../../../api/account.ts';
+import { ApiError } from '../../../api/api-error.ts';
+import { requireService } from '../../../config/require-service.ts';
+import { pendingMigrations } from '../../../db/migrate.ts';
+import { boundAccount } from '../../../ledger/bind-account.ts';
+import { EXIT } from '../../../model/exit-code.ts';
+import type { Finding } from '../../../model/finding.ts';
+import type { Check, Patient } from '../check.ts';
+import { findingsOf } from '../examine.ts';
+
+const ABOUT = 'service';
+
+/** Address, key, and whether the key's account is the one that this ledger belongs to. */
+export const service: Check = {
+  name: ABOUT,
+  async look(patient) {
+    const { client, config } = patient;
+    const { url } = requireService(config);
+    if (client === null) return [];
+    try {
+      const { accountId } = await hello(client);
+      return [
+        { status: 'ok', about: ABOUT, what: `${url} knows the key: account ${accountId}.` },
+        ...(await boundOf(patient, accountId)),
+      ];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return findingsOf(ABOUT, toDetails(error));
+    }
+  },
+};
+
+async function boundOf({ db }: Patient, accountId: string): Promise<readonly Finding[]> {
+  if (db === null || (await pendingMigrations(db)).includes('0001_orders')) return [];
+  const bound = await boundAccount(db);
+  if (bound === null || bound === accountId) return [];
+  return [
+    {
+      status: 'problem',
+      about: ABOUT,
+      what: `The key belongs to account ${accountId}, and the ledger to account ${bound}.`,
+      why: 'The same order posted to two accounts would be two orders, so every run refuses.',
+      mend: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
+    },
+  ];
+}
+
+function toDetails(error: ApiError) {
+  const isRefused = error.status === 401 || error.status === 403;
+  return {
+    code: isRefused ? 'key_refused' : 'service_unavailable',
+    message: isRefused
+      ? `The service refused the key: ${error.text}`
+      : `The service did not answer as it should: ${error.message}`,
+    help: isRefused
+      ? 'Check api.key (INFLUENCER_API_KEY) against the API integration page of the service.'
+      : 'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up.',
+    exitCode: EXIT.configuration,
+  };
+}

@@ -1,0 +1,79 @@
+import { layoutFolders } from '../../../config/layout-folders.ts';
+import { checkSource } from '../../../map/check-source.ts';
+import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
+import { resolveHeader } from '../../../map/resolve-header.ts';
+import type { SourceSettings } from '../../../model/config.ts';
+import { FileHeld } from '../../../model/file-held.ts';
+import type { Finding } from '../../../model/finding.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import type { SourceFile } from '../../../model/source.ts';
+import { parseCsv } from '../../../parse/parse-csv.ts';
+import { toParseOptions } from '../../../parse/parse-options.ts';
+import { listFiles } from '../../../source/list-files.ts';
+import { readText } from '../../../source/read-text.ts';
+import type { Check, Patient } from '../check.ts';
+import { findingsOf } from '../examine.ts';
+
+/** Lists each source, reads the beginning of the last file by name (exports carry their date), and holds its header against the layout. */
+export const sources: Check = {
+  name: 'source',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const source of Object.values(patient.config.sources))
+      findings.push(...(await lookAtSource(patient, source)));
+    return findings;
+  },
+};
+
+async function lookAtSource(patient: Patient, source: SourceSettings): Promise<readonly Finding[]> {
+  const about = `source ${source.name}`;
+  try {
+    const folders = layoutFolders(patient.config.path);
+    const layout = loadLayout(source.layout, folders);
+    checkSource(layout, source);
+    let files = 0;
+    let last: SourceFile | null = null;
+    for await (const file of listFiles(source, { clients: patient.sourceClients })) {
+      files += 1;
+      last = file;
+    }
+    if (last === null) return [noFiles(about, source)];
+    const header = await readHeader(patient, source, last);
+    const others = loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    resolveHeader(header, layout, others);
+    const count = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
+    return [{ status: 'ok', about, what: `${count}; ${nameOf(last)} fits the layout ${layout.name}.` }];
+  } catch (error) {
+    if (error instanceof KnownError) return findingsOf(about, error.details);
+    if (!(error instanceof FileHeld)) throw error;
+    const { message, help } = error.reason;
+    const why = 'A run would hold the file: nothing of it would be posted.';
+    return [{ status: 'problem', about, what: message, why, mend: help }];
+  }
+}
+
+async function readHeader(
+  { sourceClients: clients, config }: Patient,
+  source: SourceSettings,
+  file: SourceFile,
+): Promise<readonly string[]> {
+  const layout = loadLayout(source.layout, layoutFolders(config.path));
+  const { chunks } = readText(file, { source, clients, encoding: layout.encoding });
+  for await (const { header } of parseCsv(chunks, toParseOptions(layout, source.limits))) return header;
+  return [];
+}
+
+function noFiles(about: string, source: SourceSettings): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `${source.uri} can be listed, and holds no files.`,
+    why: 'A run without any file fails, unless it is told --allow-empty.',
+    mend: 'Check the address, the prefix and the glob; or wait for the first export.',
+  };
+}
+
+/** The last part of a file's address. */
+function nameOf(file: SourceFile): string {
+  return decodeURIComponent(file.uri.slice(file.uri.lastIndexOf('/') + 1));
+}

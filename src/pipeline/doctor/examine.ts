@@ -1,0 +1,41 @@
+import type { Finding } from '../../model/finding.ts';
+import { KnownError, type KnownErrorDetails } from '../../model/known-error.ts';
+import { maskAddresses } from '../../model/mask-addresses.ts';
+import type { Check, Patient } from './check.ts';
+import { checks } from './checks/index.ts';
+
+/** Looks at everything that a run depends on, one check after the other; each finding comes as soon as it is there. */
+export async function* examine(patient: Patient): AsyncGenerator<Finding> {
+  for (const check of checks) yield* await look(check, patient);
+}
+
+/** A check that fails is itself a finding: the others go on. */
+async function look(check: Check, patient: Patient): Promise<readonly Finding[]> {
+  try {
+    return await check.look(patient);
+  } catch (error) {
+    if (error instanceof KnownError) return findingsOf(check.name, error.details);
+    const message = error instanceof Error ? maskAddresses(error.message) : 'something unknown';
+    return [
+      {
+        status: 'problem',
+        about: check.name,
+        what: `It could not be looked at: ${message}`,
+        mend: 'This is something that doctor does not know yet. Please report it.',
+      },
+    ];
+  }
+}
+
+/** A known error as findings: each of its problems, else the error itself. */
+export function findingsOf(about: string, details: KnownErrorDetails): readonly Finding[] {
+  const at = (where: string | undefined): string => (where === undefined ? '' : ` (${where})`);
+  const { problems = [], message, where, help } = details;
+  if (problems.length === 0) return [{ status: 'problem', about, what: message + at(where), mend: help }];
+  return problems.map((problem) => ({
+    status: 'problem',
+    about,
+    what: problem.message + at(problem.where),
+    mend: problem.help,
+  }));
+}

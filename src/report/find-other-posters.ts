@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+/** Orders of a job's exports that somebody else has credited, as signed events of the service say. */
+export type OtherPosters = { readonly orders: number; readonly latestOrderId: string | null };
+
+/** Longer ago says more about what was than about what is. */
+const DAYS = 30;
+
+/**
+ * Events of the last 30 days about orders of the job's exports for which no request of ours may have been processed.
+ *
+ * @param platforms `order_platform` of each of the job's sources.
+ */
+export async function findOtherPosters(
+  db: Database,
+  platforms: readonly { readonly source: string; readonly platform: string }[],
+): Promise<OtherPosters> {
+  const { rows } = await sql<{ orders: string; latest: string | null }>`
+    select count(distinct v.order_id) as orders, (array_agg(v.order_id order by v.received_at desc))[1] as latest
+    from jsonb_to_recordset(${JSON.stringify(platforms)}::jsonb) as p(source text, platform text)
+    join intake.orders o on o.source = p.source and o.is_current
+    join ledger.evidence v on v.order_id = o.order_id and v.kind = 'webhook_order'
+      and lower(coalesce(v.order_platform, p.platform)) = lower(p.platform)
+      and v.received_at > now() - make_interval(days => ${DAYS})
+    where not exists (
+      select from ledger.entries e
+      where e.order_id = o.order_id and e.effect = 'referral' and lower(e.order_platform) = lower(p.platform) and e.attempt > e.not_sent)`.execute(
+    db,
+  );
+  const [row] = rows;
+  return { orders: Number(row?.orders ?? 0), latestOrderId: row?.latest ?? null };
+}
