@@ -1,7 +1,7 @@
 import type { InstantText } from '../model/order.ts';
+import { ZoneClock } from '../model/zone-clock.ts';
 import type { Fault } from './fault.ts';
 import { instantFormatter } from './format-instant.ts';
-import { ZoneClock } from './zone-clock.ts';
 
 /** Reads one cell's time. */
 export type TimeParser = (text: string) => InstantText | Fault;

@@ -18,7 +18,7 @@ export type Acquired =
  * Takes a lease, or says who holds it. Time is the database's alone, so that no machine's clock matters, and a row, not a session
  * lock, holds it, so that it works behind a pooler.
  *
- * @param name `job:<job>` or `source:<source>`.
+ * @param name `job:<job>`, `source:<source>` or `serve:<owner>`.
  */
 export async function acquireLease(
   db: Database,
@@ -52,6 +52,27 @@ export async function acquireLease(
     kind: 'busy',
     holder: { owner: held.owner, host: held.host, pid: held.pid, acquiredAt: held.acquired_at, endsInMs },
   };
+}
+
+/** After which time the lease of a process that is gone is of no interest to anybody. */
+const FORGOTTEN_AFTER = '1 day';
+
+/** Keeps a lease that only this owner ever takes (`serve:<owner>`) in force, also when it was over meanwhile. */
+export async function keepLease(
+  db: Database,
+  options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
+): Promise<void> {
+  const { name, owner, ttlMs } = options;
+  const { rows } = await sql`
+    update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
+    where name = ${name} and owner = ${owner}::uuid returning 1`.execute(db);
+  if (rows.length > 0) return;
+  await sql`
+    delete from ops.leases
+    where starts_with(name, 'serve:') and expires_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(
+    db,
+  );
+  await acquireLease(db, options);
 }
 
 /** Gives back everything that this owner holds. */

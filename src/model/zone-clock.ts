@@ -28,6 +28,29 @@ export class ZoneClock {
 
   /** @param wallMs the wall-clock time, as milliseconds as if it were UTC. */
   toInstantMs(wallMs: number): number {
+    return wallMs - (this.#offsetOfDay(wallMs) ?? this.#offsetOnChangingDay(wallMs));
+  }
+
+  /** All instants at which the clock shows a time, in order: two in an hour that it shows twice; else the one of `toInstantMs`. */
+  toInstantsMs(wallMs: number): readonly number[] {
+    const first = this.toInstantMs(wallMs);
+    if (this.#offsetOfDay(wallMs) !== null) return [first];
+    const later = wallMs - this.#offsetAt(wallMs + DAY_MS);
+    return later > first && this.toWallMs(later) === wallMs ? [first, later] : [first];
+  }
+
+  /** What the clock shows at an instant, as milliseconds as if it were UTC. */
+  toWallMs(instantMs: number): number {
+    return instantMs + this.#offsetAt(instantMs);
+  }
+
+  /** Whether the clock neither jumps nor goes back within a day of an instant. */
+  isSteadyAround(instantMs: number): boolean {
+    return this.#offsetAt(instantMs - DAY_MS) === this.#offsetAt(instantMs + DAY_MS);
+  }
+
+  /** Null: it changes on that day. */
+  #offsetOfDay(wallMs: number): number | null {
     const day = Math.floor(wallMs / DAY_MS);
     let offset = this.#days.get(day);
     if (offset === undefined) {
@@ -37,7 +60,7 @@ export class ZoneClock {
       offset = before === this.#offsetAt((day + 2) * DAY_MS) ? before : null;
       this.#days.set(day, offset);
     }
-    return wallMs - (offset ?? this.#offsetOnChangingDay(wallMs));
+    return offset;
   }
 
   #offsetOnChangingDay(wallMs: number): number {
