@@ -5,6 +5,7 @@ export type RunStatus = 'ok' | 'issues' | 'failed' | 'interrupted';
 /** Why a run stopped before its end. What it left is done by the next one. */
 export type RunStop =
   | { readonly kind: 'drained' }
+  | { readonly kind: 'overdue'; readonly message: string }
   | { readonly kind: 'unauthorised'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'throttled'; readonly message: string }

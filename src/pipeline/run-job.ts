@@ -39,7 +39,12 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly flow: Flow<Settings>;
   readonly options: RunOptions;
   readonly progress: Progress;
+  /** Aborts when the run is to end. Its reason, where that is a KnownError, becomes the run's problem. */
   readonly draining: AbortSignal;
+  /** Told of the run's record before anything else happens; what it throws ends the run. */
+  readonly onBegun?: (runId: string) => Promise<void>;
+  /** Aborts when the run is given up: what it held is given back, whatever it still does. */
+  readonly abandoned?: AbortSignal;
 };
 
 export type RunResult = FlowEnd & {
@@ -85,7 +90,13 @@ async function recorded<Settings extends JobSettings>(
   const runId = await beginRun(db, { job: job.name, kind: job.kind });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
   try {
-    const result = await account(options, { ...options, runId, owner, isLeaseHeld: heartbeat.isHeld });
+    await options.onBegun?.(runId);
+    const { abandoned } = options;
+    const isLeaseHeld = () => abandoned?.aborted !== true && heartbeat.isHeld();
+    const result = await unlessAbandoned(
+      account(options, { ...options, runId, owner, isLeaseHeld }),
+      abandoned,
+    );
     const { finished, exitCode, stop } = result;
     await endRun(db, {
       runId,
@@ -104,6 +115,19 @@ async function recorded<Settings extends JobSettings>(
       known?.message ?? (isConnectionLost(error) ? 'The connection to the database was lost.' : 'a bug');
     await endRun(db, { runId, status, exitCode, finished: null, problem }).catch(() => {});
     throw error;
+  }
+}
+
+/** A flow that does not heed its signal cannot be ended from outside, but it need not be waited for. */
+async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortSignal): Promise<Result> {
+  if (abandoned === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(abandoned.reason);
+  abandoned.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    abandoned.removeEventListener('abort', onAbort);
   }
 }
 
@@ -133,7 +157,8 @@ async function account<Settings extends JobSettings>(
     })
     .finally(() => options.progress.end());
   const { kind, counts, amounts } = end.report;
-  const { status, exitCode } = judge(end);
+  const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : end.stop;
+  const { status, exitCode } = judge({ ...end, stop });
   const finished = {
     event: 'run_finished',
     job: options.job.name,
@@ -143,7 +168,7 @@ async function account<Settings extends JobSettings>(
     counts,
     amounts,
   } as const;
-  return { ...end, finished, exitCode };
+  return { ...end, stop, finished, exitCode };
 }
 
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
@@ -159,9 +184,15 @@ function judge({ stop, report }: FlowEnd): Judged {
     : { status: 'ok', exitCode: EXIT.ok };
 }
 
+/** A run that was ended because it took too long did not come to its end by anybody's wish. */
+function whyDrained({ reason }: AbortSignal): RunStop {
+  return reason instanceof KnownError ? { kind: 'overdue', message: reason.message } : { kind: 'drained' };
+}
+
 /** One sentence for the run's record and for a person. */
 export function describeStop(stop: RunStop): string {
-  return stop.kind === 'drained' ? 'The run was asked to end.' : `Posting stopped: ${stop.message}.`;
+  if (stop.kind === 'drained') return 'The run was asked to end.';
+  return stop.kind === 'overdue' ? stop.message : `Posting stopped: ${stop.message}.`;
 }
 
 async function takeLease(

@@ -46,16 +46,17 @@ export function sourcesOf(run: Run): readonly SourceSettings[] {
 
 /** Thrown between steps when the run was asked to end: what is done stays done. */
 export function throwIfDraining(run: Run): void {
-  if (run.draining.aborted) throw interrupted();
+  if (run.draining.aborted) throw interrupted(run.draining);
 }
 
 /** What a read that was cut short by draining throws is no bug: the run was asked to end. Any other error stays what it is. */
 export function explainAbort(error: unknown, draining: AbortSignal): unknown {
   const isAbort = error === draining.reason || (error instanceof Error && error.name === 'AbortError');
-  return draining.aborted && isAbort ? interrupted() : error;
+  return draining.aborted && isAbort ? interrupted(draining) : error;
 }
 
-function interrupted(): KnownError {
+function interrupted({ reason }: AbortSignal): KnownError {
+  if (reason instanceof KnownError) return reason;
   return new KnownError({
     code: 'interrupted',
     message: 'The run was asked to end.',
