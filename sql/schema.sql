@@ -1,5 +1,9 @@
--- The tables, functions and comments that sql/migrations/ add up to, as pg_dump writes them.
--- Written by npm run schema; to change it, add a migration.
+-- The tables, views, functions and comments that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
+-- Written by npm run schema; to change it, add a migration, or change a view.
+
+CREATE SCHEMA bi;
+
+COMMENT ON SCHEMA bi IS 'For analysts: documented views, the only promise to them. No personal data, no secrets; days are in UTC; money stands beside its currency. docs/reporting.md';
 
 CREATE SCHEMA intake;
 
@@ -20,6 +24,137 @@ COMMENT ON SCHEMA ops IS 'What ran, when, and who holds what.';
 CREATE SCHEMA reporting;
 
 COMMENT ON SCHEMA reporting IS 'Worked out from intake and ledger for the views of schema bi. Nothing here is a source of truth; analysts read bi.';
+
+CREATE TABLE mirror.deal_versions (
+    deal_id text NOT NULL,
+    influencer_handle text,
+    platform text,
+    brand_id text,
+    dealflow_id text,
+    is_active boolean,
+    funnel_step integer,
+    total_clicks numeric,
+    total_referrals numeric,
+    total_sales numeric,
+    total_payouts numeric,
+    total_commission_earned numeric,
+    total_fixed_fee_earned numeric,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT deal_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.deal_versions IS 'History of deals: one row each time a deal was first read or had changed.';
+
+COMMENT ON COLUMN mirror.deal_versions.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.deal_versions.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN mirror.deal_versions.platform IS 'Social platform of the handle.';
+
+COMMENT ON COLUMN mirror.deal_versions.brand_id IS 'Brand. Text, whatever the service sends.';
+
+COMMENT ON COLUMN mirror.deal_versions.dealflow_id IS 'Dealflow it is in.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_active IS 'Active status.';
+
+COMMENT ON COLUMN mirror.deal_versions.funnel_step IS 'Stage in its dealflow. What the numbers mean is not shown by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_clicks IS 'Clicks counted by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_referrals IS 'Orders counted by the service.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_sales IS 'Sales counted by the service; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_payouts IS 'Payouts made; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_commission_earned IS 'Commission earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
+
+COMMENT ON COLUMN mirror.deal_versions.raw IS 'All that the service sent but the collaborations, unknown fields included. What is personal (name, e-mail, address, phone) reads [redacted].';
+
+COMMENT ON COLUMN mirror.deal_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.deal_versions.valid_from IS 'When it was first read so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.deal_versions.valid_to IS 'When it was first read otherwise, or the service first said that there is no such deal; null while it is in force.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_current IS 'In force: valid_to is null. A deal that is gone has none.';
+
+COMMENT ON COLUMN mirror.deal_versions.is_latest IS 'Newest version of its deal, in force or not. Exactly one a deal.';
+
+COMMENT ON COLUMN mirror.deal_versions.first_seen_at IS 'When the deal was first read at all.';
+
+COMMENT ON COLUMN mirror.deal_versions.run_id IS 'Run that published this version.';
+
+CREATE VIEW bi.deal_history AS
+ SELECT deal_id,
+    valid_from,
+    valid_to,
+    is_current,
+    influencer_handle,
+    platform,
+    brand_id,
+    dealflow_id,
+    is_active,
+    funnel_step,
+    total_clicks,
+    total_referrals,
+    total_sales AS total_sales_in_account_currency,
+    total_payouts AS total_payouts_in_account_currency,
+    total_commission_earned AS total_commission_in_account_currency,
+    total_fixed_fee_earned AS total_fixed_fee_in_account_currency,
+    run_id
+   FROM mirror.deal_versions;
+
+COMMENT ON VIEW bi.deal_history IS 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one moment use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
+
+COMMENT ON COLUMN bi.deal_history.deal_id IS 'Deal, see bi.deals. With valid_from the key of the row.';
+
+COMMENT ON COLUMN bi.deal_history.valid_from IS 'When it was first read so.';
+
+COMMENT ON COLUMN bi.deal_history.valid_to IS 'When it was first read otherwise, or gone; null while it is in force.';
+
+COMMENT ON COLUMN bi.deal_history.is_current IS 'In force: valid_to is null.';
+
+COMMENT ON COLUMN bi.deal_history.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN bi.deal_history.platform IS 'Social platform of the influencer.';
+
+COMMENT ON COLUMN bi.deal_history.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.deal_history.dealflow_id IS 'Dealflow, see bi.dealflows.';
+
+COMMENT ON COLUMN bi.deal_history.is_active IS 'Active, as the service says.';
+
+COMMENT ON COLUMN bi.deal_history.funnel_step IS 'Stage in its dealflow. The service does not say what the numbers mean.';
+
+COMMENT ON COLUMN bi.deal_history.total_clicks IS 'Clicks that the service had counted.';
+
+COMMENT ON COLUMN bi.deal_history.total_referrals IS 'Orders that the service had counted.';
+
+COMMENT ON COLUMN bi.deal_history.total_sales_in_account_currency IS 'Sales that the service had counted, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deal_history.total_payouts_in_account_currency IS 'Payouts made, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deal_history.total_commission_in_account_currency IS 'Commission earned, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deal_history.total_fixed_fee_in_account_currency IS 'Fixed fees earned, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deal_history.run_id IS 'Run that published this version, see bi.runs.';
+
+CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi.deal_history
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT h.*::bi.deal_history AS h FROM bi.deal_history h WHERE ((h.valid_from <= deals_as_of.moment) AND ((h.valid_to IS NULL) OR (h.valid_to > deals_as_of.moment))));
+
+COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -42,22 +177,792 @@ CREATE FUNCTION reporting.without_addresses(words text) RETURNS text
 
 COMMENT ON FUNCTION reporting.without_addresses(words text) IS 'A text with each e-mail address cut to its first letter, as model/mask-addresses.ts does it; @handles stay.';
 
-CREATE TABLE intake.attributed_files (
-    job text NOT NULL,
-    source_file_id bigint NOT NULL,
-    rules_hash text NOT NULL,
-    attributed_at timestamp with time zone DEFAULT now() NOT NULL
+CREATE TABLE ledger.adjustments (
+    adjustment_id bigint NOT NULL,
+    entry_id bigint NOT NULL,
+    order_version_id bigint,
+    kind text NOT NULL,
+    old_amount numeric(18,4),
+    new_amount numeric(18,4),
+    currency text,
+    old_body_hash text NOT NULL,
+    new_body_hash text,
+    detail text,
+    run_id bigint NOT NULL,
+    noted_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text])))
 );
 
-COMMENT ON TABLE intake.attributed_files IS 'Files whose orders each job has looked at, so that a run looks only at what is new to it.';
+COMMENT ON TABLE ledger.adjustments IS 'An order that changed after it was sent. Nothing is sent for it: the service has no operation to correct an order.';
 
-COMMENT ON COLUMN intake.attributed_files.job IS 'Job.';
+COMMENT ON COLUMN ledger.adjustments.adjustment_id IS 'Counts up.';
 
-COMMENT ON COLUMN intake.attributed_files.source_file_id IS 'Sealed file.';
+COMMENT ON COLUMN ledger.adjustments.entry_id IS 'Entry that was sent.';
 
-COMMENT ON COLUMN intake.attributed_files.rules_hash IS 'Digest of the codes and rules in force then: others, and the file''s orders are looked at again.';
+COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs.';
 
-COMMENT ON COLUMN intake.attributed_files.attributed_at IS 'When.';
+COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).';
+
+COMMENT ON COLUMN ledger.adjustments.old_amount IS 'As sent, in currency.';
+
+COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
+
+COMMENT ON COLUMN ledger.adjustments.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ledger.adjustments.old_body_hash IS 'Digest of what was sent.';
+
+COMMENT ON COLUMN ledger.adjustments.new_body_hash IS 'Digest of what would be sent now.';
+
+COMMENT ON COLUMN ledger.adjustments.detail IS 'What changed, in words.';
+
+COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed.';
+
+COMMENT ON COLUMN ledger.adjustments.noted_at IS 'When.';
+
+CREATE TABLE ledger.entries (
+    entry_id bigint NOT NULL,
+    effect text NOT NULL,
+    account_id text NOT NULL,
+    key text NOT NULL,
+    state text NOT NULL,
+    is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['accepted'::text, 'rejected'::text, 'written_off'::text]))) STORED NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    not_sent integer DEFAULT 0 NOT NULL,
+    resends_approved integer DEFAULT 0 NOT NULL,
+    doubtful_attempt integer,
+    owner uuid,
+    not_before timestamp with time zone,
+    body text NOT NULL,
+    body_hash text NOT NULL,
+    job text NOT NULL,
+    source text,
+    order_platform text,
+    order_id text,
+    brand_id text,
+    amount numeric(18,4),
+    currency text,
+    state_reason text,
+    deal_id text,
+    collab_id text,
+    run_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    backfill_id bigint,
+    CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
+    CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
+    CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
+    CONSTRAINT entries_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text]))),
+    CONSTRAINT entries_not_sent_check CHECK ((not_sent >= 0)),
+    CONSTRAINT entries_resends_approved_check CHECK ((resends_approved >= 0)),
+    CONSTRAINT entries_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text]))),
+    CONSTRAINT held_says_why CHECK (((state <> 'held'::text) OR (state_reason IS NOT NULL))),
+    CONSTRAINT in_doubt_was_sent CHECK (((state <> 'in_doubt'::text) OR ((doubtful_attempt IS NOT NULL) AND (state_reason IS NOT NULL)))),
+    CONSTRAINT rejected_hides_no_doubt CHECK (((state <> 'rejected'::text) OR ((doubtful_attempt IS NULL) AND (state_reason IS NOT NULL)))),
+    CONSTRAINT sending_has_an_owner CHECK (((state = 'sending'::text) = (owner IS NOT NULL))),
+    CONSTRAINT sending_was_claimed CHECK (((state <> 'sending'::text) OR (attempt > 0))),
+    CONSTRAINT sends_are_approved CHECK ((attempt <= ((1 + not_sent) + resends_approved)))
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE ledger.entries IS 'One row for each effect that must not be repeated, with its frozen request. The state is a cache of attempts, answers, evidence and decisions.';
+
+COMMENT ON COLUMN ledger.entries.entry_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.entries.effect IS 'Which operation: referral, click, create_deal, note, task.';
+
+COMMENT ON COLUMN ledger.entries.account_id IS 'Account of the service it belongs to.';
+
+COMMENT ON COLUMN ledger.entries.key IS 'Idempotency key. Of a referral: order platform and order id.';
+
+COMMENT ON COLUMN ledger.entries.state IS 'held, ready, sending, accepted, rejected, in_doubt, written_off.';
+
+COMMENT ON COLUMN ledger.entries.is_settled IS 'accepted, rejected or written_off: nothing is to be done.';
+
+COMMENT ON COLUMN ledger.entries.attempt IS 'Claims so far; results are fenced by it.';
+
+COMMENT ON COLUMN ledger.entries.not_sent IS 'Attempts that are proven not processed: not written, or throttled.';
+
+COMMENT ON COLUMN ledger.entries.resends_approved IS 'Re-sends that a person or a declared capability approved.';
+
+COMMENT ON COLUMN ledger.entries.doubtful_attempt IS 'First attempt that may have been processed without an answer that settles it; null when none is.';
+
+COMMENT ON COLUMN ledger.entries.owner IS 'Process that has claimed it.';
+
+COMMENT ON COLUMN ledger.entries.not_before IS 'Backoff: not claimed before this instant.';
+
+COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text.';
+
+COMMENT ON COLUMN ledger.entries.body_hash IS 'Digest of body.';
+
+COMMENT ON COLUMN ledger.entries.job IS 'Job that made it.';
+
+COMMENT ON COLUMN ledger.entries.source IS 'Source of the order.';
+
+COMMENT ON COLUMN ledger.entries.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN ledger.entries.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN ledger.entries.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN ledger.entries.amount IS 'Revenue as sent, in currency.';
+
+COMMENT ON COLUMN ledger.entries.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ledger.entries.state_reason IS 'Why it is in its state, where that needs a word.';
+
+COMMENT ON COLUMN ledger.entries.deal_id IS 'Deal that the service credited.';
+
+COMMENT ON COLUMN ledger.entries.collab_id IS 'Collaboration that the service credited.';
+
+COMMENT ON COLUMN ledger.entries.run_id IS 'Run that made it.';
+
+COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
+
+COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
+
+COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
+
+CREATE VIEW bi.adjustments AS
+ SELECT d.adjustment_id,
+    d.entry_id,
+    e.job,
+    e.source,
+    e.order_platform,
+    e.order_id,
+    d.kind,
+    d.old_amount AS sent_amount,
+    d.new_amount,
+    (COALESCE(d.new_amount, (0)::numeric) - d.old_amount) AS difference_amount,
+    d.currency,
+    e.brand_id,
+    reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text))) AS deal_id,
+    COALESCE(e.collab_id, ((e.body)::json ->> 'collab_id'::text)) AS collab_id,
+    ((e.body)::json ->> 'influencer_handle'::text) AS influencer_handle,
+    (NOT (EXISTS ( SELECT
+           FROM ledger.adjustments l
+          WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id))))) AS is_latest,
+    d.noted_at,
+    ((d.noted_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    d.run_id
+   FROM (ledger.adjustments d
+     JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
+
+COMMENT ON VIEW bi.adjustments IS 'Orders that changed after they were sent, one row each time that was noted. The service cannot be told: settle them by hand. Live. Answers: What is to be settled with influencers by hand?';
+
+COMMENT ON COLUMN bi.adjustments.adjustment_id IS 'Key of the row. Counts up.';
+
+COMMENT ON COLUMN bi.adjustments.entry_id IS 'Entry that was sent, see bi.orders_attributed.';
+
+COMMENT ON COLUMN bi.adjustments.job IS 'Job that sent it.';
+
+COMMENT ON COLUMN bi.adjustments.source IS 'Source of the order.';
+
+COMMENT ON COLUMN bi.adjustments.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN bi.adjustments.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN bi.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+
+COMMENT ON COLUMN bi.adjustments.sent_amount IS 'As sent, in currency.';
+
+COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
+
+COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 where it would not be sent) less sent_amount, in currency.';
+
+COMMENT ON COLUMN bi.adjustments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.adjustments.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN bi.adjustments.deal_id IS 'Deal that was credited.';
+
+COMMENT ON COLUMN bi.adjustments.collab_id IS 'Collaboration that was credited.';
+
+COMMENT ON COLUMN bi.adjustments.influencer_handle IS 'Influencer, where the order was sent for a handle.';
+
+COMMENT ON COLUMN bi.adjustments.is_latest IS 'The last word on this order: add up these only.';
+
+COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run noticed.';
+
+COMMENT ON COLUMN bi.adjustments.day_utc IS 'Day of noted_at in UTC.';
+
+COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that noticed, see bi.runs.';
+
+CREATE TABLE reporting.funnel_days (
+    day_utc date NOT NULL,
+    job text NOT NULL,
+    source text NOT NULL,
+    currency text NOT NULL,
+    standing text NOT NULL,
+    standing_reason text,
+    orders bigint NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    CONSTRAINT funnel_days_orders_check CHECK ((orders > 0))
+);
+
+COMMENT ON TABLE reporting.funnel_days IS 'order_standings added up by day, job, source, currency, standing and reason.';
+
+COMMENT ON COLUMN reporting.funnel_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.funnel_days.job IS 'Job.';
+
+COMMENT ON COLUMN reporting.funnel_days.source IS 'Source.';
+
+COMMENT ON COLUMN reporting.funnel_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.funnel_days.standing IS 'As in order_standings.';
+
+COMMENT ON COLUMN reporting.funnel_days.standing_reason IS 'As in order_standings.';
+
+COMMENT ON COLUMN reporting.funnel_days.orders IS 'How many.';
+
+COMMENT ON COLUMN reporting.funnel_days.amount IS 'Their revenue, in currency.';
+
+CREATE VIEW bi.attribution_funnel_daily AS
+ SELECT day_utc,
+    job,
+    source,
+    currency,
+    (sum(orders))::bigint AS orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'excluded'::text)), (0)::numeric))::bigint AS excluded_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'organic'::text)), (0)::numeric))::bigint AS organic_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'unattributed'::text)), (0)::numeric))::bigint AS unattributed_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'held'::text)), (0)::numeric))::bigint AS held_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'ready'::text)), (0)::numeric))::bigint AS ready_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'rejected'::text)), (0)::numeric))::bigint AS rejected_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'in_doubt'::text)), (0)::numeric))::bigint AS in_doubt_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'accepted'::text)), (0)::numeric))::bigint AS accepted_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (standing = 'unaccounted'::text)), (0)::numeric))::bigint AS unaccounted_orders,
+    sum(amount) AS orders_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'excluded'::text)), (0)::numeric) AS excluded_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'organic'::text)), (0)::numeric) AS organic_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'unattributed'::text)), (0)::numeric) AS unattributed_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'held'::text)), (0)::numeric) AS held_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'ready'::text)), (0)::numeric) AS ready_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'rejected'::text)), (0)::numeric) AS rejected_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'in_doubt'::text)), (0)::numeric) AS in_doubt_amount,
+    COALESCE(sum(amount) FILTER (WHERE (standing = 'accepted'::text)), (0)::numeric) AS accepted_amount
+   FROM reporting.funnel_days
+  GROUP BY day_utc, job, source, currency;
+
+COMMENT ON VIEW bi.attribution_funnel_daily IS 'What became of the orders of a day, one row a day, job, source and currency. Each order counts once: orders is the sum of the other counts. Answers: How many orders become credited ones, and where are the others lost? Do all orders add up?';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.day_utc IS 'Day of the orders in UTC.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.job IS 'Job. Two jobs may read the same shop: add up one job at a time.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.orders IS 'All orders.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_orders IS 'Never credited: test, cancelled, not paid, …';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.organic_orders IS 'Without any code, link or handle.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_orders IS 'With a code, link or handle that is nobody''s: see bi.unattributed_revenue.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.held_orders IS 'A person must decide, or has written them off.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.ready_orders IS 'To be sent.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_orders IS 'Refused by the service.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_orders IS 'Sent, and the answer was lost: see bi.doubts.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_orders IS 'Credited by the service.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unaccounted_orders IS 'Never any, unless by a bug.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.orders_amount IS 'Revenue of all orders, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_amount IS 'Revenue of the excluded ones, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.organic_amount IS 'Revenue of the organic ones, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_amount IS 'Revenue of the unattributed ones, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.held_amount IS 'Revenue of the held ones, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.ready_amount IS 'Revenue of those to be sent, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_amount IS 'Revenue of the rejected ones, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+CREATE TABLE mirror.brand_versions (
+    brand_id text NOT NULL,
+    name text,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT brand_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.brand_versions IS 'History of brands: one row each time a brand was first seen or had changed.';
+
+COMMENT ON COLUMN mirror.brand_versions.brand_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.brand_versions.name IS 'Name of the brand.';
+
+COMMENT ON COLUMN mirror.brand_versions.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.brand_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.brand_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.brand_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
+
+COMMENT ON COLUMN mirror.brand_versions.is_current IS 'In force: valid_to is null. A brand that is gone has none.';
+
+COMMENT ON COLUMN mirror.brand_versions.is_latest IS 'Newest version of its brand, in force or not. Exactly one a brand.';
+
+COMMENT ON COLUMN mirror.brand_versions.first_seen_at IS 'When the brand was first seen at all.';
+
+COMMENT ON COLUMN mirror.brand_versions.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.brand_versions.run_id IS 'Run that published this version.';
+
+CREATE TABLE reporting.brand_days (
+    day_utc date NOT NULL,
+    brand_id text NOT NULL,
+    currency text NOT NULL,
+    deals bigint NOT NULL,
+    attributed_orders bigint NOT NULL,
+    accepted_orders bigint NOT NULL,
+    ready_orders bigint NOT NULL,
+    in_doubt_orders bigint NOT NULL,
+    held_orders bigint NOT NULL,
+    rejected_orders bigint NOT NULL,
+    attributed_amount numeric(24,4) NOT NULL,
+    accepted_amount numeric(24,4) NOT NULL,
+    in_doubt_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.brand_days IS 'deal_days added up by day, brand and currency.';
+
+COMMENT ON COLUMN reporting.brand_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.brand_days.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.brand_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.brand_days.deals IS 'Deals (collaborations, handles) with an order on the day.';
+
+COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are somebody''s.';
+
+COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
+
+COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or on their way.';
+
+COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
+
+COMMENT ON COLUMN reporting.brand_days.held_orders IS 'Held, or written off.';
+
+COMMENT ON COLUMN reporting.brand_days.rejected_orders IS 'Refused by the service.';
+
+COMMENT ON COLUMN reporting.brand_days.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN reporting.brand_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN reporting.brand_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE VIEW bi.brand_performance_daily AS
+ SELECT d.day_utc,
+    d.brand_id,
+    b.name AS brand_name,
+    d.currency,
+    d.deals,
+    d.attributed_orders,
+    d.accepted_orders,
+    d.ready_orders,
+    d.in_doubt_orders,
+    d.held_orders,
+    d.rejected_orders,
+    d.attributed_amount,
+    d.accepted_amount,
+    d.in_doubt_amount
+   FROM (reporting.brand_days d
+     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = d.brand_id) AND b.is_latest)));
+
+COMMENT ON VIEW bi.brand_performance_daily IS 'What influencers earned for a brand on a day, one row a day, brand and currency. Answers: How does each brand do month by month?';
+
+COMMENT ON COLUMN bi.brand_performance_daily.day_utc IS 'Day of the orders in UTC.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.brand_id IS 'Brand, see bi.brands. With day_utc and currency the key of the row.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.brand_name IS 'Its name, where it is mirrored.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.deals IS 'Deals with an order on that day. Not to be added up over days: a deal may have many.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.attributed_orders IS 'Orders that are somebody''s, whatever became of them.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.accepted_orders IS 'Of those: credited by the service.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.ready_orders IS 'Of those: to be sent.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_orders IS 'Of those: sent, and the answer was lost.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.held_orders IS 'Of those: a person must decide, or has written them off.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.rejected_orders IS 'Of those: refused by the service.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE VIEW bi.brands AS
+ SELECT brand_id,
+    name AS brand_name,
+    (NOT is_current) AS is_deleted,
+    valid_to AS deleted_at,
+    first_seen_at,
+    valid_from AS changed_at,
+    seen_at AS synced_at,
+    run_id
+   FROM mirror.brand_versions
+  WHERE is_latest;
+
+COMMENT ON VIEW bi.brands IS 'Brands of the account, one row a brand, as last read. Answers: Which brands are there, and since when?';
+
+COMMENT ON COLUMN bi.brands.brand_id IS 'Key of the row: identity at the service.';
+
+COMMENT ON COLUMN bi.brands.brand_name IS 'Its name.';
+
+COMMENT ON COLUMN bi.brands.is_deleted IS 'It is gone: missing from a complete listing.';
+
+COMMENT ON COLUMN bi.brands.deleted_at IS 'Since when; null while it is there.';
+
+COMMENT ON COLUMN bi.brands.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN bi.brands.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN bi.brands.synced_at IS 'When it was last read.';
+
+COMMENT ON COLUMN bi.brands.run_id IS 'Run that published its last change, see bi.runs.';
+
+CREATE TABLE reporting.deal_days (
+    day_utc date NOT NULL,
+    target text NOT NULL,
+    brand_id text,
+    deal_id text,
+    collab_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    attributed_orders bigint NOT NULL,
+    accepted_orders bigint NOT NULL,
+    ready_orders bigint NOT NULL,
+    in_doubt_orders bigint NOT NULL,
+    held_orders bigint NOT NULL,
+    rejected_orders bigint NOT NULL,
+    attributed_amount numeric(24,4) NOT NULL,
+    accepted_amount numeric(24,4) NOT NULL,
+    in_doubt_amount numeric(24,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.deal_days IS 'Orders that are somebody''s, added up by day, deal (collaboration, handle), brand and currency.';
+
+COMMENT ON COLUMN reporting.deal_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.deal_days.target IS 'deal:, collab: or handle: and whose orders they are.';
+
+COMMENT ON COLUMN reporting.deal_days.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.deal_days.deal_id IS 'Deal.';
+
+COMMENT ON COLUMN reporting.deal_days.collab_id IS 'Collaboration, where the orders name one.';
+
+COMMENT ON COLUMN reporting.deal_days.influencer_handle IS 'Influencer.';
+
+COMMENT ON COLUMN reporting.deal_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
+
+COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
+
+COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or on their way.';
+
+COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
+
+COMMENT ON COLUMN reporting.deal_days.held_orders IS 'Held, or written off.';
+
+COMMENT ON COLUMN reporting.deal_days.rejected_orders IS 'Refused by the service.';
+
+COMMENT ON COLUMN reporting.deal_days.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN reporting.deal_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN reporting.deal_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE VIEW bi.deal_performance_daily AS
+ SELECT d.day_utc,
+    d.target,
+    d.deal_id,
+    d.collab_id,
+    COALESCE(d.influencer_handle, m.influencer_handle) AS influencer_handle,
+    m.platform,
+    d.brand_id,
+    d.currency,
+    d.attributed_orders,
+    d.accepted_orders,
+    d.ready_orders,
+    d.in_doubt_orders,
+    d.held_orders,
+    d.rejected_orders,
+    d.attributed_amount,
+    d.accepted_amount,
+    d.in_doubt_amount
+   FROM (reporting.deal_days d
+     LEFT JOIN mirror.deal_versions m ON (((m.deal_id = d.deal_id) AND m.is_latest)));
+
+COMMENT ON VIEW bi.deal_performance_daily IS 'What a deal earned on a day, one row a day, deal, brand and currency; days without orders have none. Answers: Which deals earn most? How did one deal do day by day?';
+
+COMMENT ON COLUMN bi.deal_performance_daily.day_utc IS 'Day of the orders in UTC.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.target IS 'Whose orders they are: deal:<id>; where only that is known, collab:<id> or handle:<name>. With day_utc, brand_id and currency the key of the row.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.deal_id IS 'Deal, see bi.deals. Null for a handle whose deal only the service knows.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.collab_id IS 'Collaboration, where the orders name one.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.influencer_handle IS 'Influencer, by the codes, else by the mirrored deal.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.platform IS 'Social platform of the influencer, where the deal is mirrored.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.attributed_orders IS 'Orders that are the deal''s, whatever became of them.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.accepted_orders IS 'Of those: credited by the service.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.ready_orders IS 'Of those: to be sent.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_orders IS 'Of those: sent, and the answer was lost.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.held_orders IS 'Of those: a person must decide, or has written them off.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.rejected_orders IS 'Of those: refused by the service.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.attributed_amount IS 'Revenue of all of them, in currency.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+
+COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+
+CREATE TABLE mirror.dealflow_versions (
+    dealflow_id text NOT NULL,
+    brand_id text,
+    name text,
+    raw jsonb NOT NULL,
+    row_hash text NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone,
+    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
+    is_latest boolean DEFAULT true NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    CONSTRAINT dealflow_versions_last_a_while CHECK ((valid_to > valid_from))
+);
+
+COMMENT ON TABLE mirror.dealflow_versions IS 'History of dealflows: one row each time a dealflow was first seen or had changed.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.dealflow_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.brand_id IS 'Brand it belongs to, where the service says so.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.name IS 'Name of the dealflow.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.raw IS 'All that the service sent, unknown fields included.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.is_current IS 'In force: valid_to is null. A dealflow that is gone has none.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.is_latest IS 'Newest version of its dealflow, in force or not. Exactly one a dealflow.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.first_seen_at IS 'When the dealflow was first seen at all.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.seen_at IS 'When it was last seen so.';
+
+COMMENT ON COLUMN mirror.dealflow_versions.run_id IS 'Run that published this version.';
+
+CREATE VIEW bi.dealflows AS
+ SELECT f.dealflow_id,
+    f.name AS dealflow_name,
+    f.brand_id,
+    b.name AS brand_name,
+    (NOT f.is_current) AS is_deleted,
+    f.valid_to AS deleted_at,
+    f.first_seen_at,
+    f.valid_from AS changed_at,
+    f.seen_at AS synced_at,
+    f.run_id
+   FROM (mirror.dealflow_versions f
+     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = f.brand_id) AND b.is_latest)))
+  WHERE f.is_latest;
+
+COMMENT ON VIEW bi.dealflows IS 'Dealflows of the account, one row a dealflow, as last read. Answers: How many deals does each dealflow have, and how many of them are active?';
+
+COMMENT ON COLUMN bi.dealflows.dealflow_id IS 'Key of the row: identity at the service.';
+
+COMMENT ON COLUMN bi.dealflows.dealflow_name IS 'Its name.';
+
+COMMENT ON COLUMN bi.dealflows.brand_id IS 'Brand it belongs to, where the service says so.';
+
+COMMENT ON COLUMN bi.dealflows.brand_name IS 'Name of that brand.';
+
+COMMENT ON COLUMN bi.dealflows.is_deleted IS 'It is gone: missing from a complete listing.';
+
+COMMENT ON COLUMN bi.dealflows.deleted_at IS 'Since when; null while it is there.';
+
+COMMENT ON COLUMN bi.dealflows.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN bi.dealflows.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN bi.dealflows.synced_at IS 'When it was last read.';
+
+COMMENT ON COLUMN bi.dealflows.run_id IS 'Run that published its last change, see bi.runs.';
+
+CREATE TABLE mirror.known_deals (
+    deal_id text NOT NULL,
+    first_way text NOT NULL,
+    ways text[] NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    event_at timestamp with time zone,
+    read_at timestamp with time zone,
+    answer_hash text,
+    not_found_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    last_error text,
+    not_before timestamp with time zone,
+    CONSTRAINT deleted_was_not_found CHECK (((deleted_at IS NULL) OR (not_found_at IS NOT NULL))),
+    CONSTRAINT failures_say_why CHECK (((failures > 0) = (last_error IS NOT NULL))),
+    CONSTRAINT known_deals_deal_id_check CHECK (((length(deal_id) >= 1) AND (length(deal_id) <= 200))),
+    CONSTRAINT known_deals_failures_check CHECK ((failures >= 0)),
+    CONSTRAINT ways_begin_with_the_first CHECK ((first_way = ways[1]))
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE mirror.known_deals IS 'Every deal whose id has been met, by whatever way, and how reading it went. The service has no listing of deals.';
+
+COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
+
+COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
+
+COMMENT ON COLUMN mirror.known_deals.ways IS 'Every way by which it was met, the first one first.';
+
+COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was met first.';
+
+COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
+
+COMMENT ON COLUMN mirror.known_deals.read_at IS 'Moment before the request that last read it; null: never read. What is read longest ago is read next.';
+
+COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
+
+COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
+
+COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run was told so too: the deal is then gone as of not_found_at.';
+
+COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
+
+COMMENT ON COLUMN mirror.known_deals.last_error IS 'Why, without addresses and secrets; null when the last reading went well.';
+
+COMMENT ON COLUMN mirror.known_deals.not_before IS 'Not read again before this instant, because it failed.';
+
+CREATE VIEW bi.deals AS
+ SELECT d.deal_id,
+    d.influencer_handle,
+    d.platform,
+    d.brand_id,
+    b.name AS brand_name,
+    d.dealflow_id,
+    f.name AS dealflow_name,
+    d.is_active,
+    d.funnel_step,
+    d.total_clicks,
+    d.total_referrals,
+    d.total_sales AS total_sales_in_account_currency,
+    d.total_payouts AS total_payouts_in_account_currency,
+    d.total_commission_earned AS total_commission_in_account_currency,
+    d.total_fixed_fee_earned AS total_fixed_fee_in_account_currency,
+    (NOT d.is_current) AS is_deleted,
+    d.valid_to AS deleted_at,
+    k.first_way AS found_by,
+    d.first_seen_at,
+    d.valid_from AS changed_at,
+    k.read_at AS synced_at,
+    d.run_id
+   FROM (((mirror.deal_versions d
+     LEFT JOIN mirror.known_deals k ON ((k.deal_id = d.deal_id)))
+     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = d.brand_id) AND b.is_latest)))
+     LEFT JOIN mirror.dealflow_versions f ON (((f.dealflow_id = d.dealflow_id) AND f.is_latest)))
+  WHERE d.is_latest;
+
+COMMENT ON VIEW bi.deals IS 'Deals that were found and read, one row a deal, as last read. There may be others: see bi.mirror_coverage. Answers: Which deals are active and sell nothing? Which influencers have several deals?';
+
+COMMENT ON COLUMN bi.deals.deal_id IS 'Key of the row: identity at the service.';
+
+COMMENT ON COLUMN bi.deals.influencer_handle IS 'Influencer, as the service writes the handle.';
+
+COMMENT ON COLUMN bi.deals.platform IS 'Social platform of the influencer.';
+
+COMMENT ON COLUMN bi.deals.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.deals.brand_name IS 'Its name.';
+
+COMMENT ON COLUMN bi.deals.dealflow_id IS 'Dealflow, see bi.dealflows.';
+
+COMMENT ON COLUMN bi.deals.dealflow_name IS 'Its name.';
+
+COMMENT ON COLUMN bi.deals.is_active IS 'Active, as the service says.';
+
+COMMENT ON COLUMN bi.deals.funnel_step IS 'Stage in its dealflow. The service does not say what the numbers mean.';
+
+COMMENT ON COLUMN bi.deals.total_clicks IS 'Clicks that the service has counted.';
+
+COMMENT ON COLUMN bi.deals.total_referrals IS 'Orders that the service has counted, those of its own shop integration included.';
+
+COMMENT ON COLUMN bi.deals.total_sales_in_account_currency IS 'Sales that the service has counted, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deals.total_payouts_in_account_currency IS 'Payouts made, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deals.total_commission_in_account_currency IS 'Commission earned, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deals.total_fixed_fee_in_account_currency IS 'Fixed fees earned, in the currency of the account.';
+
+COMMENT ON COLUMN bi.deals.is_deleted IS 'It is gone: the service said twice that there is no such deal.';
+
+COMMENT ON COLUMN bi.deals.deleted_at IS 'Since when; null while it is there.';
+
+COMMENT ON COLUMN bi.deals.found_by IS 'How its id was met first: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
+
+COMMENT ON COLUMN bi.deals.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN bi.deals.changed_at IS 'When it was first read as it is now.';
+
+COMMENT ON COLUMN bi.deals.synced_at IS 'When it was last read.';
+
+COMMENT ON COLUMN bi.deals.run_id IS 'Run that published its last change, see bi.runs.';
 
 CREATE TABLE intake.attributions (
     job text NOT NULL,
@@ -124,6 +1029,1156 @@ COMMENT ON COLUMN intake.attributions.is_pending IS 'The ledger has not yet take
 COMMENT ON COLUMN intake.attributions.rules_hash IS 'Digest of the codes and rules that led to this decision; later ones that lead to the same leave it as it is.';
 
 COMMENT ON COLUMN intake.attributions.decided_at IS 'When.';
+
+CREATE TABLE ledger.attempts (
+    entry_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    claim_id uuid NOT NULL,
+    owner uuid NOT NULL,
+    run_id bigint NOT NULL,
+    body_hash text NOT NULL,
+    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON TABLE ledger.attempts IS 'Append-only: one row a claim, committed before a byte of the request is written.';
+
+COMMENT ON COLUMN ledger.attempts.entry_id IS 'Entry.';
+
+COMMENT ON COLUMN ledger.attempts.attempt IS '1 for the first.';
+
+COMMENT ON COLUMN ledger.attempts.claim_id IS 'Names the commit that made it, so that a commit of unknown outcome can be read back.';
+
+COMMENT ON COLUMN ledger.attempts.owner IS 'Process that claimed it.';
+
+COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
+
+COMMENT ON COLUMN ledger.attempts.body_hash IS 'Digest of the body that it sends.';
+
+COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
+
+CREATE TABLE ledger.evidence (
+    evidence_id bigint NOT NULL,
+    kind text NOT NULL,
+    order_platform text,
+    order_id text,
+    entry_id bigint,
+    deal_id text,
+    collab_id text,
+    amount numeric(18,4),
+    currency text,
+    body_sha256 text NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    seed_id bigint,
+    reason text,
+    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'seeded'::text]))),
+    CONSTRAINT seeded_names_its_seed CHECK (((kind = 'seeded'::text) = (seed_id IS NOT NULL)))
+);
+
+COMMENT ON TABLE ledger.evidence IS 'Append-only: what others say about an order, for example a signed event that carries its id.';
+
+COMMENT ON COLUMN ledger.evidence.evidence_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.evidence.kind IS 'webhook_order (a signed event of the service) or seeded (credited elsewhere before).';
+
+COMMENT ON COLUMN ledger.evidence.order_platform IS 'Shop platform, if it says.';
+
+COMMENT ON COLUMN ledger.evidence.order_id IS 'Order it is about.';
+
+COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence came; null when there was none yet.';
+
+COMMENT ON COLUMN ledger.evidence.deal_id IS 'Deal it names.';
+
+COMMENT ON COLUMN ledger.evidence.collab_id IS 'Collaboration it names.';
+
+COMMENT ON COLUMN ledger.evidence.amount IS 'Revenue it names, in currency.';
+
+COMMENT ON COLUMN ledger.evidence.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ledger.evidence.body_sha256 IS 'Digest of its raw body: the same event counts once.';
+
+COMMENT ON COLUMN ledger.evidence.received_at IS 'When.';
+
+COMMENT ON COLUMN ledger.evidence.seed_id IS 'With kind seeded: the file that says so.';
+
+COMMENT ON COLUMN ledger.evidence.reason IS 'With kind seeded: what the file gives as the reason of this order.';
+
+CREATE TABLE ops.leases (
+    name text NOT NULL,
+    owner uuid NOT NULL,
+    fence bigint DEFAULT 1 NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    acquired_at timestamp with time zone DEFAULT now() NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL
+);
+
+COMMENT ON TABLE ops.leases IS 'Who works on what, on the database clock. A row past expires_at is over, whoever holds it.';
+
+COMMENT ON COLUMN ops.leases.name IS 'job:<job>, source:<source>, or serve:<owner> of a process that runs jobs by their schedule.';
+
+COMMENT ON COLUMN ops.leases.owner IS 'Random id of the process that holds it.';
+
+COMMENT ON COLUMN ops.leases.fence IS 'Grows each time the lease changes hands.';
+
+COMMENT ON COLUMN ops.leases.expires_at IS 'Pushed forward by heartbeats.';
+
+COMMENT ON COLUMN ops.leases.acquired_at IS 'When this owner took it.';
+
+COMMENT ON COLUMN ops.leases.host IS 'Name of the machine.';
+
+COMMENT ON COLUMN ops.leases.pid IS 'Process id on that machine.';
+
+CREATE VIEW bi.doubts AS
+ SELECT e.entry_id,
+    e.job,
+    e.source,
+    e.order_platform,
+    e.order_id,
+    e.amount,
+    e.currency,
+    e.brand_id,
+    reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text), a.deal_id)) AS deal_id,
+    COALESCE(e.collab_id, ((e.body)::json ->> 'collab_id'::text), a.collab_id) AS collab_id,
+    COALESCE(((e.body)::json ->> 'influencer_handle'::text), a.influencer_handle) AS influencer_handle,
+    COALESCE(e.state_reason, 'its process was gone before the answer was recorded'::text) AS reason,
+    (e.attempt - e.not_sent) AS attempts,
+    COALESCE(first.claimed_at, e.state_changed_at) AS doubted_at,
+    round((EXTRACT(epoch FROM (now() - COALESCE(first.claimed_at, e.state_changed_at))) / (3600)::numeric), 1) AS age_hours,
+    (EXISTS ( SELECT
+           FROM ledger.evidence v
+          WHERE ((v.order_id = e.order_id) AND (lower(COALESCE(v.order_platform, e.order_platform)) = lower(e.order_platform))))) AS is_evident
+   FROM ((ledger.entries e
+     LEFT JOIN ledger.attempts first ON (((first.entry_id = e.entry_id) AND (first.attempt = COALESCE(e.doubtful_attempt, e.attempt)))))
+     LEFT JOIN intake.attributions a ON (((a.entry_id = e.entry_id) AND (a.job = e.job) AND (a.source = e.source))))
+  WHERE ((NOT e.is_settled) AND ((e.state = 'in_doubt'::text) OR ((e.state = 'sending'::text) AND (NOT (EXISTS ( SELECT
+           FROM ops.leases l
+          WHERE ((l.owner = e.owner) AND (l.expires_at > clock_timestamp()))))))));
+
+COMMENT ON VIEW bi.doubts IS 'What was sent and may have been credited without an answer that says so, one row an order; settle each with `review`. Live. Answers: How much money is in doubt, and since when?';
+
+COMMENT ON COLUMN bi.doubts.entry_id IS 'Key of the row, and what `review` takes.';
+
+COMMENT ON COLUMN bi.doubts.job IS 'Job that sent it.';
+
+COMMENT ON COLUMN bi.doubts.source IS 'Source of the order.';
+
+COMMENT ON COLUMN bi.doubts.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN bi.doubts.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN bi.doubts.amount IS 'Revenue as sent, in currency.';
+
+COMMENT ON COLUMN bi.doubts.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.doubts.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN bi.doubts.deal_id IS 'Deal it was sent for, else the one it is attributed to.';
+
+COMMENT ON COLUMN bi.doubts.collab_id IS 'Collaboration, in the same way.';
+
+COMMENT ON COLUMN bi.doubts.influencer_handle IS 'Influencer, in the same way.';
+
+COMMENT ON COLUMN bi.doubts.reason IS 'Why it is in doubt.';
+
+COMMENT ON COLUMN bi.doubts.attempts IS 'Attempts that may have reached the service.';
+
+COMMENT ON COLUMN bi.doubts.doubted_at IS 'When the first of them was made.';
+
+COMMENT ON COLUMN bi.doubts.age_hours IS 'Hours since then.';
+
+COMMENT ON COLUMN bi.doubts.is_evident IS 'An event of the service names the order.';
+
+CREATE TABLE ledger.contacts (
+    contact_hash uuid NOT NULL,
+    brand_id text NOT NULL,
+    state text NOT NULL,
+    state_reason text,
+    source text NOT NULL,
+    staged_file_id bigint,
+    batch_id bigint,
+    submissions integer DEFAULT 0 NOT NULL,
+    submitted_at timestamp with time zone,
+    orders_count integer,
+    spent numeric(18,4),
+    currency text,
+    bought_with_code boolean,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT contacts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT contacts_state_check CHECK ((state = ANY (ARRAY['staged'::text, 'submitted'::text, 'refused'::text, 'unsubscribed'::text]))),
+    CONSTRAINT contacts_submissions_check CHECK ((submissions >= 0)),
+    CONSTRAINT refused_says_why CHECK (((state <> 'refused'::text) OR (state_reason IS NOT NULL))),
+    CONSTRAINT staged_waits CHECK (((state <> 'staged'::text) OR (staged_file_id IS NOT NULL))),
+    CONSTRAINT submitted_says_when CHECK (((state <> 'submitted'::text) OR ((submitted_at IS NOT NULL) AND (submissions > 0))))
+)
+WITH (fillfactor='60');
+
+COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address: whether it was submitted. What the service made of it, it does not say (see ledger.lookups).';
+
+COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
+
+COMMENT ON COLUMN ledger.contacts.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN ledger.contacts.state IS 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
+
+COMMENT ON COLUMN ledger.contacts.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
+
+COMMENT ON COLUMN ledger.contacts.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
+
+COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it waits to be submitted, for the first time or again; null when it does not wait.';
+
+COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was last submitted or refused with.';
+
+COMMENT ON COLUMN ledger.contacts.submissions IS 'How often the service took it.';
+
+COMMENT ON COLUMN ledger.contacts.submitted_at IS 'When the service last took it.';
+
+COMMENT ON COLUMN ledger.contacts.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.contacts.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.contacts.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
+
+COMMENT ON COLUMN ledger.contacts.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
+
+COMMENT ON COLUMN ledger.contacts.first_seen_at IS 'When it was first read.';
+
+CREATE TABLE ledger.lookups (
+    contact_hash uuid NOT NULL,
+    brand_id text NOT NULL,
+    outcome text NOT NULL,
+    platform text,
+    user_id text,
+    username text,
+    followers bigint,
+    is_verified boolean,
+    profile_url text,
+    picture_url text,
+    http_status integer,
+    message text,
+    run_id bigint NOT NULL,
+    looked_up_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT a_name_only_of_influencers CHECK (((outcome = 'influencer'::text) OR (COALESCE(platform, user_id, username, profile_url) IS NULL))),
+    CONSTRAINT a_refused_lookup_says_why CHECK (((outcome <> 'refused'::text) OR (message IS NOT NULL))),
+    CONSTRAINT lookups_outcome_check CHECK ((outcome = ANY (ARRAY['influencer'::text, 'no_match'::text, 'refused'::text])))
+);
+
+COMMENT ON TABLE ledger.lookups IS 'What identify_influencers_real_time said about a customer, the last time it was asked: the public profile, no name and no address.';
+
+COMMENT ON COLUMN ledger.lookups.contact_hash IS 'Customer, as in ledger.contacts.';
+
+COMMENT ON COLUMN ledger.lookups.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN ledger.lookups.outcome IS 'influencer, no_match (in whichever form the service says so), refused (the service does not take the address).';
+
+COMMENT ON COLUMN ledger.lookups.platform IS 'instagram, tiktok, youtube or another word of the service.';
+
+COMMENT ON COLUMN ledger.lookups.user_id IS 'Id of the influencer on the platform.';
+
+COMMENT ON COLUMN ledger.lookups.username IS 'Handle on the platform.';
+
+COMMENT ON COLUMN ledger.lookups.followers IS 'Followers at that time.';
+
+COMMENT ON COLUMN ledger.lookups.is_verified IS 'Whether the platform has verified the account.';
+
+COMMENT ON COLUMN ledger.lookups.profile_url IS 'Address of the profile.';
+
+COMMENT ON COLUMN ledger.lookups.picture_url IS 'Address of the profile''s picture.';
+
+COMMENT ON COLUMN ledger.lookups.http_status IS 'Status of the answer.';
+
+COMMENT ON COLUMN ledger.lookups.message IS 'What the service said to a refusal, addresses and secrets masked.';
+
+COMMENT ON COLUMN ledger.lookups.run_id IS 'Run that asked.';
+
+COMMENT ON COLUMN ledger.lookups.looked_up_at IS 'When. Database clock.';
+
+CREATE VIEW bi.influencers_among_customers AS
+ SELECT l.brand_id,
+    b.name AS brand_name,
+    l.platform,
+    l.user_id AS platform_user_id,
+    l.username,
+    l.followers,
+    l.is_verified,
+    l.profile_url,
+    l.picture_url,
+    c.orders_count,
+    c.spent AS spent_amount,
+    c.currency,
+    c.bought_with_code AS is_code_user,
+    d.deal_id,
+    (d.deal_id IS NOT NULL) AS is_in_a_deal,
+    c.source,
+    c.submitted_at,
+    l.looked_up_at,
+    l.run_id
+   FROM (((ledger.lookups l
+     LEFT JOIN ledger.contacts c ON ((c.contact_hash = l.contact_hash)))
+     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = l.brand_id) AND b.is_latest)))
+     LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
+            min(deal_versions.deal_id) AS deal_id
+           FROM mirror.deal_versions
+          WHERE (deal_versions.is_latest AND deal_versions.is_current AND (deal_versions.influencer_handle IS NOT NULL))
+          GROUP BY (lower(ltrim(deal_versions.influencer_handle, '@'::text)))) d ON ((d.handle = lower(ltrim(l.username, '@'::text)))))
+  WHERE (l.outcome = 'influencer'::text);
+
+COMMENT ON VIEW bi.influencers_among_customers IS 'Customers whom the service found to be influencers, one row a customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
+
+COMMENT ON COLUMN bi.influencers_among_customers.brand_id IS 'Brand whose customer it is, see bi.brands.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.brand_name IS 'Its name, where it is mirrored.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.platform IS 'instagram, tiktok, youtube or another word of the service.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.platform_user_id IS 'Id of the influencer on the platform.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.username IS 'Public handle on the platform.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.followers IS 'Followers when looked up.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.is_verified IS 'The platform has verified the account.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.profile_url IS 'Address of the public profile.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.picture_url IS 'Address of the profile''s picture.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.orders_count IS 'Orders as a customer, as the export that was read last says; null where it does not.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.spent_amount IS 'Spent as a customer, in currency, as the export that was read last says; null where it does not.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.currency IS 'ISO 4217, of spent_amount. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.is_code_user IS 'Has bought with a discount code; null where only customer exports were read.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.deal_id IS 'A deal with the same handle, whatever its platform and brand, see bi.deals; null: none is known.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.is_in_a_deal IS 'There is such a deal.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.source IS 'Source that stated the customer first.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.submitted_at IS 'When the customer was last submitted to be identified; null: never.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.looked_up_at IS 'When the service was asked.';
+
+COMMENT ON COLUMN bi.influencers_among_customers.run_id IS 'Run that asked, see bi.runs.';
+
+CREATE TABLE mirror.coverage (
+    run_id bigint NOT NULL,
+    way text NOT NULL,
+    known integer NOT NULL,
+    also_known integer NOT NULL,
+    fresh integer NOT NULL,
+    stale integer NOT NULL,
+    unread integer NOT NULL,
+    failing integer NOT NULL,
+    deleted integer NOT NULL,
+    oldest_read_at timestamp with time zone,
+    newest_read_at timestamp with time zone,
+    CONSTRAINT coverage_adds_up CHECK ((known = ((((fresh + stale) + unread) + failing) + deleted)))
+);
+
+COMMENT ON TABLE mirror.coverage IS 'How many deals are known after each publication, by which way, how fresh, and what could not be read. Never how many there are: nobody but the service knows.';
+
+COMMENT ON COLUMN mirror.coverage.run_id IS 'Publication.';
+
+COMMENT ON COLUMN mirror.coverage.way IS 'As in known_deals.first_way; all: every deal, each once.';
+
+COMMENT ON COLUMN mirror.coverage.known IS 'Deals that were met first by this way. The ways add up to all.';
+
+COMMENT ON COLUMN mirror.coverage.also_known IS 'Deals that were met by another way first and by this one too.';
+
+COMMENT ON COLUMN mirror.coverage.fresh IS 'Of known: read within refresh_after_hours.';
+
+COMMENT ON COLUMN mirror.coverage.stale IS 'Of known: read longer ago.';
+
+COMMENT ON COLUMN mirror.coverage.unread IS 'Of known: not read yet.';
+
+COMMENT ON COLUMN mirror.coverage.failing IS 'Of known: could not be read the last time it was tried.';
+
+COMMENT ON COLUMN mirror.coverage.deleted IS 'Of known: gone, the service said so.';
+
+COMMENT ON COLUMN mirror.coverage.oldest_read_at IS 'Longest ago that one of them was last read, deleted ones left out.';
+
+COMMENT ON COLUMN mirror.coverage.newest_read_at IS 'Most recent reading of one of them.';
+
+CREATE TABLE mirror.publications (
+    run_id bigint NOT NULL,
+    published_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    counts jsonb NOT NULL
+);
+
+COMMENT ON TABLE mirror.publications IS 'One row a run that published. Brands, dealflows, deals and collaborations change only in the commit that adds a row here, so a reader sees all of a run or nothing of it.';
+
+COMMENT ON COLUMN mirror.publications.run_id IS 'Run of the job that published.';
+
+COMMENT ON COLUMN mirror.publications.published_at IS 'When what it had read became visible. Database clock.';
+
+COMMENT ON COLUMN mirror.publications.counts IS 'By kind of record: {new, changed, unchanged, gone}.';
+
+CREATE VIEW bi.mirror_coverage AS
+ SELECT c.run_id,
+    p.published_at,
+    c.way,
+    c.known AS known_deals,
+    c.also_known AS also_known_deals,
+    c.fresh AS fresh_deals,
+    c.stale AS stale_deals,
+    c.unread AS unread_deals,
+    c.failing AS failing_deals,
+    c.deleted AS deleted_deals,
+    c.oldest_read_at,
+    c.newest_read_at,
+    (c.run_id = ( SELECT max(l.run_id) AS max
+           FROM mirror.publications l)) AS is_latest
+   FROM (mirror.coverage c
+     JOIN mirror.publications p ON ((p.run_id = c.run_id)));
+
+COMMENT ON VIEW bi.mirror_coverage IS 'How complete the mirror of deals is, one row a publication and way. Known deals, never all: the service has no listing of them. Answers: How many deals are known, by which way, and how fresh are they?';
+
+COMMENT ON COLUMN bi.mirror_coverage.run_id IS 'Publication: the run that made it, see bi.runs. With way the key of the row.';
+
+COMMENT ON COLUMN bi.mirror_coverage.published_at IS 'When.';
+
+COMMENT ON COLUMN bi.mirror_coverage.way IS 'How deals were met first: see bi.deals.found_by; all: every deal, each once.';
+
+COMMENT ON COLUMN bi.mirror_coverage.known_deals IS 'Deals that were met first by this way. The ways add up to all.';
+
+COMMENT ON COLUMN bi.mirror_coverage.also_known_deals IS 'Deals that were met by another way first, and by this one too.';
+
+COMMENT ON COLUMN bi.mirror_coverage.fresh_deals IS 'Of the known: read within refresh_after_hours of the job.';
+
+COMMENT ON COLUMN bi.mirror_coverage.stale_deals IS 'Of the known: read longer ago.';
+
+COMMENT ON COLUMN bi.mirror_coverage.unread_deals IS 'Of the known: not read yet.';
+
+COMMENT ON COLUMN bi.mirror_coverage.failing_deals IS 'Of the known: could not be read when it was last tried.';
+
+COMMENT ON COLUMN bi.mirror_coverage.deleted_deals IS 'Of the known: gone.';
+
+COMMENT ON COLUMN bi.mirror_coverage.oldest_read_at IS 'Longest ago that one of them was read, gone ones left out.';
+
+COMMENT ON COLUMN bi.mirror_coverage.newest_read_at IS 'Most recent reading of one of them.';
+
+COMMENT ON COLUMN bi.mirror_coverage.is_latest IS 'Of the last publication.';
+
+CREATE TABLE intake.orders (
+    order_version_id bigint NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    source_file_id bigint NOT NULL,
+    is_current boolean NOT NULL,
+    content_hash text NOT NULL,
+    group_key text NOT NULL,
+    order_name text,
+    status text,
+    currency text NOT NULL,
+    total numeric(18,4),
+    subtotal numeric(18,4),
+    refunded numeric(18,4),
+    codes text[] DEFAULT '{}'::text[] NOT NULL,
+    codes_folded text[] DEFAULT '{}'::text[] NOT NULL,
+    links text[] DEFAULT '{}'::text[] NOT NULL,
+    links_folded text[] DEFAULT '{}'::text[] NOT NULL,
+    influencer_handle text,
+    deal_id text,
+    collab_id text,
+    brand_id text,
+    placed_at timestamp with time zone,
+    paid_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    exclusion text,
+    line_no bigint NOT NULL,
+    record_no bigint NOT NULL,
+    row_count integer NOT NULL,
+    conflicting_line_no bigint,
+    replaces bigint,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
+);
+
+COMMENT ON TABLE intake.orders IS 'Versions of orders, append-only: one row each time an export states an order differently. A row counts once its file is sealed.';
+
+COMMENT ON COLUMN intake.orders.order_version_id IS 'Counts up; the newest version of an order is the current one.';
+
+COMMENT ON COLUMN intake.orders.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.orders.order_id IS 'Identity at the shop platform. Text, never a number.';
+
+COMMENT ON COLUMN intake.orders.source_file_id IS 'File that stated it. Not a foreign key, which would cost more than the row; staging locks the file''s row instead.';
+
+COMMENT ON COLUMN intake.orders.is_current IS 'The version in force (once its file is sealed). A changed version waits as not current until its file is sealed.';
+
+COMMENT ON COLUMN intake.orders.content_hash IS 'Digest of the meaning: equal hash, equal order.';
+
+COMMENT ON COLUMN intake.orders.group_key IS 'What holds the rows of one order together in the file.';
+
+COMMENT ON COLUMN intake.orders.order_name IS 'What people call the order, for example #1001.';
+
+COMMENT ON COLUMN intake.orders.status IS 'The shop''s own status word, lower-cased.';
+
+COMMENT ON COLUMN intake.orders.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN intake.orders.total IS 'Order total in currency.';
+
+COMMENT ON COLUMN intake.orders.subtotal IS 'After discounts, before shipping, in currency.';
+
+COMMENT ON COLUMN intake.orders.refunded IS 'Refunded so far, in currency.';
+
+COMMENT ON COLUMN intake.orders.codes IS 'Discount codes as written.';
+
+COMMENT ON COLUMN intake.orders.codes_folded IS 'Each of codes without blanks, case folded: what it is matched by.';
+
+COMMENT ON COLUMN intake.orders.links IS 'Candidate codes or handles from links and UTM lines in the notes.';
+
+COMMENT ON COLUMN intake.orders.links_folded IS 'Each of links without blanks, case folded: what it is matched by.';
+
+COMMENT ON COLUMN intake.orders.influencer_handle IS 'When the export names the influencer itself.';
+
+COMMENT ON COLUMN intake.orders.deal_id IS 'When the export names the deal itself.';
+
+COMMENT ON COLUMN intake.orders.collab_id IS 'When the export names the collaboration itself.';
+
+COMMENT ON COLUMN intake.orders.brand_id IS 'When the export names the brand itself.';
+
+COMMENT ON COLUMN intake.orders.placed_at IS 'When the customer ordered.';
+
+COMMENT ON COLUMN intake.orders.paid_at IS 'When it was paid.';
+
+COMMENT ON COLUMN intake.orders.cancelled_at IS 'When it was cancelled.';
+
+COMMENT ON COLUMN intake.orders.exclusion IS 'Set by a rule of the layout (test, draft, cancelled, …): never posted.';
+
+COMMENT ON COLUMN intake.orders.line_no IS 'Physical line of its first row.';
+
+COMMENT ON COLUMN intake.orders.record_no IS 'Record number of its first row.';
+
+COMMENT ON COLUMN intake.orders.row_count IS 'Rows of the file folded into it.';
+
+COMMENT ON COLUMN intake.orders.conflicting_line_no IS 'Line where the same file states the order again, differently; such an order is rejected at sealing.';
+
+COMMENT ON COLUMN intake.orders.replaces IS 'Version that was in force when this one was staged; null for the first one.';
+
+COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.';
+
+CREATE TABLE intake.source_files (
+    source_file_id bigint NOT NULL,
+    source text NOT NULL,
+    uri text NOT NULL,
+    version text NOT NULL,
+    size_bytes bigint NOT NULL,
+    layout text NOT NULL,
+    layout_hash text NOT NULL,
+    state text DEFAULT 'reading'::text NOT NULL,
+    reader uuid,
+    content_sha256 text,
+    duplicate_of bigint,
+    hold_code text,
+    hold_message text,
+    hold_help text,
+    hold_is_transient boolean DEFAULT false NOT NULL,
+    rows_read bigint,
+    orders_new bigint DEFAULT 0 NOT NULL,
+    orders_changed bigint DEFAULT 0 NOT NULL,
+    orders_unchanged bigint DEFAULT 0 NOT NULL,
+    order_rows bigint DEFAULT 0 NOT NULL,
+    rejected_rows bigint DEFAULT 0 NOT NULL,
+    run_id bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    sealed_at timestamp with time zone,
+    read_for text DEFAULT 'orders'::text NOT NULL,
+    contact_rows bigint DEFAULT 0 NOT NULL,
+    contacts_new bigint DEFAULT 0 NOT NULL,
+    passed_over jsonb,
+    CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
+    CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
+    CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
+    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
+    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
+    CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
+    CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
+    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
+);
+
+COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
+
+COMMENT ON COLUMN intake.source_files.source_file_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.source_files.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.source_files.uri IS 'Where it was read.';
+
+COMMENT ON COLUMN intake.source_files.version IS 'ETag or version id (S3) or digest of the content (folder). With source and uri the identity of the file.';
+
+COMMENT ON COLUMN intake.source_files.size_bytes IS 'As stored, before decompression.';
+
+COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
+
+COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
+
+COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).';
+
+COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
+
+COMMENT ON COLUMN intake.source_files.content_sha256 IS 'Digest of the decoded content.';
+
+COMMENT ON COLUMN intake.source_files.duplicate_of IS 'The sealed file with the same content.';
+
+COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it.';
+
+COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
+
+COMMENT ON COLUMN intake.source_files.hold_help IS 'How to mend it.';
+
+COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to mend it: the next run reads the file again.';
+
+COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
+
+COMMENT ON COLUMN intake.source_files.orders_new IS 'Orders first seen in this file.';
+
+COMMENT ON COLUMN intake.source_files.orders_changed IS 'Orders known before, with other content here.';
+
+COMMENT ON COLUMN intake.source_files.orders_unchanged IS 'Orders known before with the same content.';
+
+COMMENT ON COLUMN intake.source_files.order_rows IS 'Records that became part of an order.';
+
+COMMENT ON COLUMN intake.source_files.rejected_rows IS 'Records that could not be used.';
+
+COMMENT ON COLUMN intake.source_files.run_id IS 'Run that read it last.';
+
+COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened.';
+
+COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
+
+COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
+
+COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
+
+COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
+
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
+
+CREATE VIEW bi.orders AS
+ SELECT o.order_version_id,
+    o.source,
+    o.order_id,
+    o.order_name,
+    o.status,
+    COALESCE(o.placed_at, o.paid_at, o.first_seen_at) AS ordered_at,
+    ((COALESCE(o.placed_at, o.paid_at, o.first_seen_at) AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    o.placed_at,
+    o.paid_at,
+    o.cancelled_at,
+    o.currency,
+    o.total AS total_amount,
+    o.subtotal AS subtotal_amount,
+    o.refunded AS refunded_amount,
+    reporting.without_addresses(array_to_string(o.codes, ', '::text)) AS discount_codes,
+    (cardinality(o.codes) > 0) AS is_discounted,
+    (COALESCE(o.refunded, (0)::numeric) > (0)::numeric) AS is_refunded,
+    (o.exclusion IS NOT NULL) AS is_excluded,
+    o.exclusion AS exclusion_reason,
+    o.source_file_id,
+    o.line_no,
+    o.first_seen_at AS changed_at,
+    f.run_id
+   FROM (intake.orders o
+     JOIN intake.source_files f ON (((f.source_file_id = o.source_file_id) AND (f.state = 'sealed'::text))))
+  WHERE o.is_current;
+
+COMMENT ON VIEW bi.orders IS 'Every order that an export states, one row an order, as it was last stated. Live. Answers: How much was ordered in each shop? What does the shop say about one order? How much was refunded?';
+
+COMMENT ON COLUMN bi.orders.order_version_id IS 'Key of the row: the version of the order in force. Another one when an export states the order differently.';
+
+COMMENT ON COLUMN bi.orders.source IS 'Source in the configuration, for example one shop. With order_id it names the order.';
+
+COMMENT ON COLUMN bi.orders.order_id IS 'Identity at the shop platform. Text, never a number.';
+
+COMMENT ON COLUMN bi.orders.order_name IS 'What people call the order, for example #1001.';
+
+COMMENT ON COLUMN bi.orders.status IS 'The shop''s own status word, in lower case.';
+
+COMMENT ON COLUMN bi.orders.ordered_at IS 'When it was placed, else paid, else first read. To filter by: there is an index.';
+
+COMMENT ON COLUMN bi.orders.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN bi.orders.placed_at IS 'When the customer ordered.';
+
+COMMENT ON COLUMN bi.orders.paid_at IS 'When it was paid.';
+
+COMMENT ON COLUMN bi.orders.cancelled_at IS 'When it was cancelled; null: it was not, as far as the export says.';
+
+COMMENT ON COLUMN bi.orders.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.orders.total_amount IS 'Order total, in currency; null where the export has none.';
+
+COMMENT ON COLUMN bi.orders.subtotal_amount IS 'After discounts, before shipping, in currency; null where the export has none.';
+
+COMMENT ON COLUMN bi.orders.refunded_amount IS 'Refunded so far, in currency; null where the export does not say.';
+
+COMMENT ON COLUMN bi.orders.discount_codes IS 'Discount codes as written, separated by commas; empty without any. E-mail addresses are masked.';
+
+COMMENT ON COLUMN bi.orders.is_discounted IS 'Has a discount code.';
+
+COMMENT ON COLUMN bi.orders.is_refunded IS 'Refunded, wholly or in part.';
+
+COMMENT ON COLUMN bi.orders.is_excluded IS 'A rule of the layout keeps it from being credited, whatever the job: test, draft, cancelled, …';
+
+COMMENT ON COLUMN bi.orders.exclusion_reason IS 'Which rule; null when not excluded.';
+
+COMMENT ON COLUMN bi.orders.source_file_id IS 'Export that states it so.';
+
+COMMENT ON COLUMN bi.orders.line_no IS 'Line of that file on which it begins.';
+
+COMMENT ON COLUMN bi.orders.changed_at IS 'When this version of it was stored.';
+
+COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
+
+CREATE TABLE reporting.order_standings (
+    job text NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    order_version_id bigint NOT NULL,
+    entry_id bigint,
+    ordered_at timestamp with time zone NOT NULL,
+    day_utc date NOT NULL,
+    standing text NOT NULL,
+    standing_reason text,
+    standing_at timestamp with time zone NOT NULL,
+    is_open boolean NOT NULL,
+    matched_by text,
+    matched_value text,
+    target text,
+    brand_id text,
+    deal_id text,
+    collab_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    amount numeric(18,4) NOT NULL,
+    CONSTRAINT order_standings_standing_check CHECK ((standing = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
+)
+WITH (fillfactor='90');
+
+COMMENT ON TABLE reporting.order_standings IS 'Where each order of each job stands, as of the last refresh.';
+
+COMMENT ON COLUMN reporting.order_standings.job IS 'Job that looked at the order.';
+
+COMMENT ON COLUMN reporting.order_standings.source IS 'Source of the order.';
+
+COMMENT ON COLUMN reporting.order_standings.order_id IS 'Identity at the shop platform.';
+
+COMMENT ON COLUMN reporting.order_standings.order_version_id IS 'Version of the order in force.';
+
+COMMENT ON COLUMN reporting.order_standings.entry_id IS 'The ledger''s entry, where the standing follows from it.';
+
+COMMENT ON COLUMN reporting.order_standings.ordered_at IS 'When it was placed, else paid, else first read.';
+
+COMMENT ON COLUMN reporting.order_standings.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN reporting.order_standings.standing IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
+
+COMMENT ON COLUMN reporting.order_standings.standing_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
+
+COMMENT ON COLUMN reporting.order_standings.standing_at IS 'Since when: the entry''s last change, else the decision of the job.';
+
+COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: looked at by each refresh.';
+
+COMMENT ON COLUMN reporting.order_standings.matched_by IS 'What named the influencer: explicit, code, link.';
+
+COMMENT ON COLUMN reporting.order_standings.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
+
+COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle: and whose order it is; null where it is nobody''s.';
+
+COMMENT ON COLUMN reporting.order_standings.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.order_standings.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
+
+COMMENT ON COLUMN reporting.order_standings.collab_id IS 'Collaboration, in the same order.';
+
+COMMENT ON COLUMN reporting.order_standings.influencer_handle IS 'Influencer.';
+
+COMMENT ON COLUMN reporting.order_standings.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.order_standings.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
+
+CREATE VIEW bi.orders_attributed AS
+ SELECT s.job,
+    s.source,
+    s.order_id,
+    s.order_version_id,
+    o.order_name,
+    s.ordered_at,
+    s.day_utc,
+    s.standing,
+    s.standing_reason,
+    s.standing_at,
+    (s.target IS NOT NULL) AS is_attributed,
+    (s.standing = 'accepted'::text) AS is_accepted,
+    s.is_open,
+    s.matched_by,
+    s.matched_value,
+    s.brand_id,
+    s.deal_id,
+    s.collab_id,
+    s.influencer_handle,
+    s.currency,
+    s.amount,
+    s.entry_id
+   FROM (reporting.order_standings s
+     LEFT JOIN intake.orders o ON ((o.order_version_id = s.order_version_id)));
+
+COMMENT ON VIEW bi.orders_attributed IS 'Whose each order is, or why it is nobody''s, one row an order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? What is still to be settled?';
+
+COMMENT ON COLUMN bi.orders_attributed.job IS 'Job that looked at the order. Two jobs may read the same shop: count orders of one job at a time.';
+
+COMMENT ON COLUMN bi.orders_attributed.source IS 'Source in the configuration. With job and order_id the key of the row.';
+
+COMMENT ON COLUMN bi.orders_attributed.order_id IS 'Identity at the shop platform. Text, never a number.';
+
+COMMENT ON COLUMN bi.orders_attributed.order_version_id IS 'Version of the order that was looked at, see bi.orders.';
+
+COMMENT ON COLUMN bi.orders_attributed.order_name IS 'What people call the order, for example #1001.';
+
+COMMENT ON COLUMN bi.orders_attributed.ordered_at IS 'When it was placed, else paid, else first read.';
+
+COMMENT ON COLUMN bi.orders_attributed.day_utc IS 'Day of ordered_at in UTC. To filter by: there is an index.';
+
+COMMENT ON COLUMN bi.orders_attributed.standing IS 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
+
+COMMENT ON COLUMN bi.orders_attributed.standing_reason IS 'Why, for rejected, in_doubt, held, excluded and unattributed.';
+
+COMMENT ON COLUMN bi.orders_attributed.standing_at IS 'Since when: of an accepted order, when it was accepted.';
+
+COMMENT ON COLUMN bi.orders_attributed.is_attributed IS 'It is somebody''s, and was sent or is to be.';
+
+COMMENT ON COLUMN bi.orders_attributed.is_accepted IS 'The service has credited it.';
+
+COMMENT ON COLUMN bi.orders_attributed.is_open IS 'Its standing may change without a new export: it is to be sent, in doubt, rejected or held.';
+
+COMMENT ON COLUMN bi.orders_attributed.matched_by IS 'What named the influencer: explicit (columns of the export), code, link.';
+
+COMMENT ON COLUMN bi.orders_attributed.matched_value IS 'The code or link that matched, or those that did not. E-mail addresses are masked.';
+
+COMMENT ON COLUMN bi.orders_attributed.brand_id IS 'Brand that it is credited for, see bi.brands.';
+
+COMMENT ON COLUMN bi.orders_attributed.deal_id IS 'Deal that the service credited, else the one it is attributed to, see bi.deals. Null for a handle whose deal only the service knows.';
+
+COMMENT ON COLUMN bi.orders_attributed.collab_id IS 'Collaboration within the deal, where known.';
+
+COMMENT ON COLUMN bi.orders_attributed.influencer_handle IS 'Influencer, where the codes or the export name one.';
+
+COMMENT ON COLUMN bi.orders_attributed.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, else by the job''s rule, in currency.';
+
+COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, where there is one; see bi.adjustments and bi.doubts.';
+
+CREATE TABLE ops.runs (
+    run_id bigint NOT NULL,
+    job text NOT NULL,
+    kind text NOT NULL,
+    status text DEFAULT 'running'::text NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    exit_code integer,
+    counts jsonb,
+    amounts jsonb,
+    problem text,
+    CONSTRAINT runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text])))
+);
+
+COMMENT ON TABLE ops.runs IS 'One row a run of a job.';
+
+COMMENT ON COLUMN ops.runs.run_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.runs.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.runs.kind IS 'Kind of the job, for example attribute-orders.';
+
+COMMENT ON COLUMN ops.runs.status IS 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.';
+
+COMMENT ON COLUMN ops.runs.started_at IS 'Database clock.';
+
+COMMENT ON COLUMN ops.runs.finished_at IS 'Database clock; null while it runs, or when its process died and no later run has settled it.';
+
+COMMENT ON COLUMN ops.runs.host IS 'Name of the machine.';
+
+COMMENT ON COLUMN ops.runs.pid IS 'Process id on that machine.';
+
+COMMENT ON COLUMN ops.runs.exit_code IS 'What the process told its caller.';
+
+COMMENT ON COLUMN ops.runs.counts IS 'The counts of the run_finished event.';
+
+COMMENT ON COLUMN ops.runs.amounts IS 'Accepted in this run, per currency: [{currency, accepted}].';
+
+COMMENT ON COLUMN ops.runs.problem IS 'Why it failed, with no secrets, row values or addresses.';
+
+CREATE VIEW bi.run_amounts AS
+ SELECT r.run_id,
+    r.job,
+    r.started_at,
+    a.currency,
+    a.accepted AS accepted_amount
+   FROM (ops.runs r
+     CROSS JOIN LATERAL jsonb_to_recordset(r.amounts) a(currency text, accepted numeric))
+  WHERE (jsonb_typeof(r.amounts) = 'array'::text);
+
+COMMENT ON VIEW bi.run_amounts IS 'What the service accepted in each run, one row a run and currency. Answers: How much was credited by each run?';
+
+COMMENT ON COLUMN bi.run_amounts.run_id IS 'Run, see bi.runs. With currency the key of the row.';
+
+COMMENT ON COLUMN bi.run_amounts.job IS 'Job in the configuration.';
+
+COMMENT ON COLUMN bi.run_amounts.started_at IS 'When the run began.';
+
+COMMENT ON COLUMN bi.run_amounts.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.run_amounts.accepted_amount IS 'Revenue of the orders that were accepted, in currency.';
+
+CREATE VIEW bi.runs AS
+ SELECT run_id,
+    job,
+    kind,
+        CASE
+            WHEN ((status = 'running'::text) AND (NOT (EXISTS ( SELECT
+               FROM ops.leases l
+              WHERE ((l.name = ('job:'::text || r.job)) AND (l.expires_at > clock_timestamp()) AND (l.acquired_at <= (r.started_at + '00:01:00'::interval))))))) THEN 'lost'::text
+            ELSE status
+        END AS status,
+    started_at,
+    finished_at,
+    ((started_at AT TIME ZONE 'UTC'::text))::date AS day_utc,
+    round(EXTRACT(epoch FROM (finished_at - started_at)), 3) AS duration_seconds,
+    exit_code,
+    (status = 'ok'::text) AS is_ok,
+    problem,
+    ((counts ->> 'files'::text))::bigint AS files_read,
+    ((counts ->> 'rows'::text))::bigint AS rows_read,
+    ((counts ->> 'rejected_rows'::text))::bigint AS rejected_rows,
+    (((counts -> 'entries'::text) ->> 'accepted'::text))::bigint AS accepted_orders
+   FROM ops.runs r;
+
+COMMENT ON VIEW bi.runs IS 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
+
+COMMENT ON COLUMN bi.runs.run_id IS 'Key of the row. Counts up.';
+
+COMMENT ON COLUMN bi.runs.job IS 'Job in the configuration.';
+
+COMMENT ON COLUMN bi.runs.kind IS 'Kind of the job, for example attribute-orders.';
+
+COMMENT ON COLUMN bi.runs.status IS 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process gives no sign of life).';
+
+COMMENT ON COLUMN bi.runs.started_at IS 'When it began.';
+
+COMMENT ON COLUMN bi.runs.finished_at IS 'When it ended; null while it runs, or when it is lost.';
+
+COMMENT ON COLUMN bi.runs.day_utc IS 'Day of started_at in UTC.';
+
+COMMENT ON COLUMN bi.runs.duration_seconds IS 'How long it took; null while it runs.';
+
+COMMENT ON COLUMN bi.runs.exit_code IS 'What the process told its caller; 0 is ok.';
+
+COMMENT ON COLUMN bi.runs.is_ok IS 'All well. Partial is not.';
+
+COMMENT ON COLUMN bi.runs.problem IS 'Why it failed or stopped, without secrets and addresses.';
+
+COMMENT ON COLUMN bi.runs.files_read IS 'Exports read; null for kinds that read none.';
+
+COMMENT ON COLUMN bi.runs.rows_read IS 'Rows of them.';
+
+COMMENT ON COLUMN bi.runs.rejected_rows IS 'Of those: rows that could not be used.';
+
+COMMENT ON COLUMN bi.runs.accepted_orders IS 'Orders that the service accepted in this run; null for kinds that send none.';
+
+CREATE TABLE reporting.refresh (
+    only_row boolean DEFAULT true NOT NULL,
+    refreshed_at timestamp with time zone,
+    CONSTRAINT refresh_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last brought up to date. Its one row is locked meanwhile, so that it happens one at a time.';
+
+COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one row.';
+
+COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never yet.';
+
+CREATE VIEW bi.run_health AS
+ WITH RECURSIVE jobs AS (
+        ( SELECT runs.job
+           FROM ops.runs
+          ORDER BY runs.job
+         LIMIT 1)
+        UNION ALL
+         SELECT ( SELECT r.job
+                   FROM ops.runs r
+                  WHERE (r.job > j_1.job)
+                  ORDER BY r.job
+                 LIMIT 1) AS job
+           FROM jobs j_1
+          WHERE (j_1.job IS NOT NULL)
+        )
+ SELECT j.job,
+    l.kind,
+    l.run_id AS last_run_id,
+    l.status AS last_status,
+    l.started_at AS last_started_at,
+    l.finished_at AS last_finished_at,
+    k.finished_at AS last_ok_at,
+    round((EXTRACT(epoch FROM (now() - k.finished_at)) / (3600)::numeric), 1) AS hours_since_ok,
+    ( SELECT count(*) AS count
+           FROM ops.runs f
+          WHERE ((f.job = j.job) AND (f.run_id > COALESCE(k.run_id, (0)::bigint)) AND (f.status = ANY (ARRAY['failed'::text, 'interrupted'::text])))) AS failures_since_ok,
+    (l.status = 'running'::text) AS is_running,
+    (l.status = 'lost'::text) AS is_lost,
+    e.ready_orders,
+    e.in_doubt_orders,
+    ( SELECT refresh.refreshed_at
+           FROM reporting.refresh) AS refreshed_at
+   FROM (((jobs j
+     CROSS JOIN LATERAL ( SELECT r.run_id,
+            r.job,
+            r.kind,
+            r.status,
+            r.started_at,
+            r.finished_at,
+            r.day_utc,
+            r.duration_seconds,
+            r.exit_code,
+            r.is_ok,
+            r.problem,
+            r.files_read,
+            r.rows_read,
+            r.rejected_rows,
+            r.accepted_orders
+           FROM bi.runs r
+          WHERE (r.job = j.job)
+          ORDER BY r.run_id DESC
+         LIMIT 1) l)
+     LEFT JOIN LATERAL ( SELECT r.run_id,
+            r.finished_at
+           FROM ops.runs r
+          WHERE ((r.job = j.job) AND (r.status = ANY (ARRAY['ok'::text, 'issues'::text])))
+          ORDER BY r.run_id DESC
+         LIMIT 1) k ON (true))
+     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE (e_1.state = ANY (ARRAY['ready'::text, 'sending'::text]))) AS ready_orders,
+            count(*) FILTER (WHERE (e_1.state = 'in_doubt'::text)) AS in_doubt_orders
+           FROM ledger.entries e_1
+          WHERE ((e_1.job = j.job) AND (NOT e_1.is_settled))) e);
+
+COMMENT ON VIEW bi.run_health IS 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';
+
+COMMENT ON COLUMN bi.run_health.job IS 'Key of the row: job in the configuration that has run at least once.';
+
+COMMENT ON COLUMN bi.run_health.kind IS 'Kind of the job.';
+
+COMMENT ON COLUMN bi.run_health.last_run_id IS 'Its last run, see bi.runs.';
+
+COMMENT ON COLUMN bi.run_health.last_status IS 'How that one ended, as bi.runs.status.';
+
+COMMENT ON COLUMN bi.run_health.last_started_at IS 'When it began.';
+
+COMMENT ON COLUMN bi.run_health.last_finished_at IS 'When it ended; null while it runs.';
+
+COMMENT ON COLUMN bi.run_health.last_ok_at IS 'End of the last run that came to its end: ok, or with issues for a person. Null: none has.';
+
+COMMENT ON COLUMN bi.run_health.hours_since_ok IS 'Hours since then: alert on this.';
+
+COMMENT ON COLUMN bi.run_health.failures_since_ok IS 'Runs since then that failed or were interrupted.';
+
+COMMENT ON COLUMN bi.run_health.is_running IS 'It is at work now.';
+
+COMMENT ON COLUMN bi.run_health.is_lost IS 'Its last run says that it runs, and its process gives no sign of life.';
+
+COMMENT ON COLUMN bi.run_health.ready_orders IS 'Orders that wait to be sent, or are on their way.';
+
+COMMENT ON COLUMN bi.run_health.in_doubt_orders IS 'Orders in doubt, see bi.doubts.';
+
+COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
+
+CREATE TABLE reporting.code_days (
+    day_utc date NOT NULL,
+    job text NOT NULL,
+    source text NOT NULL,
+    code_folded text NOT NULL,
+    code text NOT NULL,
+    carried_as text NOT NULL,
+    currency text NOT NULL,
+    orders bigint NOT NULL,
+    amount numeric(24,4) NOT NULL,
+    CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
+);
+
+COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle that nobody owns. An order with two such codes counts for both.';
+
+COMMENT ON COLUMN reporting.code_days.day_utc IS 'Day in UTC.';
+
+COMMENT ON COLUMN reporting.code_days.job IS 'Job.';
+
+COMMENT ON COLUMN reporting.code_days.source IS 'Source.';
+
+COMMENT ON COLUMN reporting.code_days.code_folded IS 'The code without blanks, in capitals: what spellings have in common.';
+
+COMMENT ON COLUMN reporting.code_days.code IS 'One spelling of it; e-mail addresses masked.';
+
+COMMENT ON COLUMN reporting.code_days.carried_as IS 'code, link (an order without a code), explicit (the export names a deal or handle).';
+
+COMMENT ON COLUMN reporting.code_days.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.code_days.orders IS 'Orders that carry it.';
+
+COMMENT ON COLUMN reporting.code_days.amount IS 'Their revenue, in currency.';
+
+CREATE VIEW bi.unattributed_revenue AS
+ SELECT day_utc,
+    job,
+    source,
+    code_folded,
+    code,
+    carried_as,
+    currency,
+    orders,
+    amount
+   FROM reporting.code_days;
+
+COMMENT ON VIEW bi.unattributed_revenue IS 'Orders whose code, link or handle is nobody''s, one row a day, job, source, code and currency. An order with two such codes counts for both, so codes do not add up to orders. Answers: Which codes would earn what, if codes.csv named their owner?';
+
+COMMENT ON COLUMN bi.unattributed_revenue.day_utc IS 'Day of the orders in UTC.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.job IS 'Job.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.code_folded IS 'The code without blanks, in capitals: group by this.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.code IS 'One spelling of it. E-mail addresses are masked.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.carried_as IS 'code, link (of an order without a code), explicit (the export names a deal or handle).';
+
+COMMENT ON COLUMN bi.unattributed_revenue.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.orders IS 'Orders that carry it.';
+
+COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Their revenue, in currency: what its owner would be credited for.';
+
+CREATE TABLE intake.attributed_files (
+    job text NOT NULL,
+    source_file_id bigint NOT NULL,
+    rules_hash text NOT NULL,
+    attributed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE intake.attributed_files IS 'Files whose orders each job has looked at, so that a run looks only at what is new to it.';
+
+COMMENT ON COLUMN intake.attributed_files.job IS 'Job.';
+
+COMMENT ON COLUMN intake.attributed_files.source_file_id IS 'Sealed file.';
+
+COMMENT ON COLUMN intake.attributed_files.rules_hash IS 'Digest of the codes and rules in force then: others, and the file''s orders are looked at again.';
+
+COMMENT ON COLUMN intake.attributed_files.attributed_at IS 'When.';
 
 CREATE TABLE intake.code_changes (
     event_id bigint NOT NULL,
@@ -301,106 +2356,6 @@ COMMENT ON COLUMN intake.order_sightings.row_counts IS 'Rows of each.';
 
 COMMENT ON COLUMN intake.order_sightings.cancelled IS 'How many of them are cancelled.';
 
-CREATE TABLE intake.orders (
-    order_version_id bigint NOT NULL,
-    source text NOT NULL,
-    order_id text NOT NULL,
-    source_file_id bigint NOT NULL,
-    is_current boolean NOT NULL,
-    content_hash text NOT NULL,
-    group_key text NOT NULL,
-    order_name text,
-    status text,
-    currency text NOT NULL,
-    total numeric(18,4),
-    subtotal numeric(18,4),
-    refunded numeric(18,4),
-    codes text[] DEFAULT '{}'::text[] NOT NULL,
-    codes_folded text[] DEFAULT '{}'::text[] NOT NULL,
-    links text[] DEFAULT '{}'::text[] NOT NULL,
-    links_folded text[] DEFAULT '{}'::text[] NOT NULL,
-    influencer_handle text,
-    deal_id text,
-    collab_id text,
-    brand_id text,
-    placed_at timestamp with time zone,
-    paid_at timestamp with time zone,
-    cancelled_at timestamp with time zone,
-    exclusion text,
-    line_no bigint NOT NULL,
-    record_no bigint NOT NULL,
-    row_count integer NOT NULL,
-    conflicting_line_no bigint,
-    replaces bigint,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
-);
-
-COMMENT ON TABLE intake.orders IS 'Versions of orders, append-only: one row each time an export states an order differently. A row counts once its file is sealed.';
-
-COMMENT ON COLUMN intake.orders.order_version_id IS 'Counts up; the newest version of an order is the current one.';
-
-COMMENT ON COLUMN intake.orders.source IS 'Name of the source in pipeline.yaml.';
-
-COMMENT ON COLUMN intake.orders.order_id IS 'Identity at the shop platform. Text, never a number.';
-
-COMMENT ON COLUMN intake.orders.source_file_id IS 'File that stated it. Not a foreign key, which would cost more than the row; staging locks the file''s row instead.';
-
-COMMENT ON COLUMN intake.orders.is_current IS 'The version in force (once its file is sealed). A changed version waits as not current until its file is sealed.';
-
-COMMENT ON COLUMN intake.orders.content_hash IS 'Digest of the meaning: equal hash, equal order.';
-
-COMMENT ON COLUMN intake.orders.group_key IS 'What holds the rows of one order together in the file.';
-
-COMMENT ON COLUMN intake.orders.order_name IS 'What people call the order, for example #1001.';
-
-COMMENT ON COLUMN intake.orders.status IS 'The shop''s own status word, lower-cased.';
-
-COMMENT ON COLUMN intake.orders.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN intake.orders.total IS 'Order total in currency.';
-
-COMMENT ON COLUMN intake.orders.subtotal IS 'After discounts, before shipping, in currency.';
-
-COMMENT ON COLUMN intake.orders.refunded IS 'Refunded so far, in currency.';
-
-COMMENT ON COLUMN intake.orders.codes IS 'Discount codes as written.';
-
-COMMENT ON COLUMN intake.orders.codes_folded IS 'Each of codes without blanks, case folded: what it is matched by.';
-
-COMMENT ON COLUMN intake.orders.links IS 'Candidate codes or handles from links and UTM lines in the notes.';
-
-COMMENT ON COLUMN intake.orders.links_folded IS 'Each of links without blanks, case folded: what it is matched by.';
-
-COMMENT ON COLUMN intake.orders.influencer_handle IS 'When the export names the influencer itself.';
-
-COMMENT ON COLUMN intake.orders.deal_id IS 'When the export names the deal itself.';
-
-COMMENT ON COLUMN intake.orders.collab_id IS 'When the export names the collaboration itself.';
-
-COMMENT ON COLUMN intake.orders.brand_id IS 'When the export names the brand itself.';
-
-COMMENT ON COLUMN intake.orders.placed_at IS 'When the customer ordered.';
-
-COMMENT ON COLUMN intake.orders.paid_at IS 'When it was paid.';
-
-COMMENT ON COLUMN intake.orders.cancelled_at IS 'When it was cancelled.';
-
-COMMENT ON COLUMN intake.orders.exclusion IS 'Set by a rule of the layout (test, draft, cancelled, …): never posted.';
-
-COMMENT ON COLUMN intake.orders.line_no IS 'Physical line of its first row.';
-
-COMMENT ON COLUMN intake.orders.record_no IS 'Record number of its first row.';
-
-COMMENT ON COLUMN intake.orders.row_count IS 'Rows of the file folded into it.';
-
-COMMENT ON COLUMN intake.orders.conflicting_line_no IS 'Line where the same file states the order again, differently; such an order is rejected at sealing.';
-
-COMMENT ON COLUMN intake.orders.replaces IS 'Version that was in force when this one was staged; null for the first one.';
-
-COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.';
-
 ALTER TABLE intake.orders ALTER COLUMN order_version_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.orders_order_version_id_seq
     START WITH 1
@@ -449,103 +2404,6 @@ COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that met it.';
 
 COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was met.';
 
-CREATE TABLE intake.source_files (
-    source_file_id bigint NOT NULL,
-    source text NOT NULL,
-    uri text NOT NULL,
-    version text NOT NULL,
-    size_bytes bigint NOT NULL,
-    layout text NOT NULL,
-    layout_hash text NOT NULL,
-    state text DEFAULT 'reading'::text NOT NULL,
-    reader uuid,
-    content_sha256 text,
-    duplicate_of bigint,
-    hold_code text,
-    hold_message text,
-    hold_help text,
-    hold_is_transient boolean DEFAULT false NOT NULL,
-    rows_read bigint,
-    orders_new bigint DEFAULT 0 NOT NULL,
-    orders_changed bigint DEFAULT 0 NOT NULL,
-    orders_unchanged bigint DEFAULT 0 NOT NULL,
-    order_rows bigint DEFAULT 0 NOT NULL,
-    rejected_rows bigint DEFAULT 0 NOT NULL,
-    run_id bigint NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    sealed_at timestamp with time zone,
-    read_for text DEFAULT 'orders'::text NOT NULL,
-    contact_rows bigint DEFAULT 0 NOT NULL,
-    contacts_new bigint DEFAULT 0 NOT NULL,
-    passed_over jsonb,
-    CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
-    CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
-    CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
-    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
-    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
-    CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
-    CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
-    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
-);
-
-COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
-
-COMMENT ON COLUMN intake.source_files.source_file_id IS 'Counts up.';
-
-COMMENT ON COLUMN intake.source_files.source IS 'Name of the source in pipeline.yaml.';
-
-COMMENT ON COLUMN intake.source_files.uri IS 'Where it was read.';
-
-COMMENT ON COLUMN intake.source_files.version IS 'ETag or version id (S3) or digest of the content (folder). With source and uri the identity of the file.';
-
-COMMENT ON COLUMN intake.source_files.size_bytes IS 'As stored, before decompression.';
-
-COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
-
-COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
-
-COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).';
-
-COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
-
-COMMENT ON COLUMN intake.source_files.content_sha256 IS 'Digest of the decoded content.';
-
-COMMENT ON COLUMN intake.source_files.duplicate_of IS 'The sealed file with the same content.';
-
-COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it.';
-
-COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
-
-COMMENT ON COLUMN intake.source_files.hold_help IS 'How to mend it.';
-
-COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to mend it: the next run reads the file again.';
-
-COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
-
-COMMENT ON COLUMN intake.source_files.orders_new IS 'Orders first seen in this file.';
-
-COMMENT ON COLUMN intake.source_files.orders_changed IS 'Orders known before, with other content here.';
-
-COMMENT ON COLUMN intake.source_files.orders_unchanged IS 'Orders known before with the same content.';
-
-COMMENT ON COLUMN intake.source_files.order_rows IS 'Records that became part of an order.';
-
-COMMENT ON COLUMN intake.source_files.rejected_rows IS 'Records that could not be used.';
-
-COMMENT ON COLUMN intake.source_files.run_id IS 'Run that read it last.';
-
-COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened.';
-
-COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
-
-COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
-
-COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
-
-COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
-
-COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
-
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
     START WITH 1
@@ -554,48 +2412,6 @@ ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE ledger.adjustments (
-    adjustment_id bigint NOT NULL,
-    entry_id bigint NOT NULL,
-    order_version_id bigint,
-    kind text NOT NULL,
-    old_amount numeric(18,4),
-    new_amount numeric(18,4),
-    currency text,
-    old_body_hash text NOT NULL,
-    new_body_hash text,
-    detail text,
-    run_id bigint NOT NULL,
-    noted_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT adjustments_kind_check CHECK ((kind = ANY (ARRAY['changed'::text, 'refunded'::text, 'cancelled'::text, 'excluded'::text, 'reattributed'::text])))
-);
-
-COMMENT ON TABLE ledger.adjustments IS 'An order that changed after it was sent. Nothing is sent for it: the service has no operation to correct an order.';
-
-COMMENT ON COLUMN ledger.adjustments.adjustment_id IS 'Counts up.';
-
-COMMENT ON COLUMN ledger.adjustments.entry_id IS 'Entry that was sent.';
-
-COMMENT ON COLUMN ledger.adjustments.order_version_id IS 'Version of the order that differs.';
-
-COMMENT ON COLUMN ledger.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (another influencer).';
-
-COMMENT ON COLUMN ledger.adjustments.old_amount IS 'As sent, in currency.';
-
-COMMENT ON COLUMN ledger.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
-
-COMMENT ON COLUMN ledger.adjustments.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN ledger.adjustments.old_body_hash IS 'Digest of what was sent.';
-
-COMMENT ON COLUMN ledger.adjustments.new_body_hash IS 'Digest of what would be sent now.';
-
-COMMENT ON COLUMN ledger.adjustments.detail IS 'What changed, in words.';
-
-COMMENT ON COLUMN ledger.adjustments.run_id IS 'Run that noticed.';
-
-COMMENT ON COLUMN ledger.adjustments.noted_at IS 'When.';
 
 ALTER TABLE ledger.adjustments ALTER COLUMN adjustment_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.adjustments_adjustment_id_seq
@@ -658,32 +2474,6 @@ ALTER TABLE ledger.answers ALTER COLUMN answer_id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
-CREATE TABLE ledger.attempts (
-    entry_id bigint NOT NULL,
-    attempt integer NOT NULL,
-    claim_id uuid NOT NULL,
-    owner uuid NOT NULL,
-    run_id bigint NOT NULL,
-    body_hash text NOT NULL,
-    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-
-COMMENT ON TABLE ledger.attempts IS 'Append-only: one row a claim, committed before a byte of the request is written.';
-
-COMMENT ON COLUMN ledger.attempts.entry_id IS 'Entry.';
-
-COMMENT ON COLUMN ledger.attempts.attempt IS '1 for the first.';
-
-COMMENT ON COLUMN ledger.attempts.claim_id IS 'Names the commit that made it, so that a commit of unknown outcome can be read back.';
-
-COMMENT ON COLUMN ledger.attempts.owner IS 'Process that claimed it.';
-
-COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
-
-COMMENT ON COLUMN ledger.attempts.body_hash IS 'Digest of the body that it sends.';
-
-COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
-
 CREATE TABLE ledger.contact_key (
     only_row boolean DEFAULT true NOT NULL,
     fingerprint text NOT NULL,
@@ -698,60 +2488,6 @@ COMMENT ON COLUMN ledger.contact_key.only_row IS 'Always true: the table has at 
 COMMENT ON COLUMN ledger.contact_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
 
 COMMENT ON COLUMN ledger.contact_key.bound_at IS 'When the first run bound this database to the key.';
-
-CREATE TABLE ledger.contacts (
-    contact_hash uuid NOT NULL,
-    brand_id text NOT NULL,
-    state text NOT NULL,
-    state_reason text,
-    source text NOT NULL,
-    staged_file_id bigint,
-    batch_id bigint,
-    submissions integer DEFAULT 0 NOT NULL,
-    submitted_at timestamp with time zone,
-    orders_count integer,
-    spent numeric(18,4),
-    currency text,
-    bought_with_code boolean,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT contacts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT contacts_state_check CHECK ((state = ANY (ARRAY['staged'::text, 'submitted'::text, 'refused'::text, 'unsubscribed'::text]))),
-    CONSTRAINT contacts_submissions_check CHECK ((submissions >= 0)),
-    CONSTRAINT refused_says_why CHECK (((state <> 'refused'::text) OR (state_reason IS NOT NULL))),
-    CONSTRAINT staged_waits CHECK (((state <> 'staged'::text) OR (staged_file_id IS NOT NULL))),
-    CONSTRAINT submitted_says_when CHECK (((state <> 'submitted'::text) OR ((submitted_at IS NOT NULL) AND (submissions > 0))))
-)
-WITH (fillfactor='60');
-
-COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address: whether it was submitted. What the service made of it, it does not say (see ledger.lookups).';
-
-COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
-
-COMMENT ON COLUMN ledger.contacts.brand_id IS 'Brand that it is submitted for.';
-
-COMMENT ON COLUMN ledger.contacts.state IS 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (never sent).';
-
-COMMENT ON COLUMN ledger.contacts.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
-
-COMMENT ON COLUMN ledger.contacts.source IS 'Source that stated it first; of an unsubscribed one, the source that said so: only that one can take it back.';
-
-COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it waits to be submitted, for the first time or again; null when it does not wait.';
-
-COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was last submitted or refused with.';
-
-COMMENT ON COLUMN ledger.contacts.submissions IS 'How often the service took it.';
-
-COMMENT ON COLUMN ledger.contacts.submitted_at IS 'When the service last took it.';
-
-COMMENT ON COLUMN ledger.contacts.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
-
-COMMENT ON COLUMN ledger.contacts.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
-
-COMMENT ON COLUMN ledger.contacts.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
-
-COMMENT ON COLUMN ledger.contacts.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
-
-COMMENT ON COLUMN ledger.contacts.first_seen_at IS 'When it was first read.';
 
 CREATE TABLE ledger.decisions (
     decision_id bigint NOT NULL,
@@ -790,109 +2526,6 @@ ALTER TABLE ledger.decisions ALTER COLUMN decision_id ADD GENERATED ALWAYS AS ID
     CACHE 1
 );
 
-CREATE TABLE ledger.entries (
-    entry_id bigint NOT NULL,
-    effect text NOT NULL,
-    account_id text NOT NULL,
-    key text NOT NULL,
-    state text NOT NULL,
-    is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['accepted'::text, 'rejected'::text, 'written_off'::text]))) STORED NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL,
-    not_sent integer DEFAULT 0 NOT NULL,
-    resends_approved integer DEFAULT 0 NOT NULL,
-    doubtful_attempt integer,
-    owner uuid,
-    not_before timestamp with time zone,
-    body text NOT NULL,
-    body_hash text NOT NULL,
-    job text NOT NULL,
-    source text,
-    order_platform text,
-    order_id text,
-    brand_id text,
-    amount numeric(18,4),
-    currency text,
-    state_reason text,
-    deal_id text,
-    collab_id text,
-    run_id bigint NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
-    backfill_id bigint,
-    CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
-    CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
-    CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
-    CONSTRAINT entries_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text]))),
-    CONSTRAINT entries_not_sent_check CHECK ((not_sent >= 0)),
-    CONSTRAINT entries_resends_approved_check CHECK ((resends_approved >= 0)),
-    CONSTRAINT entries_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text]))),
-    CONSTRAINT held_says_why CHECK (((state <> 'held'::text) OR (state_reason IS NOT NULL))),
-    CONSTRAINT in_doubt_was_sent CHECK (((state <> 'in_doubt'::text) OR ((doubtful_attempt IS NOT NULL) AND (state_reason IS NOT NULL)))),
-    CONSTRAINT rejected_hides_no_doubt CHECK (((state <> 'rejected'::text) OR ((doubtful_attempt IS NULL) AND (state_reason IS NOT NULL)))),
-    CONSTRAINT sending_has_an_owner CHECK (((state = 'sending'::text) = (owner IS NOT NULL))),
-    CONSTRAINT sending_was_claimed CHECK (((state <> 'sending'::text) OR (attempt > 0))),
-    CONSTRAINT sends_are_approved CHECK ((attempt <= ((1 + not_sent) + resends_approved)))
-)
-WITH (fillfactor='70');
-
-COMMENT ON TABLE ledger.entries IS 'One row for each effect that must not be repeated, with its frozen request. The state is a cache of attempts, answers, evidence and decisions.';
-
-COMMENT ON COLUMN ledger.entries.entry_id IS 'Counts up.';
-
-COMMENT ON COLUMN ledger.entries.effect IS 'Which operation: referral, click, create_deal, note, task.';
-
-COMMENT ON COLUMN ledger.entries.account_id IS 'Account of the service it belongs to.';
-
-COMMENT ON COLUMN ledger.entries.key IS 'Idempotency key. Of a referral: order platform and order id.';
-
-COMMENT ON COLUMN ledger.entries.state IS 'held, ready, sending, accepted, rejected, in_doubt, written_off.';
-
-COMMENT ON COLUMN ledger.entries.is_settled IS 'accepted, rejected or written_off: nothing is to be done.';
-
-COMMENT ON COLUMN ledger.entries.attempt IS 'Claims so far; results are fenced by it.';
-
-COMMENT ON COLUMN ledger.entries.not_sent IS 'Attempts that are proven not processed: not written, or throttled.';
-
-COMMENT ON COLUMN ledger.entries.resends_approved IS 'Re-sends that a person or a declared capability approved.';
-
-COMMENT ON COLUMN ledger.entries.doubtful_attempt IS 'First attempt that may have been processed without an answer that settles it; null when none is.';
-
-COMMENT ON COLUMN ledger.entries.owner IS 'Process that has claimed it.';
-
-COMMENT ON COLUMN ledger.entries.not_before IS 'Backoff: not claimed before this instant.';
-
-COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text.';
-
-COMMENT ON COLUMN ledger.entries.body_hash IS 'Digest of body.';
-
-COMMENT ON COLUMN ledger.entries.job IS 'Job that made it.';
-
-COMMENT ON COLUMN ledger.entries.source IS 'Source of the order.';
-
-COMMENT ON COLUMN ledger.entries.order_platform IS 'Shop platform as sent.';
-
-COMMENT ON COLUMN ledger.entries.order_id IS 'Order as sent.';
-
-COMMENT ON COLUMN ledger.entries.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN ledger.entries.amount IS 'Revenue as sent, in currency.';
-
-COMMENT ON COLUMN ledger.entries.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN ledger.entries.state_reason IS 'Why it is in its state, where that needs a word.';
-
-COMMENT ON COLUMN ledger.entries.deal_id IS 'Deal that the service credited.';
-
-COMMENT ON COLUMN ledger.entries.collab_id IS 'Collaboration that the service credited.';
-
-COMMENT ON COLUMN ledger.entries.run_id IS 'Run that made it.';
-
-COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
-
-COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
-
-COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
-
 ALTER TABLE ledger.entries ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.entries_entry_id_seq
     START WITH 1
@@ -901,52 +2534,6 @@ ALTER TABLE ledger.entries ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE ledger.evidence (
-    evidence_id bigint NOT NULL,
-    kind text NOT NULL,
-    order_platform text,
-    order_id text,
-    entry_id bigint,
-    deal_id text,
-    collab_id text,
-    amount numeric(18,4),
-    currency text,
-    body_sha256 text NOT NULL,
-    received_at timestamp with time zone DEFAULT now() NOT NULL,
-    seed_id bigint,
-    reason text,
-    CONSTRAINT evidence_kind_check CHECK ((kind = ANY (ARRAY['webhook_order'::text, 'seeded'::text]))),
-    CONSTRAINT seeded_names_its_seed CHECK (((kind = 'seeded'::text) = (seed_id IS NOT NULL)))
-);
-
-COMMENT ON TABLE ledger.evidence IS 'Append-only: what others say about an order, for example a signed event that carries its id.';
-
-COMMENT ON COLUMN ledger.evidence.evidence_id IS 'Counts up.';
-
-COMMENT ON COLUMN ledger.evidence.kind IS 'webhook_order (a signed event of the service) or seeded (credited elsewhere before).';
-
-COMMENT ON COLUMN ledger.evidence.order_platform IS 'Shop platform, if it says.';
-
-COMMENT ON COLUMN ledger.evidence.order_id IS 'Order it is about.';
-
-COMMENT ON COLUMN ledger.evidence.entry_id IS 'Entry of the same order when the evidence came; null when there was none yet.';
-
-COMMENT ON COLUMN ledger.evidence.deal_id IS 'Deal it names.';
-
-COMMENT ON COLUMN ledger.evidence.collab_id IS 'Collaboration it names.';
-
-COMMENT ON COLUMN ledger.evidence.amount IS 'Revenue it names, in currency.';
-
-COMMENT ON COLUMN ledger.evidence.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN ledger.evidence.body_sha256 IS 'Digest of its raw body: the same event counts once.';
-
-COMMENT ON COLUMN ledger.evidence.received_at IS 'When.';
-
-COMMENT ON COLUMN ledger.evidence.seed_id IS 'With kind seeded: the file that says so.';
-
-COMMENT ON COLUMN ledger.evidence.reason IS 'With kind seeded: what the file gives as the reason of this order.';
 
 ALTER TABLE ledger.evidence ALTER COLUMN evidence_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.evidence_evidence_id_seq
@@ -1000,56 +2587,6 @@ COMMENT ON COLUMN ledger.identify_batches.run_id IS 'Run that sent it.';
 COMMENT ON COLUMN ledger.identify_batches.staged_at IS 'When its addresses were stored.';
 
 COMMENT ON COLUMN ledger.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
-
-CREATE TABLE ledger.lookups (
-    contact_hash uuid NOT NULL,
-    brand_id text NOT NULL,
-    outcome text NOT NULL,
-    platform text,
-    user_id text,
-    username text,
-    followers bigint,
-    is_verified boolean,
-    profile_url text,
-    picture_url text,
-    http_status integer,
-    message text,
-    run_id bigint NOT NULL,
-    looked_up_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT a_name_only_of_influencers CHECK (((outcome = 'influencer'::text) OR (COALESCE(platform, user_id, username, profile_url) IS NULL))),
-    CONSTRAINT a_refused_lookup_says_why CHECK (((outcome <> 'refused'::text) OR (message IS NOT NULL))),
-    CONSTRAINT lookups_outcome_check CHECK ((outcome = ANY (ARRAY['influencer'::text, 'no_match'::text, 'refused'::text])))
-);
-
-COMMENT ON TABLE ledger.lookups IS 'What identify_influencers_real_time said about a customer, the last time it was asked: the public profile, no name and no address.';
-
-COMMENT ON COLUMN ledger.lookups.contact_hash IS 'Customer, as in ledger.contacts.';
-
-COMMENT ON COLUMN ledger.lookups.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN ledger.lookups.outcome IS 'influencer, no_match (in whichever form the service says so), refused (the service does not take the address).';
-
-COMMENT ON COLUMN ledger.lookups.platform IS 'instagram, tiktok, youtube or another word of the service.';
-
-COMMENT ON COLUMN ledger.lookups.user_id IS 'Id of the influencer on the platform.';
-
-COMMENT ON COLUMN ledger.lookups.username IS 'Handle on the platform.';
-
-COMMENT ON COLUMN ledger.lookups.followers IS 'Followers at that time.';
-
-COMMENT ON COLUMN ledger.lookups.is_verified IS 'Whether the platform has verified the account.';
-
-COMMENT ON COLUMN ledger.lookups.profile_url IS 'Address of the profile.';
-
-COMMENT ON COLUMN ledger.lookups.picture_url IS 'Address of the profile''s picture.';
-
-COMMENT ON COLUMN ledger.lookups.http_status IS 'Status of the answer.';
-
-COMMENT ON COLUMN ledger.lookups.message IS 'What the service said to a refusal, addresses and secrets masked.';
-
-COMMENT ON COLUMN ledger.lookups.run_id IS 'Run that asked.';
-
-COMMENT ON COLUMN ledger.lookups.looked_up_at IS 'When. Database clock.';
 
 CREATE TABLE ledger.seed_undos (
     seed_id bigint NOT NULL,
@@ -1121,45 +2658,6 @@ ALTER TABLE ledger.seeds ALTER COLUMN seed_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE mirror.brand_versions (
-    brand_id text NOT NULL,
-    name text,
-    raw jsonb NOT NULL,
-    row_hash text NOT NULL,
-    valid_from timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone,
-    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
-    is_latest boolean DEFAULT true NOT NULL,
-    first_seen_at timestamp with time zone NOT NULL,
-    seen_at timestamp with time zone NOT NULL,
-    run_id bigint NOT NULL,
-    CONSTRAINT brand_versions_last_a_while CHECK ((valid_to > valid_from))
-);
-
-COMMENT ON TABLE mirror.brand_versions IS 'History of brands: one row each time a brand was first seen or had changed.';
-
-COMMENT ON COLUMN mirror.brand_versions.brand_id IS 'Identity at the service. Opaque text.';
-
-COMMENT ON COLUMN mirror.brand_versions.name IS 'Name of the brand.';
-
-COMMENT ON COLUMN mirror.brand_versions.raw IS 'All that the service sent, unknown fields included.';
-
-COMMENT ON COLUMN mirror.brand_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
-
-COMMENT ON COLUMN mirror.brand_versions.valid_from IS 'When it was first seen so: the moment before the request.';
-
-COMMENT ON COLUMN mirror.brand_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
-
-COMMENT ON COLUMN mirror.brand_versions.is_current IS 'In force: valid_to is null. A brand that is gone has none.';
-
-COMMENT ON COLUMN mirror.brand_versions.is_latest IS 'Newest version of its brand, in force or not. Exactly one a brand.';
-
-COMMENT ON COLUMN mirror.brand_versions.first_seen_at IS 'When the brand was first seen at all.';
-
-COMMENT ON COLUMN mirror.brand_versions.seen_at IS 'When it was last seen so.';
-
-COMMENT ON COLUMN mirror.brand_versions.run_id IS 'Run that published this version.';
 
 CREATE VIEW mirror.brands AS
  SELECT brand_id,
@@ -1260,53 +2758,6 @@ COMMENT ON COLUMN mirror.collaboration_versions.first_seen_at IS 'When the colla
 
 COMMENT ON COLUMN mirror.collaboration_versions.run_id IS 'Run that published this version.';
 
-CREATE TABLE mirror.known_deals (
-    deal_id text NOT NULL,
-    first_way text NOT NULL,
-    ways text[] NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    event_at timestamp with time zone,
-    read_at timestamp with time zone,
-    answer_hash text,
-    not_found_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    failures integer DEFAULT 0 NOT NULL,
-    last_error text,
-    not_before timestamp with time zone,
-    CONSTRAINT deleted_was_not_found CHECK (((deleted_at IS NULL) OR (not_found_at IS NOT NULL))),
-    CONSTRAINT failures_say_why CHECK (((failures > 0) = (last_error IS NOT NULL))),
-    CONSTRAINT known_deals_deal_id_check CHECK (((length(deal_id) >= 1) AND (length(deal_id) <= 200))),
-    CONSTRAINT known_deals_failures_check CHECK ((failures >= 0)),
-    CONSTRAINT ways_begin_with_the_first CHECK ((first_way = ways[1]))
-)
-WITH (fillfactor='70');
-
-COMMENT ON TABLE mirror.known_deals IS 'Every deal whose id has been met, by whatever way, and how reading it went. The service has no listing of deals.';
-
-COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
-
-COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
-
-COMMENT ON COLUMN mirror.known_deals.ways IS 'Every way by which it was met, the first one first.';
-
-COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was met first.';
-
-COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
-
-COMMENT ON COLUMN mirror.known_deals.read_at IS 'Moment before the request that last read it; null: never read. What is read longest ago is read next.';
-
-COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
-
-COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
-
-COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run was told so too: the deal is then gone as of not_found_at.';
-
-COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
-
-COMMENT ON COLUMN mirror.known_deals.last_error IS 'Why, without addresses and secrets; null when the last reading went well.';
-
-COMMENT ON COLUMN mirror.known_deals.not_before IS 'Not read again before this instant, because it failed.';
-
 CREATE VIEW mirror.collaborations AS
  SELECT c.collab_id,
     c.deal_id,
@@ -1370,156 +2821,6 @@ COMMENT ON COLUMN mirror.collaborations.changed_at IS 'When it was first read as
 COMMENT ON COLUMN mirror.collaborations.seen_at IS 'When its deal was last read.';
 
 COMMENT ON COLUMN mirror.collaborations.run_id IS 'Run that published its last change.';
-
-CREATE TABLE mirror.coverage (
-    run_id bigint NOT NULL,
-    way text NOT NULL,
-    known integer NOT NULL,
-    also_known integer NOT NULL,
-    fresh integer NOT NULL,
-    stale integer NOT NULL,
-    unread integer NOT NULL,
-    failing integer NOT NULL,
-    deleted integer NOT NULL,
-    oldest_read_at timestamp with time zone,
-    newest_read_at timestamp with time zone,
-    CONSTRAINT coverage_adds_up CHECK ((known = ((((fresh + stale) + unread) + failing) + deleted)))
-);
-
-COMMENT ON TABLE mirror.coverage IS 'How many deals are known after each publication, by which way, how fresh, and what could not be read. Never how many there are: nobody but the service knows.';
-
-COMMENT ON COLUMN mirror.coverage.run_id IS 'Publication.';
-
-COMMENT ON COLUMN mirror.coverage.way IS 'As in known_deals.first_way; all: every deal, each once.';
-
-COMMENT ON COLUMN mirror.coverage.known IS 'Deals that were met first by this way. The ways add up to all.';
-
-COMMENT ON COLUMN mirror.coverage.also_known IS 'Deals that were met by another way first and by this one too.';
-
-COMMENT ON COLUMN mirror.coverage.fresh IS 'Of known: read within refresh_after_hours.';
-
-COMMENT ON COLUMN mirror.coverage.stale IS 'Of known: read longer ago.';
-
-COMMENT ON COLUMN mirror.coverage.unread IS 'Of known: not read yet.';
-
-COMMENT ON COLUMN mirror.coverage.failing IS 'Of known: could not be read the last time it was tried.';
-
-COMMENT ON COLUMN mirror.coverage.deleted IS 'Of known: gone, the service said so.';
-
-COMMENT ON COLUMN mirror.coverage.oldest_read_at IS 'Longest ago that one of them was last read, deleted ones left out.';
-
-COMMENT ON COLUMN mirror.coverage.newest_read_at IS 'Most recent reading of one of them.';
-
-CREATE TABLE mirror.deal_versions (
-    deal_id text NOT NULL,
-    influencer_handle text,
-    platform text,
-    brand_id text,
-    dealflow_id text,
-    is_active boolean,
-    funnel_step integer,
-    total_clicks numeric,
-    total_referrals numeric,
-    total_sales numeric,
-    total_payouts numeric,
-    total_commission_earned numeric,
-    total_fixed_fee_earned numeric,
-    raw jsonb NOT NULL,
-    row_hash text NOT NULL,
-    valid_from timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone,
-    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
-    is_latest boolean DEFAULT true NOT NULL,
-    first_seen_at timestamp with time zone NOT NULL,
-    run_id bigint NOT NULL,
-    CONSTRAINT deal_versions_last_a_while CHECK ((valid_to > valid_from))
-);
-
-COMMENT ON TABLE mirror.deal_versions IS 'History of deals: one row each time a deal was first read or had changed.';
-
-COMMENT ON COLUMN mirror.deal_versions.deal_id IS 'Identity at the service. Opaque text.';
-
-COMMENT ON COLUMN mirror.deal_versions.influencer_handle IS 'Influencer, as the service writes the handle.';
-
-COMMENT ON COLUMN mirror.deal_versions.platform IS 'Social platform of the handle.';
-
-COMMENT ON COLUMN mirror.deal_versions.brand_id IS 'Brand. Text, whatever the service sends.';
-
-COMMENT ON COLUMN mirror.deal_versions.dealflow_id IS 'Dealflow it is in.';
-
-COMMENT ON COLUMN mirror.deal_versions.is_active IS 'Active status.';
-
-COMMENT ON COLUMN mirror.deal_versions.funnel_step IS 'Stage in its dealflow. What the numbers mean is not shown by the service.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_clicks IS 'Clicks counted by the service.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_referrals IS 'Orders counted by the service.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_sales IS 'Sales counted by the service; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_payouts IS 'Payouts made; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_commission_earned IS 'Commission earned; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deal_versions.total_fixed_fee_earned IS 'Fixed fees earned; in which currency is not shown.';
-
-COMMENT ON COLUMN mirror.deal_versions.raw IS 'All that the service sent but the collaborations, unknown fields included. What is personal (name, e-mail, address, phone) reads [redacted].';
-
-COMMENT ON COLUMN mirror.deal_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
-
-COMMENT ON COLUMN mirror.deal_versions.valid_from IS 'When it was first read so: the moment before the request.';
-
-COMMENT ON COLUMN mirror.deal_versions.valid_to IS 'When it was first read otherwise, or the service first said that there is no such deal; null while it is in force.';
-
-COMMENT ON COLUMN mirror.deal_versions.is_current IS 'In force: valid_to is null. A deal that is gone has none.';
-
-COMMENT ON COLUMN mirror.deal_versions.is_latest IS 'Newest version of its deal, in force or not. Exactly one a deal.';
-
-COMMENT ON COLUMN mirror.deal_versions.first_seen_at IS 'When the deal was first read at all.';
-
-COMMENT ON COLUMN mirror.deal_versions.run_id IS 'Run that published this version.';
-
-CREATE TABLE mirror.dealflow_versions (
-    dealflow_id text NOT NULL,
-    brand_id text,
-    name text,
-    raw jsonb NOT NULL,
-    row_hash text NOT NULL,
-    valid_from timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone,
-    is_current boolean GENERATED ALWAYS AS ((valid_to IS NULL)) STORED NOT NULL,
-    is_latest boolean DEFAULT true NOT NULL,
-    first_seen_at timestamp with time zone NOT NULL,
-    seen_at timestamp with time zone NOT NULL,
-    run_id bigint NOT NULL,
-    CONSTRAINT dealflow_versions_last_a_while CHECK ((valid_to > valid_from))
-);
-
-COMMENT ON TABLE mirror.dealflow_versions IS 'History of dealflows: one row each time a dealflow was first seen or had changed.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.dealflow_id IS 'Identity at the service. Opaque text.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.brand_id IS 'Brand it belongs to, where the service says so.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.name IS 'Name of the dealflow.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.raw IS 'All that the service sent, unknown fields included.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.valid_from IS 'When it was first seen so: the moment before the request.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.is_current IS 'In force: valid_to is null. A dealflow that is gone has none.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.is_latest IS 'Newest version of its dealflow, in force or not. Exactly one a dealflow.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.first_seen_at IS 'When the dealflow was first seen at all.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.seen_at IS 'When it was last seen so.';
-
-COMMENT ON COLUMN mirror.dealflow_versions.run_id IS 'Run that published this version.';
 
 CREATE VIEW mirror.dealflows AS
  SELECT dealflow_id,
@@ -1734,20 +3035,6 @@ COMMENT ON COLUMN mirror.prefixes.is_split IS 'Its answer looked cut off, and lo
 
 COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be asked, without addresses and secrets; null when it went well.';
 
-CREATE TABLE mirror.publications (
-    run_id bigint NOT NULL,
-    published_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    counts jsonb NOT NULL
-);
-
-COMMENT ON TABLE mirror.publications IS 'One row a run that published. Brands, dealflows, deals and collaborations change only in the commit that adds a row here, so a reader sees all of a run or nothing of it.';
-
-COMMENT ON COLUMN mirror.publications.run_id IS 'Run of the job that published.';
-
-COMMENT ON COLUMN mirror.publications.published_at IS 'When what it had read became visible. Database clock.';
-
-COMMENT ON COLUMN mirror.publications.counts IS 'By kind of record: {new, changed, unchanged, gone}.';
-
 CREATE UNLOGGED TABLE mirror.staged (
     record_kind text NOT NULL,
     record_id text NOT NULL,
@@ -1947,32 +3234,6 @@ ALTER TABLE ops.backfills ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
-CREATE TABLE ops.leases (
-    name text NOT NULL,
-    owner uuid NOT NULL,
-    fence bigint DEFAULT 1 NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    acquired_at timestamp with time zone DEFAULT now() NOT NULL,
-    host text NOT NULL,
-    pid integer NOT NULL
-);
-
-COMMENT ON TABLE ops.leases IS 'Who works on what, on the database clock. A row past expires_at is over, whoever holds it.';
-
-COMMENT ON COLUMN ops.leases.name IS 'worker:<owner>, job:<job> or source:<source>.';
-
-COMMENT ON COLUMN ops.leases.owner IS 'Random id of the process that holds it.';
-
-COMMENT ON COLUMN ops.leases.fence IS 'Grows each time the lease changes hands.';
-
-COMMENT ON COLUMN ops.leases.expires_at IS 'Pushed forward by heartbeats.';
-
-COMMENT ON COLUMN ops.leases.acquired_at IS 'When this owner took it.';
-
-COMMENT ON COLUMN ops.leases.host IS 'Name of the machine.';
-
-COMMENT ON COLUMN ops.leases.pid IS 'Process id on that machine.';
-
 CREATE TABLE ops.request_turns (
     only_row boolean DEFAULT true NOT NULL,
     next_turn_at timestamp with time zone NOT NULL,
@@ -1992,49 +3253,6 @@ COMMENT ON COLUMN ops.request_turns.run_turn_at IS 'When a run last asked for a 
 
 COMMENT ON COLUMN ops.request_turns.backfill_turn_at IS 'When a backfill last took a turn.';
 
-CREATE TABLE ops.runs (
-    run_id bigint NOT NULL,
-    job text NOT NULL,
-    kind text NOT NULL,
-    status text DEFAULT 'running'::text NOT NULL,
-    started_at timestamp with time zone DEFAULT now() NOT NULL,
-    finished_at timestamp with time zone,
-    host text NOT NULL,
-    pid integer NOT NULL,
-    exit_code integer,
-    counts jsonb,
-    amounts jsonb,
-    problem text,
-    CONSTRAINT runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
-    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text])))
-);
-
-COMMENT ON TABLE ops.runs IS 'One row a run of a job.';
-
-COMMENT ON COLUMN ops.runs.run_id IS 'Counts up.';
-
-COMMENT ON COLUMN ops.runs.job IS 'Name of the job in pipeline.yaml.';
-
-COMMENT ON COLUMN ops.runs.kind IS 'Kind of the job, for example attribute-orders.';
-
-COMMENT ON COLUMN ops.runs.status IS 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.';
-
-COMMENT ON COLUMN ops.runs.started_at IS 'Database clock.';
-
-COMMENT ON COLUMN ops.runs.finished_at IS 'Database clock; null while it runs, or when its process died and no later run has settled it.';
-
-COMMENT ON COLUMN ops.runs.host IS 'Name of the machine.';
-
-COMMENT ON COLUMN ops.runs.pid IS 'Process id on that machine.';
-
-COMMENT ON COLUMN ops.runs.exit_code IS 'What the process told its caller.';
-
-COMMENT ON COLUMN ops.runs.counts IS 'The counts of the run_finished event.';
-
-COMMENT ON COLUMN ops.runs.amounts IS 'Accepted in this run, per currency: [{currency, accepted}].';
-
-COMMENT ON COLUMN ops.runs.problem IS 'Why it failed, with no secrets, row values or addresses.';
-
 ALTER TABLE ops.runs ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.runs_run_id_seq
     START WITH 1
@@ -2043,6 +3261,69 @@ ALTER TABLE ops.runs ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE ops.schedules (
+    job text NOT NULL,
+    looked_until timestamp with time zone NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ops.schedules IS 'How far the schedule of each job has been looked at: its slots up to there are in ops.slots.';
+
+COMMENT ON COLUMN ops.schedules.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.';
+
+COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
+
+CREATE TABLE ops.slots (
+    job text NOT NULL,
+    slot timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))) STORED NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    owner uuid,
+    run_id bigint,
+    not_before timestamp with time zone,
+    reason text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    CONSTRAINT done_has_run CHECK (((state <> 'done'::text) OR ((attempts > 0) AND (run_id IS NOT NULL)))),
+    CONSTRAINT not_done_says_why CHECK (((state <> ALL (ARRAY['failed'::text, 'skipped'::text, 'missed'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT running_has_an_owner CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
+    CONSTRAINT running_was_claimed CHECK (((state <> 'running'::text) OR ((attempts > 0) AND (started_at IS NOT NULL)))),
+    CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])) = (settled_at IS NOT NULL))),
+    CONSTRAINT slots_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT slots_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'due'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))),
+    CONSTRAINT what_did_not_run_was_not_claimed CHECK (((state <> ALL (ARRAY['waiting'::text, 'skipped'::text, 'missed'::text])) OR ((attempts = 0) AND (run_id IS NULL))))
+);
+
+COMMENT ON TABLE ops.slots IS 'One row for each moment at which a job''s schedule says that it runs. The truth about what ran by itself: each slot is run once, however many processes look.';
+
+COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.slots.slot IS 'The moment. Of a job that follows another: the moment of that one''s slot.';
+
+COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
+
+COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
+
+COMMENT ON COLUMN ops.slots.attempts IS 'How often it was begun: more than once when a process died or was stopped while it ran.';
+
+COMMENT ON COLUMN ops.slots.owner IS 'Process that runs it now, as its lease serve:<owner> names it.';
+
+COMMENT ON COLUMN ops.slots.run_id IS 'Its latest run.';
+
+COMMENT ON COLUMN ops.slots.not_before IS 'Rests until then before it is begun again.';
+
+COMMENT ON COLUMN ops.slots.reason IS 'Why it is where it is, in words.';
+
+COMMENT ON COLUMN ops.slots.created_at IS 'When it was noticed. Database clock.';
+
+COMMENT ON COLUMN ops.slots.started_at IS 'When it was begun last. Database clock.';
+
+COMMENT ON COLUMN ops.slots.settled_at IS 'When it was settled. Database clock.';
 
 CREATE TABLE ops.webhook_events (
     event_id bigint NOT NULL,
@@ -2097,83 +3378,6 @@ COMMENT ON COLUMN reporting.applied_views.content_hash IS 'Digest of the files: 
 
 COMMENT ON COLUMN reporting.applied_views.applied_at IS 'When.';
 
-CREATE TABLE reporting.brand_days (
-    day_utc date NOT NULL,
-    brand_id text NOT NULL,
-    currency text NOT NULL,
-    deals bigint NOT NULL,
-    attributed_orders bigint NOT NULL,
-    accepted_orders bigint NOT NULL,
-    ready_orders bigint NOT NULL,
-    in_doubt_orders bigint NOT NULL,
-    held_orders bigint NOT NULL,
-    rejected_orders bigint NOT NULL,
-    attributed_amount numeric(24,4) NOT NULL,
-    accepted_amount numeric(24,4) NOT NULL,
-    in_doubt_amount numeric(24,4) NOT NULL
-);
-
-COMMENT ON TABLE reporting.brand_days IS 'deal_days added up by day, brand and currency.';
-
-COMMENT ON COLUMN reporting.brand_days.day_utc IS 'Day in UTC.';
-
-COMMENT ON COLUMN reporting.brand_days.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN reporting.brand_days.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.brand_days.deals IS 'Deals (collaborations, handles) with an order on the day.';
-
-COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are somebody''s.';
-
-COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
-
-COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or on their way.';
-
-COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
-
-COMMENT ON COLUMN reporting.brand_days.held_orders IS 'Held, or written off.';
-
-COMMENT ON COLUMN reporting.brand_days.rejected_orders IS 'Refused by the service.';
-
-COMMENT ON COLUMN reporting.brand_days.attributed_amount IS 'Revenue of all of them, in currency.';
-
-COMMENT ON COLUMN reporting.brand_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
-
-COMMENT ON COLUMN reporting.brand_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
-
-CREATE TABLE reporting.code_days (
-    day_utc date NOT NULL,
-    job text NOT NULL,
-    source text NOT NULL,
-    code_folded text NOT NULL,
-    code text NOT NULL,
-    carried_as text NOT NULL,
-    currency text NOT NULL,
-    orders bigint NOT NULL,
-    amount numeric(24,4) NOT NULL,
-    CONSTRAINT code_days_carried_as_check CHECK ((carried_as = ANY (ARRAY['code'::text, 'link'::text, 'explicit'::text])))
-);
-
-COMMENT ON TABLE reporting.code_days IS 'Unattributed orders added up by day, job, source and the code, link or handle that nobody owns. An order with two such codes counts for both.';
-
-COMMENT ON COLUMN reporting.code_days.day_utc IS 'Day in UTC.';
-
-COMMENT ON COLUMN reporting.code_days.job IS 'Job.';
-
-COMMENT ON COLUMN reporting.code_days.source IS 'Source.';
-
-COMMENT ON COLUMN reporting.code_days.code_folded IS 'The code without blanks, in capitals: what spellings have in common.';
-
-COMMENT ON COLUMN reporting.code_days.code IS 'One spelling of it; e-mail addresses masked.';
-
-COMMENT ON COLUMN reporting.code_days.carried_as IS 'code, link (an order without a code), explicit (the export names a deal or handle).';
-
-COMMENT ON COLUMN reporting.code_days.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.code_days.orders IS 'Orders that carry it.';
-
-COMMENT ON COLUMN reporting.code_days.amount IS 'Their revenue, in currency.';
-
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,
     source_file_id bigint NOT NULL,
@@ -2187,168 +3391,6 @@ COMMENT ON COLUMN reporting.counted_files.job IS 'Job that decided.';
 COMMENT ON COLUMN reporting.counted_files.source_file_id IS 'File whose orders it decided about.';
 
 COMMENT ON COLUMN reporting.counted_files.attributed_at IS 'When it decided, as intake.attributed_files says.';
-
-CREATE TABLE reporting.deal_days (
-    day_utc date NOT NULL,
-    target text NOT NULL,
-    brand_id text,
-    deal_id text,
-    collab_id text,
-    influencer_handle text,
-    currency text NOT NULL,
-    attributed_orders bigint NOT NULL,
-    accepted_orders bigint NOT NULL,
-    ready_orders bigint NOT NULL,
-    in_doubt_orders bigint NOT NULL,
-    held_orders bigint NOT NULL,
-    rejected_orders bigint NOT NULL,
-    attributed_amount numeric(24,4) NOT NULL,
-    accepted_amount numeric(24,4) NOT NULL,
-    in_doubt_amount numeric(24,4) NOT NULL
-);
-
-COMMENT ON TABLE reporting.deal_days IS 'Orders that are somebody''s, added up by day, deal (collaboration, handle), brand and currency.';
-
-COMMENT ON COLUMN reporting.deal_days.day_utc IS 'Day in UTC.';
-
-COMMENT ON COLUMN reporting.deal_days.target IS 'deal:, collab: or handle: and whose orders they are.';
-
-COMMENT ON COLUMN reporting.deal_days.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN reporting.deal_days.deal_id IS 'Deal.';
-
-COMMENT ON COLUMN reporting.deal_days.collab_id IS 'Collaboration, where the orders name one.';
-
-COMMENT ON COLUMN reporting.deal_days.influencer_handle IS 'Influencer.';
-
-COMMENT ON COLUMN reporting.deal_days.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
-
-COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
-
-COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or on their way.';
-
-COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
-
-COMMENT ON COLUMN reporting.deal_days.held_orders IS 'Held, or written off.';
-
-COMMENT ON COLUMN reporting.deal_days.rejected_orders IS 'Refused by the service.';
-
-COMMENT ON COLUMN reporting.deal_days.attributed_amount IS 'Revenue of all of them, in currency.';
-
-COMMENT ON COLUMN reporting.deal_days.accepted_amount IS 'Revenue of the accepted ones, in currency.';
-
-COMMENT ON COLUMN reporting.deal_days.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
-
-CREATE TABLE reporting.funnel_days (
-    day_utc date NOT NULL,
-    job text NOT NULL,
-    source text NOT NULL,
-    currency text NOT NULL,
-    standing text NOT NULL,
-    standing_reason text,
-    orders bigint NOT NULL,
-    amount numeric(24,4) NOT NULL,
-    CONSTRAINT funnel_days_orders_check CHECK ((orders > 0))
-);
-
-COMMENT ON TABLE reporting.funnel_days IS 'order_standings added up by day, job, source, currency, standing and reason.';
-
-COMMENT ON COLUMN reporting.funnel_days.day_utc IS 'Day in UTC.';
-
-COMMENT ON COLUMN reporting.funnel_days.job IS 'Job.';
-
-COMMENT ON COLUMN reporting.funnel_days.source IS 'Source.';
-
-COMMENT ON COLUMN reporting.funnel_days.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.funnel_days.standing IS 'As in order_standings.';
-
-COMMENT ON COLUMN reporting.funnel_days.standing_reason IS 'As in order_standings.';
-
-COMMENT ON COLUMN reporting.funnel_days.orders IS 'How many.';
-
-COMMENT ON COLUMN reporting.funnel_days.amount IS 'Their revenue, in currency.';
-
-CREATE TABLE reporting.order_standings (
-    job text NOT NULL,
-    source text NOT NULL,
-    order_id text NOT NULL,
-    order_version_id bigint NOT NULL,
-    entry_id bigint,
-    ordered_at timestamp with time zone NOT NULL,
-    day_utc date NOT NULL,
-    standing text NOT NULL,
-    standing_reason text,
-    standing_at timestamp with time zone NOT NULL,
-    is_open boolean NOT NULL,
-    matched_by text,
-    matched_value text,
-    target text,
-    brand_id text,
-    deal_id text,
-    collab_id text,
-    influencer_handle text,
-    currency text NOT NULL,
-    amount numeric(18,4) NOT NULL,
-    CONSTRAINT order_standings_standing_check CHECK ((standing = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
-)
-WITH (fillfactor='90');
-
-COMMENT ON TABLE reporting.order_standings IS 'Where each order of each job stands, as of the last refresh.';
-
-COMMENT ON COLUMN reporting.order_standings.job IS 'Job that looked at the order.';
-
-COMMENT ON COLUMN reporting.order_standings.source IS 'Source of the order.';
-
-COMMENT ON COLUMN reporting.order_standings.order_id IS 'Identity at the shop platform.';
-
-COMMENT ON COLUMN reporting.order_standings.order_version_id IS 'Version of the order in force.';
-
-COMMENT ON COLUMN reporting.order_standings.entry_id IS 'The ledger''s entry, where the standing follows from it.';
-
-COMMENT ON COLUMN reporting.order_standings.ordered_at IS 'When it was placed, else paid, else first read.';
-
-COMMENT ON COLUMN reporting.order_standings.day_utc IS 'Day of ordered_at in UTC.';
-
-COMMENT ON COLUMN reporting.order_standings.standing IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
-
-COMMENT ON COLUMN reporting.order_standings.standing_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
-
-COMMENT ON COLUMN reporting.order_standings.standing_at IS 'Since when: the entry''s last change, else the decision of the job.';
-
-COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: looked at by each refresh.';
-
-COMMENT ON COLUMN reporting.order_standings.matched_by IS 'What named the influencer: explicit, code, link.';
-
-COMMENT ON COLUMN reporting.order_standings.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
-
-COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle: and whose order it is; null where it is nobody''s.';
-
-COMMENT ON COLUMN reporting.order_standings.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN reporting.order_standings.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
-
-COMMENT ON COLUMN reporting.order_standings.collab_id IS 'Collaboration, in the same order.';
-
-COMMENT ON COLUMN reporting.order_standings.influencer_handle IS 'Influencer.';
-
-COMMENT ON COLUMN reporting.order_standings.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.order_standings.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
-
-CREATE TABLE reporting.refresh (
-    only_row boolean DEFAULT true NOT NULL,
-    refreshed_at timestamp with time zone,
-    CONSTRAINT refresh_only_row_check CHECK (only_row)
-);
-
-COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last brought up to date. Its one row is locked meanwhile, so that it happens one at a time.';
-
-COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one row.';
-
-COMMENT ON COLUMN reporting.refresh.refreshed_at IS 'Database clock; null: never yet.';
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_pkey PRIMARY KEY (job, source_file_id);
@@ -2482,6 +3524,12 @@ ALTER TABLE ONLY ops.request_turns
 ALTER TABLE ONLY ops.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY ops.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (job);
+
+ALTER TABLE ONLY ops.slots
+    ADD CONSTRAINT slots_pkey PRIMARY KEY (job, slot);
+
 ALTER TABLE ONLY ops.webhook_events
     ADD CONSTRAINT webhook_events_body_sha256_key UNIQUE (body_sha256);
 
@@ -2570,6 +3618,12 @@ CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHE
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 
 CREATE INDEX runs_job ON ops.runs USING btree (job, run_id DESC);
+
+CREATE INDEX slots_run ON ops.slots USING btree (run_id) WHERE (run_id IS NOT NULL);
+
+CREATE UNIQUE INDEX slots_running ON ops.slots USING btree (job) WHERE (state = 'running'::text);
+
+CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_settled);
 
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
@@ -2691,3 +3745,6 @@ ALTER TABLE ONLY ops.backfill_orders
 
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ops.slots
+    ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

@@ -14,7 +14,7 @@ const OURS = sql`nspname not in ('public', 'information_schema') and nspname not
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
 describe('what is written down about the tables', () => {
-  it('sql/schema.sql is what the migrations add up to (npm run schema writes it)', async () => {
+  it('sql/schema.sql is what the migrations and views add up to (npm run schema writes it)', async () => {
     expect(readFileSync(SCHEMA_FILE, 'utf8'), MEND).toBe(await dumpSchema());
   });
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
@@ -35,31 +36,49 @@ function migrator(db: Database): Migrator {
   });
 }
 
-/** Names of the migrations that this database has not had yet, in order. */
+/** What stands for `sql/views/` among the names of migrations: applied after them, and again whenever it changes. */
+const VIEWS = 'bi (views)';
+
+/** Names of the migrations that this database has not had yet, in order, and of the views if they are not as they should be. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const all = await migrator(db).getMigrations();
-  return all.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
+  const pending = all
+    .filter((migration) => migration.executedAt === undefined)
+    .map((migration) => migration.name);
+  return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
 }
 
 /**
- * Brings the schema up to date, all in one transaction.
+ * Brings the schema up to date: the migrations in one transaction, then the views in one. The views are dropped first, so that a
+ * migration may change what they read. When nothing is pending nothing is touched, so a user without the right to do so may call it.
  *
  * @returns the names that were applied, in order.
- * @throws KnownError `migration_failed` (exit 1); nothing of a failed migration stays.
+ * @throws KnownError `migration_failed` (exit 1); nothing of a failed migration stays. `views_in_use` (exit 2).
  */
 export async function migrate(db: Database): Promise<string[]> {
-  const { error, results } = await migrator(db).migrateToLatest();
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return [];
+  if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
+  const { error, results = [] } = await migrator(db).migrateToLatest();
   if (error !== undefined) {
-    const failed = results?.find((result) => result.status === 'Error')?.migrationName ?? 'unknown';
+    failed(results.find((result) => result.status === 'Error')?.migrationName ?? 'unknown')(error);
+  }
+  const applied = results
+    .filter((result) => result.status === 'Success')
+    .map((result) => result.migrationName);
+  const hasNewViews = await applyViews(db).catch(failed(VIEWS));
+  return hasNewViews ? [...applied, VIEWS] : applied;
+}
+
+function failed(name: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof KnownError) throw error;
     throw new KnownError({
       code: 'migration_failed',
-      message: `Migration ${failed} failed: ${error instanceof Error ? error.message : String(error)}`,
+      message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
       help: 'Nothing of it was kept. The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).',
       exitCode: EXIT.crash,
       cause: error,
     });
-  }
-  return (results ?? [])
-    .filter((result) => result.status === 'Success')
-    .map((result) => result.migrationName);
+  };
 }

@@ -790,7 +790,7 @@ export interface LedgerContacts {
    */
   orders_count: number | null;
   /**
-   * Source that stated it first; of an unsubscribed one, the source that said so: only that one can take it back.
+   * Source that stated it first; of an unsubscribed one, the source that said so.
    */
   source: string;
   /**
@@ -802,7 +802,7 @@ export interface LedgerContacts {
    */
   staged_file_id: Int8 | null;
   /**
-   * staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (never sent).
+   * staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
    */
   state: string;
   /**
@@ -2173,7 +2173,7 @@ export interface OpsLeases {
    */
   host: string;
   /**
-   * worker:<owner>, job:<job> or source:<source>.
+   * job:<job>, source:<source>, or serve:<owner> of a process that runs jobs by their schedule.
    */
   name: string;
   /**
@@ -2254,6 +2254,72 @@ export interface OpsRuns {
    * running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.
    */
   status: Generated<string>;
+}
+
+export interface OpsSchedules {
+  /**
+   * Since when its schedule counts.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * Name of the job in pipeline.yaml.
+   */
+  job: string;
+  /**
+   * Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.
+   */
+  looked_until: Timestamp;
+}
+
+export interface OpsSlots {
+  /**
+   * How often it was begun: more than once when a process died or was stopped while it ran.
+   */
+  attempts: Generated<number>;
+  /**
+   * When it was noticed. Database clock.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * done, failed, skipped or missed: nothing is to be done.
+   */
+  is_settled: Generated<boolean>;
+  /**
+   * Name of the job in pipeline.yaml.
+   */
+  job: string;
+  /**
+   * Rests until then before it is begun again.
+   */
+  not_before: Timestamp | null;
+  /**
+   * Process that runs it now, as its lease serve:<owner> names it.
+   */
+  owner: string | null;
+  /**
+   * Why it is where it is, in words.
+   */
+  reason: string | null;
+  /**
+   * Its latest run.
+   */
+  run_id: Int8 | null;
+  /**
+   * When it was settled. Database clock.
+   */
+  settled_at: Timestamp | null;
+  /**
+   * The moment. Of a job that follows another: the moment of that one's slot.
+   */
+  slot: Timestamp;
+  /**
+   * When it was begun last. Database clock.
+   */
+  started_at: Timestamp | null;
+  /**
+   * waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).
+   */
+  state: string;
 }
 
 export interface OpsWebhookEvents {
@@ -2659,6 +2725,8 @@ export interface DB {
   "ops.leases": OpsLeases;
   "ops.request_turns": OpsRequestTurns;
   "ops.runs": OpsRuns;
+  "ops.schedules": OpsSchedules;
+  "ops.slots": OpsSlots;
   "ops.webhook_events": OpsWebhookEvents;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;

@@ -11,12 +11,12 @@ import type { DB } from '../../src/db/tables.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The files that follow from `sql/migrations/`; `npm run schema` writes them and `test/schema.test.ts` compares them. */
+/** The files that follow from `sql/migrations/` and `sql/views/`; `npm run schema` writes them and `test/schema.test.ts` compares them. */
 export const SCHEMA_FILE = new URL('sql/schema.sql', ROOT).pathname;
 export const TABLES_FILE = new URL('src/db/tables.ts', ROOT).pathname;
 
-const NOTE = `-- The tables, functions and comments that sql/migrations/ add up to, as pg_dump writes them.
--- Written by npm run schema; to change it, add a migration.`;
+const NOTE = `-- The tables, views, functions and comments that sql/migrations/ and sql/views/ add up to, as pg_dump writes them.
+-- Written by npm run schema; to change it, add a migration, or change a view.`;
 
 /** What pg_dump writes about itself and the session, which changes with its version and says nothing of the schema. */
 const NOISE = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)$/;
@@ -53,7 +53,8 @@ export async function generateTableTypes(databaseUrl: string): Promise<string> {
     '--url',
     databaseUrl,
     '--exclude-pattern',
-    'public.*',
+    // The code never reads bi: it is for others.
+    '{public,bi}.*',
     '--out-file',
     file,
   ];

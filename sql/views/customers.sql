@@ -1,0 +1,34 @@
+-- Customers who turned out to be influencers: public profiles only. Who they are as customers stays in schema ledger, behind a hash.
+
+create view bi.influencers_among_customers as
+  select l.brand_id, b.name as brand_name, l.platform, l.user_id as platform_user_id, l.username, l.followers, l.is_verified, l.profile_url,
+    l.picture_url, c.orders_count, c.spent as spent_amount, c.currency, c.bought_with_code as is_code_user, d.deal_id,
+    d.deal_id is not null as is_in_a_deal, c.source, c.submitted_at, l.looked_up_at, l.run_id
+  from ledger.lookups l
+  left join ledger.contacts c on c.contact_hash = l.contact_hash
+  left join mirror.brand_versions b on b.brand_id = l.brand_id and b.is_latest
+  left join (
+    select lower(ltrim(influencer_handle, '@')) as handle, min(deal_id) as deal_id
+    from mirror.deal_versions where is_latest and is_current and influencer_handle is not null group by 1
+  ) d on d.handle = lower(ltrim(l.username, '@'))
+  where l.outcome = 'influencer';
+comment on view bi.influencers_among_customers is 'Customers whom the service found to be influencers, one row a customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
+comment on column bi.influencers_among_customers.brand_id is 'Brand whose customer it is, see bi.brands.';
+comment on column bi.influencers_among_customers.brand_name is 'Its name, where it is mirrored.';
+comment on column bi.influencers_among_customers.platform is 'instagram, tiktok, youtube or another word of the service.';
+comment on column bi.influencers_among_customers.platform_user_id is 'Id of the influencer on the platform.';
+comment on column bi.influencers_among_customers.username is 'Public handle on the platform.';
+comment on column bi.influencers_among_customers.followers is 'Followers when looked up.';
+comment on column bi.influencers_among_customers.is_verified is 'The platform has verified the account.';
+comment on column bi.influencers_among_customers.profile_url is 'Address of the public profile.';
+comment on column bi.influencers_among_customers.picture_url is 'Address of the profile''s picture.';
+comment on column bi.influencers_among_customers.orders_count is 'Orders as a customer, as the export that was read last says; null where it does not.';
+comment on column bi.influencers_among_customers.spent_amount is 'Spent as a customer, in currency, as the export that was read last says; null where it does not.';
+comment on column bi.influencers_among_customers.currency is 'ISO 4217, of spent_amount. Never add up amounts of different currencies.';
+comment on column bi.influencers_among_customers.is_code_user is 'Has bought with a discount code; null where only customer exports were read.';
+comment on column bi.influencers_among_customers.deal_id is 'A deal with the same handle, whatever its platform and brand, see bi.deals; null: none is known.';
+comment on column bi.influencers_among_customers.is_in_a_deal is 'There is such a deal.';
+comment on column bi.influencers_among_customers.source is 'Source that stated the customer first.';
+comment on column bi.influencers_among_customers.submitted_at is 'When the customer was last submitted to be identified; null: never.';
+comment on column bi.influencers_among_customers.looked_up_at is 'When the service was asked.';
+comment on column bi.influencers_among_customers.run_id is 'Run that asked, see bi.runs.';

@@ -1,0 +1,79 @@
+-- What ran, and whether what is shown here can be relied on.
+
+create view bi.runs as
+  select r.run_id, r.job, r.kind,
+    case when r.status = 'running' and not exists (
+      select from ops.leases l
+      where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
+    ) then 'lost' else r.status end as status,
+    r.started_at, r.finished_at, (r.started_at at time zone 'UTC')::date as day_utc,
+    round(extract(epoch from r.finished_at - r.started_at), 3) as duration_seconds,
+    r.exit_code, r.status = 'ok' as is_ok, r.problem,
+    (r.counts ->> 'files')::bigint as files_read, (r.counts ->> 'rows')::bigint as rows_read,
+    (r.counts ->> 'rejected_rows')::bigint as rejected_rows,
+    (r.counts -> 'entries' ->> 'accepted')::bigint as accepted_orders
+  from ops.runs r;
+comment on view bi.runs is 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
+comment on column bi.runs.run_id is 'Key of the row. Counts up.';
+comment on column bi.runs.job is 'Job in the configuration.';
+comment on column bi.runs.kind is 'Kind of the job, for example attribute-orders.';
+comment on column bi.runs.status is 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process gives no sign of life).';
+comment on column bi.runs.started_at is 'When it began.';
+comment on column bi.runs.finished_at is 'When it ended; null while it runs, or when it is lost.';
+comment on column bi.runs.day_utc is 'Day of started_at in UTC.';
+comment on column bi.runs.duration_seconds is 'How long it took; null while it runs.';
+comment on column bi.runs.exit_code is 'What the process told its caller; 0 is ok.';
+comment on column bi.runs.is_ok is 'All well. Partial is not.';
+comment on column bi.runs.problem is 'Why it failed or stopped, without secrets and addresses.';
+comment on column bi.runs.files_read is 'Exports read; null for kinds that read none.';
+comment on column bi.runs.rows_read is 'Rows of them.';
+comment on column bi.runs.rejected_rows is 'Of those: rows that could not be used.';
+comment on column bi.runs.accepted_orders is 'Orders that the service accepted in this run; null for kinds that send none.';
+
+create view bi.run_amounts as
+  select r.run_id, r.job, r.started_at, a.currency, a.accepted as accepted_amount
+  from ops.runs r
+  cross join lateral jsonb_to_recordset(r.amounts) as a(currency text, accepted numeric)
+  where jsonb_typeof(r.amounts) = 'array';
+comment on view bi.run_amounts is 'What the service accepted in each run, one row a run and currency. Answers: How much was credited by each run?';
+comment on column bi.run_amounts.run_id is 'Run, see bi.runs. With currency the key of the row.';
+comment on column bi.run_amounts.job is 'Job in the configuration.';
+comment on column bi.run_amounts.started_at is 'When the run began.';
+comment on column bi.run_amounts.currency is 'ISO 4217. Never add up amounts of different currencies.';
+comment on column bi.run_amounts.accepted_amount is 'Revenue of the orders that were accepted, in currency.';
+
+create view bi.run_health as
+  with recursive jobs as (
+    (select job from ops.runs order by job limit 1)
+    union all
+    select (select r.job from ops.runs r where r.job > j.job order by r.job limit 1) from jobs j where j.job is not null
+  )
+  select j.job, l.kind, l.run_id as last_run_id, l.status as last_status, l.started_at as last_started_at, l.finished_at as last_finished_at,
+    k.finished_at as last_ok_at, round(extract(epoch from now() - k.finished_at) / 3600, 1) as hours_since_ok,
+    (select count(*) from ops.runs f
+      where f.job = j.job and f.run_id > coalesce(k.run_id, 0) and f.status in ('failed', 'interrupted')) as failures_since_ok,
+    l.status = 'running' as is_running, l.status = 'lost' as is_lost, e.ready_orders, e.in_doubt_orders,
+    (select refreshed_at from reporting.refresh) as refreshed_at
+  from jobs j
+  cross join lateral (select * from bi.runs r where r.job = j.job order by r.run_id desc limit 1) l
+  left join lateral (
+    select r.run_id, r.finished_at from ops.runs r
+    where r.job = j.job and r.status in ('ok', 'issues') order by r.run_id desc limit 1) k on true
+  cross join lateral (
+    select count(*) filter (where e.state in ('ready', 'sending')) as ready_orders, count(*) filter (where e.state = 'in_doubt') as in_doubt_orders
+    from ledger.entries e where e.job = j.job and not e.is_settled) e;
+comment on view bi.run_health is 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';
+comment on column bi.run_health.job is 'Key of the row: job in the configuration that has run at least once.';
+comment on column bi.run_health.kind is 'Kind of the job.';
+comment on column bi.run_health.last_run_id is 'Its last run, see bi.runs.';
+comment on column bi.run_health.last_status is 'How that one ended, as bi.runs.status.';
+comment on column bi.run_health.last_started_at is 'When it began.';
+comment on column bi.run_health.last_finished_at is 'When it ended; null while it runs.';
+comment on column bi.run_health.last_ok_at is 'End of the last run that came to its end: ok, or with issues for a person. Null: none has.';
+comment on column bi.run_health.hours_since_ok is 'Hours since then: alert on this.';
+comment on column bi.run_health.failures_since_ok is 'Runs since then that failed or were interrupted.';
+comment on column bi.run_health.is_running is 'It is at work now.';
+comment on column bi.run_health.is_lost is 'Its last run says that it runs, and its process gives no sign of life.';
+comment on column bi.run_health.ready_orders is 'Orders that wait to be sent, or are on their way.';
+comment on column bi.run_health.in_doubt_orders is 'Orders in doubt, see bi.doubts.';
+comment on column bi.run_health.refreshed_at is 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Database } from './connect.ts';
+import { inTransaction } from './in-transaction.ts';
+
+const FOLDER = new URL('../../sql/views/', import.meta.url);
+
+/** Any number of our own: two processes that apply the views take turns. Let go by the commit. */
+const LOCK = 72_016_488;
+
+/** Whether `sql/views/` says something else than what this database has. The tables must be up to date. */
+export async function areViewsStale(db: Database): Promise<boolean> {
+  return (await appliedHash(db)) !== hashOf(await readViews());
+}
+
+/**
+ * Makes schema `bi` what `sql/views/` says, in one commit: all of it goes and comes, so that the files need no order among themselves
+ * and a view may change its columns. Nothing is done when it is that already.
+ *
+ * @returns whether anything was done.
+ * @throws KnownError `views_in_use` (exit 2) when somebody has built on a view: nothing is dropped that is not ours.
+ */
+export async function applyViews(db: Database): Promise<boolean> {
+  const views = await readViews();
+  return inTransaction(db, async (trx) => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
+    if ((await appliedHash(trx)) === hashOf(views)) return false;
+    await dropViews(trx);
+    await sql`create schema if not exists bi`.execute(trx);
+    // As one DO block the statements of all files are one statement, which PGlite's protocol needs.
+    await sql.raw(`do $views$ begin\n${views}\nend $views$`).execute(trx);
+    await sql`
+      insert into reporting.applied_views (content_hash) values (${hashOf(views)})
+      on conflict (only_row) do update set content_hash = excluded.content_hash, applied_at = now()`.execute(
+      trx,
+    );
+    return true;
+  });
+}
+
+/**
+ * Drops what is in schema `bi`, all at once, since views may read each other. The schema stays, with what was granted on it.
+ *
+ * @throws KnownError `views_in_use` (exit 2).
+ */
+export async function dropViews(db: Database): Promise<void> {
+  try {
+    await sql
+      .raw(
+        `do $drop$ declare functions text; views text; begin
+          select string_agg(oid::regprocedure::text, ', ') into functions from pg_proc where pronamespace = to_regnamespace('bi');
+          select string_agg(oid::regclass::text, ', ') into views from pg_class where relnamespace = to_regnamespace('bi') and relkind = 'v';
+          if functions is not null then execute 'drop function ' || functions; end if;
+          if views is not null then execute 'drop view ' || views; end if;
+          if to_regclass('reporting.applied_views') is not null then delete from reporting.applied_views; end if;
+        end $drop$`,
+      )
+      .execute(db);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== DEPENDENT_OBJECTS) throw cause;
+    const users = 'detail' in cause && typeof cause.detail === 'string' ? cause.detail : cause.message;
+    throw new KnownError({
+      code: 'views_in_use',
+      message: `The views of schema bi cannot be renewed, because others are built on them:\n${users}`,
+      help: 'Drop those, migrate, and create them again. Build on bi in another database, or with a tool that can do so (dbt).',
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+/** SQLSTATE dependent_objects_still_exist. */
+const DEPENDENT_OBJECTS = '2BP01';
+
+async function readViews(): Promise<string> {
+  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, FOLDER), 'utf8')));
+  return texts.join('\n');
+}
+
+function hashOf(views: string): string {
+  return createHash('sha256').update(views).digest('hex');
+}
+
+async function appliedHash(db: Database): Promise<string | null> {
+  const applied = await db.selectFrom('reporting.applied_views').select('content_hash').executeTakeFirst();
+  return applied?.content_hash ?? null;
+}
