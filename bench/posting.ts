@@ -110,8 +110,8 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
            md5(n::text), ${JOB}, 'shopify', ${runId}::text || '-' || n, 25, 'EUR', ${runId}::bigint
     from generate_series(1, ${given.entries}::int) n`.execute(db);
   const startedAt = performance.now();
-  await postEntries(readyEntries(db, { job: JOB, limit: null }), {
-    claim: createClaimer(db, { owner, runId, accountId }),
+  await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
+    claim: createClaimer(db, { owner, runId, accountId, backfillId: null }),
     send: createSender(client),
     record: createRecorder(db),
     spool: openSpool(given.spoolFolder, owner),

@@ -4,6 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
+import { lockJob } from './lock-job.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash'> & {
   /** Of `loadCodes`. */
@@ -24,6 +25,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
   return inTransaction(db, async (trx) => {
     // Compiling takes longer than a run with few new orders; sorting a million in memory is worth 64 MB.
     await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    await lockJob(trx, options.job);
     await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders`.execute(trx);
     await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(rules)}`.execute(
       trx,
@@ -81,7 +83,14 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
   return Number(numAffectedRows ?? 0);
 }
 
-function hashRules({ codesHash, brandId, revenue, sources }: AttributeOrdersOptions): string {
-  const rules = [codesHash, brandId, revenue, sources.map(({ source, credited }) => [source, credited])];
+function hashRules({ codesHash, brandId, revenue, sources, start }: AttributeOrdersOptions): string {
+  const credited = sources.map(({ source, credited }) => [source, credited]);
+  const rules = [
+    codesHash,
+    brandId,
+    revenue,
+    credited,
+    ...(start === null ? [] : [start.day, start.timeZone]),
+  ];
   return createHash('sha256').update(JSON.stringify(rules)).digest('base64url');
 }

@@ -1,16 +1,28 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { isAnswered } from './sent.ts';
 
 export type AttributionRules = {
   readonly job: string;
   readonly sources: readonly CreditedSource[];
   readonly brandId: string;
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  /** Where the job's own period begins; what was ordered before is left to backfills. Null: orders of any age are its own. */
+  readonly start: Day | null;
   readonly rulesHash: string;
 };
 
+/** A day of the calendar, YYYY-MM-DD, on the wall clock of an IANA zone. */
+export type Day = { readonly day: string; readonly timeZone: string };
+
+/** The first instant of a day. */
+export function startOf({ day, timeZone }: Day): RawBuilder<Date> {
+  return sql<Date>`(${day}::date::timestamp at time zone ${timeZone}::text)`;
+}
+
 export type CreditedSource = {
   readonly source: string;
+  readonly orderPlatform: string;
   /** Status words that are credited: those of the job, else those of the source's layout; null: every order. */
   readonly credited: readonly string[] | null;
 };
@@ -20,9 +32,10 @@ export type CreditedSource = {
  */
 export function filesToAttribute({ job, sources, rulesHash }: AttributionRules): RawBuilder<unknown> {
   return sql`
-    select f.source_file_id, s.credited
+    select f.source_file_id, s.credited, s."orderPlatform" as order_platform
     from intake.source_files f
-    join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, credited text[]) on s.source = f.source
+    join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, credited text[], "orderPlatform" text)
+      on s.source = f.source
     where f.state = 'sealed' and not exists (
       select from intake.attributed_files d
       where d.job = ${job} and d.source_file_id = f.source_file_id and d.rules_hash = ${rulesHash})`;
@@ -42,13 +55,26 @@ const AMOUNT = {
   total_less_refunds: sql`o.total - coalesce(o.refunded, 0)`,
 };
 
+/** A file says that order `o` was credited elsewhere before. Most deployments have no such file, and look once. */
+const isSeeded = sql`(select exists (select from ledger.seeds)) and exists (
+            select from ledger.seeded_orders v where v.order_id = o.order_id and lower(v.order_platform) = lower(f.order_platform))`;
+
+/** Orders from before the job's own period, unless a backfill has taken them or they were sent already. */
+function beforeStart(job: string, start: Day): RawBuilder<unknown> {
+  return sql`
+          when coalesce(o.placed_at, o.paid_at) < ${startOf(start)} and not ${isAnswered(job)} then 'before_start'
+          when coalesce(o.placed_at, o.paid_at) is null then 'no_date'`;
+}
+
 /** Orders with their revenue, and why they can't be credited whoever earned them. `offset 0`: by the index of their file,
  * whatever the planner believes. */
-function weighedOf({ brandId, revenue }: AttributionRules): RawBuilder<unknown> {
+function weighedOf({ job, brandId, revenue, start }: AttributionRules): RawBuilder<unknown> {
   return sql`
     weighed as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
+          when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
+          ${start === null ? sql`` : beforeStart(job, start)}
           when o.exclusion is not null then o.exclusion
           when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
           when o.amount is null then 'no_revenue'
@@ -60,8 +86,8 @@ function weighedOf({ brandId, revenue }: AttributionRules): RawBuilder<unknown> 
       from files_to_attribute f
       cross join lateral (
         select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.total, o.refunded,
-          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.codes, o.codes_folded, o.links, o.links_folded,
-          o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
+          o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.codes, o.codes_folded, o.links,
+          o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
       where o.is_current
     )`;

@@ -5,6 +5,7 @@ import type { DB } from '../db/tables.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { compareWithLedger, gatherWanted, type PrepareEntriesOptions } from './gather-wanted.ts';
+import { lockJob } from './lock-job.ts';
 import { noteAdjustments } from './note-adjustments.ts';
 import { neverSent } from './sent.ts';
 
@@ -33,6 +34,7 @@ export type PreparedEntries = {
 export function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
   return inTransaction(db, async (trx) => {
     await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    await lockJob(trx, options.job);
     const wanted = await gatherWanted(trx, options);
     if (wanted === 0) {
       const evident = await holdEvident(trx, options);
@@ -88,8 +90,11 @@ async function replaceUnsent(trx: Transaction<DB>, { job, runId }: PrepareEntrie
     update ledger.entries e
     set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id, amount = c.amount,
         currency = c.currency, run_id = ${runId}::bigint, not_before = null,
-        state = case when e.state = 'held' and not c.is_withdrawn then 'held' else 'ready' end,
-        state_reason = case when e.state = 'held' and not c.is_withdrawn then e.state_reason end,
+        -- A backfill posts what its plan says: another body waits for another plan.
+        state = case when (e.backfill_id is not null and e.body_hash <> c.body_hash) or (e.state = 'held' and not c.is_withdrawn)
+          then 'held' else 'ready' end,
+        state_reason = case when e.backfill_id is not null and e.body_hash <> c.body_hash then 'changed_since_the_plan'
+          when e.state = 'held' and not c.is_withdrawn then e.state_reason end,
         -- What was refused was not processed, so the next attempt needs no approval.
         not_sent = e.not_sent + (e.state = 'rejected')::integer,
         state_changed_at = clock_timestamp()
@@ -142,14 +147,19 @@ async function settleAttributions(
 }
 
 /** What somebody else has credited must not be sent by us as well: a person decides. */
-async function holdEvident(trx: Transaction<DB>, { job, accountId }: PrepareEntriesOptions): Promise<number> {
+export async function holdEvident(
+  trx: Transaction<DB>,
+  { job, accountId }: Pick<PrepareEntriesOptions, 'job' | 'accountId'>,
+): Promise<number> {
   const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
   if (any.length === 0) return 0;
   const { numAffectedRows } = await sql`
     update ledger.entries e
-    set state = 'held', state_reason = 'evidence_of_another_poster', state_changed_at = clock_timestamp()
+    set state = 'held', state_changed_at = clock_timestamp(),
+        state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
     from ledger.evidence v
-    where v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
+    where not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id)
+      and v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
       and e.job = ${job} and e.account_id = ${accountId} and e.effect = 'referral' and e.state = 'ready' and ${neverSent}`.execute(
     trx,
   );

@@ -10,6 +10,8 @@ export type ClaimerOptions = {
   readonly runId: string;
   /** Account of the key that will send: another account's entries are not claimed. */
   readonly accountId: string;
+  /** Only what this backfill has taken is claimed; null: only what none has. */
+  readonly backfillId: string | null;
 };
 
 /** Claims one entry: null when it is not to be sent now (someone else has it, it is settled, it backs off, our lease is over). */
@@ -42,7 +44,7 @@ async function claimGroup(
   claimId: string,
   options: ClaimerOptions,
 ): Promise<ClaimRow[]> {
-  const { owner, runId, accountId } = options;
+  const { owner, runId, accountId, backfillId } = options;
   const result = await sql<ClaimRow>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     alive as materialized (
@@ -54,7 +56,7 @@ async function claimGroup(
           state_changed_at = clock_timestamp()
       from alive
       where e.entry_id = any(string_to_array(${entryIds.join(',')}::text, ',')::bigint[])
-        and e.state = 'ready' and e.account_id = ${accountId}
+        and e.state = 'ready' and e.account_id = ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
         and (e.not_before is null or e.not_before <= clock_timestamp())
       returning e.entry_id, e.attempt, e.effect, e.body, e.body_hash
     ),

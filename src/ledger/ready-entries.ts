@@ -1,24 +1,27 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
 /** Ids are small and claims decide anyway, so a page may be large; it bounds memory when the backlog is millions. */
 const PAGE_SIZE = 2_000;
 
+/** Whose entries: those of a job's runs, or those that one backfill of the job has taken. */
+export type Backlog = { readonly job: string; readonly backfillId: string | null };
+
 /**
- * Ids of a job's entries that may be claimed now, oldest first, each once. A listing only: claiming decides.
+ * Ids of entries that may be claimed now, oldest first, each once. A listing only: claiming decides.
  *
  * @param limit entries at most; null for all.
  */
 export async function* readyEntries(
   db: Database,
-  options: { readonly job: string; readonly limit: number | null },
+  options: Backlog & { readonly limit: number | null },
 ): AsyncGenerator<readonly string[]> {
   let after = '0';
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   while (left > 0) {
     const { rows } = await sql<{ entry_id: string }>`
       select entry_id from ledger.entries
-      where not is_settled and state = 'ready' and job = ${options.job} and entry_id > ${after}::bigint
+      where ${isReady(options)} and entry_id > ${after}::bigint
         and (not_before is null or not_before <= clock_timestamp())
       order by entry_id limit ${Math.min(PAGE_SIZE, left)}`.execute(db);
     const last = rows.at(-1);
@@ -29,12 +32,24 @@ export async function* readyEntries(
   }
 }
 
-/** How many of a job's entries may be claimed now. */
-export async function countReady(db: Database, job: string): Promise<number> {
-  const { rows } = await sql<{ ready: string }>`
-    select count(*) as ready from ledger.entries
-    where not is_settled and state = 'ready' and job = ${job} and (not_before is null or not_before <= clock_timestamp())`.execute(
-    db,
-  );
-  return Number(rows[0]?.ready ?? 0);
+/** How many entries may be claimed now, and how long until the next of those that rest may be, in milliseconds; null when none rests. */
+export async function countReady(
+  db: Database,
+  backlog: Backlog,
+): Promise<{ readonly ready: number; readonly nextInMs: number | null }> {
+  const { rows } = await sql<{ ready: string; next_in_ms: string | null }>`
+    select count(*) filter (where not_before is null or not_before <= clock_timestamp()) as ready,
+      ceil(extract(epoch from min(not_before) filter (where not_before > clock_timestamp()) - clock_timestamp()) * 1000) as next_in_ms
+    from ledger.entries where ${isReady(backlog)}`.execute(db);
+  const [row] = rows;
+  return {
+    ready: Number(row?.ready ?? 0),
+    nextInMs: row === undefined || row.next_in_ms === null ? null : Math.max(0, Number(row.next_in_ms)),
+  };
+}
+
+/** By the index of unsettled entries, which knows no `is not distinct from`. */
+function isReady({ job, backfillId }: Backlog): RawBuilder<boolean> {
+  const mine = backfillId === null ? sql`backfill_id is null` : sql`backfill_id = ${backfillId}::bigint`;
+  return sql<boolean>`not is_settled and state = 'ready' and job = ${job} and ${mine}`;
 }

@@ -38,6 +38,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const { brandId, revenue } = job;
   const credited = sources.map((source) => ({
     source: source.name,
+    orderPlatform: source.orderPlatform,
     credited: job.include ?? layoutOf(run, source).status.credited,
   }));
   const { decided } = await attribute(db, {
@@ -45,6 +46,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     sources: credited,
     brandId,
     revenue,
+    start: job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone },
     codesHash: codes.hash,
   });
   run.progress.advance(decided);
@@ -53,7 +55,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   );
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
 
-  const stop = client === null ? null : await postReady(run, client, accountId);
+  const stop = client === null ? null : await postReady(run, { client, accountId, backfill: null });
   await refreshReporting(db, { job: job.name });
   const report = await reportOrders(db, {
     runId: run.runId,

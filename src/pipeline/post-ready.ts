@@ -7,6 +7,7 @@ import { openSpool, replaySpool } from '../ledger/spool.ts';
 import type { RunStop } from '../model/run.ts';
 import { createLane } from '../post/lane.ts';
 import { createSender } from '../post/send.ts';
+import { createRequestTurns } from '../schedule/request-turns.ts';
 import { postEntries } from './post-entries.ts';
 import type { Run } from './run.ts';
 import { spoolFolder } from './settle-past.ts';
@@ -14,20 +15,43 @@ import { spoolFolder } from './settle-past.ts';
 /** Waits shorter than this are not worth a word. */
 const WORTH_A_WORD_MS = 2_000;
 
+/** A backfill posts what it has taken and nothing else, in its share of the limits. */
+export type BackfillShare = {
+  readonly backfillId: string;
+  /** Its own limit, within that of the account; 0 means that it has none of its own. */
+  readonly requestsPerSecond: number;
+  readonly concurrency: number;
+};
+
+export type PostReadyOptions = {
+  readonly client: Client;
+  readonly accountId: string;
+  /** Null for a run, which posts what no backfill has taken. */
+  readonly backfill: BackfillShare | null;
+};
+
 /**
  * Posts what is ready, within the limits of the configuration.
  *
  * @returns why it stopped before everything was posted; null when it came to the end.
  */
-export async function postReady(run: Run, client: Client, accountId: string): Promise<RunStop | null> {
-  const { db, job, config, options, progress, owner, runId } = run;
-  const { concurrency, requestsPerSecond } = config.api;
-  const total = Math.min(options.limit ?? Number.POSITIVE_INFINITY, await countReady(db, job.name));
+export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
+  const { db, job, config, progress, owner, runId } = run;
+  const { client, accountId, backfill } = options;
+  const { limit } = run.options;
+  const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
+  const { ready } = await countReady(db, backlog);
+  const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
   progress.begin({ name: 'post', label: 'Posting orders', unit: 'orders', total });
 
   const lane = createLane({
-    concurrency,
-    requestsPerSecond,
+    concurrency: backfill?.concurrency ?? config.api.concurrency,
+    // The limit of the account is kept by the turns; this one is a backfill's own.
+    requestsPerSecond: backfill?.requestsPerSecond ?? 0,
+    takeTurn: createRequestTurns(db, {
+      requestsPerSecond: config.api.requestsPerSecond,
+      priority: backfill === null ? 'run' : 'backfill',
+    }),
     isLeaseHeld: run.isLeaseHeld,
     probe: async () => {
       const answer = await client.exchange('account_hello');
@@ -42,8 +66,8 @@ export async function postReady(run: Run, client: Client, accountId: string): Pr
   run.draining.addEventListener('abort', drain);
   if (run.draining.aborted) drain();
   try {
-    await postEntries(readyEntries(db, { job: job.name, limit: options.limit }), {
-      claim: createClaimer(db, { owner, runId, accountId }),
+    await postEntries(readyEntries(db, { ...backlog, limit }), {
+      claim: createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId }),
       send,
       record: createRecorder(db),
       spool: openSpool(spoolFolder(run), owner),

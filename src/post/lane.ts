@@ -9,6 +9,8 @@ export type LaneOptions = {
   readonly concurrency: number;
   /** 0 means no limit. */
   readonly requestsPerSecond: number;
+  /** Turns that are shared with other processes, beside the limit of this lane: how long until this one, in milliseconds. */
+  readonly takeTurn?: (signal: AbortSignal) => Promise<number>;
   /** Asks the service whether it is there (`GET /v1/account/hello`); never an order. */
   readonly probe: () => Promise<boolean>;
   /** False once this process may no longer claim. */
@@ -57,6 +59,12 @@ export function createLane(options: LaneOptions): Lane {
     await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
+  /** A slower lane does not stand in the line of the others while its own turn is far. */
+  async function waitForBoth(ownMs: number, shared: NonNullable<LaneOptions['takeTurn']>): Promise<number> {
+    if (ownMs > 0) await wait(ownMs);
+    return stopped === null ? shared(stopping.signal) : 0;
+  }
+
   async function probeUntilAlive(reason: string): Promise<void> {
     for (const waitMs of PROBE_WAITS_MS) {
       options.onWait(`${reason}; asking the service whether it is well`, waitMs);
@@ -86,8 +94,9 @@ export function createLane(options: LaneOptions): Lane {
       } else if (pausedUntil > now()) {
         await wait(pausedUntil - now());
       } else {
-        const turnInMs = takeTurn();
-        if (turnInMs <= 0) return true;
+        const ownMs = takeTurn();
+        const turnInMs = options.takeTurn === undefined ? ownMs : await waitForBoth(ownMs, options.takeTurn);
+        if (turnInMs <= 0 && stopped === null) return true;
         await wait(turnInMs);
         // What happened meanwhile counts; the turn itself is kept.
         if (

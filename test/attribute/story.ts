@@ -15,7 +15,7 @@ export type Desk = Shop & {
   attribute(given?: AttributeGiven): Promise<number>;
   prepare(): Promise<PreparedEntries>;
 };
-export type AttributeGiven = Partial<Pick<AttributeOrdersOptions, 'revenue' | 'brandId'>> & {
+export type AttributeGiven = Partial<Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'start'>> & {
   readonly codes?: string;
   readonly credited?: readonly string[] | null;
 };
@@ -51,9 +51,14 @@ export async function openDesk(
       });
       const { decided } = await attributeOrders(db, {
         job,
-        sources: sources.map((source) => ({ source, credited: given.credited ?? null })),
+        sources: sources.map((source) => ({
+          source,
+          orderPlatform: `platform of ${job}`,
+          credited: given.credited ?? null,
+        })),
         brandId,
         revenue: given.revenue ?? 'total',
+        start: given.start ?? null,
         codesHash: hash,
       });
       return decided;

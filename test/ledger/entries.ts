@@ -14,7 +14,7 @@ export type Worker = { readonly owner: string; readonly runId: string; readonly 
 
 export async function startWorker(
   db: Database,
-  options: { ttlMs?: number; accountId?: string; name?: string } = {},
+  options: { ttlMs?: number; accountId?: string; name?: string; backfillId?: string } = {},
 ): Promise<Worker> {
   const owner = randomUUID();
   const name = options.name ?? `job:${owner}`;
@@ -23,7 +23,12 @@ export async function startWorker(
   return {
     owner,
     runId,
-    claim: createClaimer(db, { owner, runId, accountId: options.accountId ?? ACCOUNT }),
+    claim: createClaimer(db, {
+      owner,
+      runId,
+      accountId: options.accountId ?? ACCOUNT,
+      backfillId: options.backfillId ?? null,
+    }),
   };
 }
 

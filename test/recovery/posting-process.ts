@@ -78,10 +78,10 @@ async function post(orders: PostingOrders): Promise<void> {
   diagnostics.subscribe('undici:client:sendHeaders', (message) => {
     if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
   });
-  const claim = createClaimer(db, { owner, runId, accountId });
+  const claim = createClaimer(db, { owner, runId, accountId, backfillId: null });
   const record = createRecorder(db);
   const spool = openSpool(orders.spoolFolder, owner);
-  await postEntries(readyEntries(db, { job: JOB, limit: null }), {
+  await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
     claim: async (entryId) => {
       pass('before_claim');
       const entry = await claim(entryId);

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+export type RequestTurnsOptions = {
+  /** Of the account: all processes together. 0 means no limit. */
+  readonly requestsPerSecond: number;
+  /** A run comes first; a backfill takes what runs leave, and beside a run at work a tenth of the limit. */
+  readonly priority: 'run' | 'backfill';
+};
+
+/**
+ * Waits for its place in the line of this process, then takes a turn among all processes of the account.
+ *
+ * @param signal ends the wait in the line.
+ * @returns how long until the turn, in milliseconds.
+ */
+export type TakeTurn = (signal: AbortSignal) => Promise<number>;
+
+/** Turns that are taken at once, so that a fast lane does not ask the database for each: those of so many milliseconds. */
+const BATCH_MS = 50;
+/** A run that has asked for a turn within this time is at work. */
+const RUN_AT_WORK_MS = 2_000;
+/** Beside a run a backfill takes one turn in so many: the run is a tenth slower at most. */
+const BACKFILL_ONE_IN = 10;
+/** How soon a backfill that was sent away asks again. */
+const ASK_AGAIN_MS = 200;
+/** No honest line is this long: the database's clock was set back. */
+const LONGEST_LINE_MS = 60_000;
+
+/**
+ * The one rate limit of an account, kept by all of its processes together: turns at an even pace, on the database's clock. A process
+ * has one batch of turns at most, so that little is lost when it ends.
+ */
+export function createRequestTurns(db: Database, options: RequestTurnsOptions): TakeTurn {
+  const { requestsPerSecond } = options;
+  if (requestsPerSecond === 0) return async () => 0;
+  const gapMs = 1_000 / requestsPerSecond;
+  const batch = Math.max(1, Math.floor(BATCH_MS / gapMs));
+  let line: Promise<unknown> = Promise.resolve();
+  let left = 0;
+  let nextAt = 0;
+
+  async function next(signal: AbortSignal): Promise<number> {
+    while (left === 0 && !signal.aborted) {
+      // When the database is away, claims say so; until then its pace is kept here.
+      const waitMs = await takeTurns(db, { ...options, gapMs, count: batch }).catch(() => gapMs);
+      if (waitMs !== null) {
+        left = batch;
+        nextAt = performance.now() + waitMs;
+      } else {
+        await rest(ASK_AGAIN_MS, signal);
+      }
+    }
+    if (signal.aborted) return 0;
+    left -= 1;
+    const waitMs = Math.max(0, nextAt - performance.now());
+    nextAt += gapMs;
+    return waitMs;
+  }
+
+  return (signal) => {
+    const turn = line.then(() => next(signal));
+    // Whoever comes after asks when this turn has come.
+    line = turn.then((waitMs) => rest(waitMs, signal));
+    return turn;
+  };
+}
+
+function rest(waitMs: number, signal: AbortSignal): Promise<void> {
+  if (waitMs <= 0 || signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, waitMs);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** @returns how long until the first of the turns, in milliseconds; null for a backfill that must stand back. */
+async function takeTurns(
+  db: Database,
+  { priority, gapMs, count }: RequestTurnsOptions & { readonly gapMs: number; readonly count: number },
+): Promise<number | null> {
+  const isRun = priority === 'run';
+  const takenMs = gapMs * count;
+  const backfillGapMs = takenMs * BACKFILL_ONE_IN;
+  const { rows } = await sql<{ wait_ms: string }>`
+    with lost_in_a_crash as materialized (select set_config('synchronous_commit', 'off', true)),
+    now as materialized (select clock_timestamp() as at from lost_in_a_crash)
+    insert into ops.request_turns as t (next_turn_at, run_turn_at, backfill_turn_at)
+    select at + ${takenMs} * interval '1 millisecond', case when ${isRun} then at end, case when not ${isRun} then at end from now
+    on conflict (only_row) do update
+    set next_turn_at = case
+          when t.next_turn_at > clock_timestamp() + ${LONGEST_LINE_MS} * interval '1 millisecond' then clock_timestamp()
+          else greatest(t.next_turn_at, clock_timestamp()) end + ${takenMs} * interval '1 millisecond',
+        run_turn_at = case when ${isRun} then clock_timestamp() else t.run_turn_at end,
+        backfill_turn_at = case when ${isRun} then t.backfill_turn_at else clock_timestamp() end
+    where ${isRun} or t.run_turn_at is null
+      or t.run_turn_at <= clock_timestamp() - ${RUN_AT_WORK_MS} * interval '1 millisecond'
+      or t.backfill_turn_at is null or t.backfill_turn_at <= clock_timestamp() - ${backfillGapMs} * interval '1 millisecond'
+    returning extract(epoch from next_turn_at - clock_timestamp()) * 1000 - ${takenMs}::double precision as wait_ms`.execute(
+    db,
+  );
+  const [row] = rows;
+  return row === undefined ? null : Math.max(0, Number(row.wait_ms));
+}
