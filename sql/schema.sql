@@ -2277,6 +2277,7 @@ CREATE TABLE intake.contacts (
     purpose text NOT NULL,
     influencer_list text NOT NULL,
     contact_hashes uuid[] NOT NULL,
+    split_from bigint,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
     CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
@@ -2289,7 +2290,7 @@ COMMENT ON TABLE intake.contacts IS 'The only place of plain addresses: one row 
 
 COMMENT ON COLUMN intake.contacts.batch_id IS 'Counts up.';
 
-COMMENT ON COLUMN intake.contacts.job IS 'Job that sends it.';
+COMMENT ON COLUMN intake.contacts.job IS 'Job that read them.';
 
 COMMENT ON COLUMN intake.contacts.brand_id IS 'Brand that it is submitted for.';
 
@@ -2300,6 +2301,8 @@ COMMENT ON COLUMN intake.contacts.purpose IS 'submit (to identify_influencers) o
 COMMENT ON COLUMN intake.contacts.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
 
 COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash, in the same order.';
+
+COMMENT ON COLUMN intake.contacts.split_from IS 'Batch that was refused, of which this is a half.';
 
 COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
 
@@ -3563,7 +3566,7 @@ CREATE INDEX codes_by_code ON intake.codes USING btree (job, code_folded);
 
 CREATE INDEX contacts_file ON intake.contacts USING btree (source_file_id);
 
-CREATE INDEX contacts_job ON intake.contacts USING btree (job, purpose, batch_id);
+CREATE INDEX contacts_waiting ON intake.contacts USING btree (brand_id, purpose, batch_id);
 
 CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_file_id);
 

@@ -25,20 +25,22 @@ create table intake.contacts (
   purpose text not null check (purpose in ('submit', 'lookup')),
   influencer_list text not null,
   contact_hashes uuid[] not null check (cardinality(contact_hashes) > 0),
+  split_from bigint,
   created_at timestamptz not null default now()
 ) with (autovacuum_vacuum_threshold = 20, autovacuum_vacuum_scale_factor = 0);
 -- Addresses do not get much shorter, and the time is better spent otherwise.
 alter table intake.contacts alter column influencer_list set storage external, alter column contact_hashes set storage external;
-create index contacts_job on intake.contacts (job, purpose, batch_id);
+create index contacts_waiting on intake.contacts (brand_id, purpose, batch_id);
 create index contacts_file on intake.contacts (source_file_id);
 comment on table intake.contacts is 'The only place of plain addresses: one row a batch that waits to be sent. Deleted as soon as the service has taken it.';
 comment on column intake.contacts.batch_id is 'Counts up.';
-comment on column intake.contacts.job is 'Job that sends it.';
+comment on column intake.contacts.job is 'Job that read them.';
 comment on column intake.contacts.brand_id is 'Brand that it is submitted for.';
 comment on column intake.contacts.source_file_id is 'File that stated them. It counts once that file is sealed.';
 comment on column intake.contacts.purpose is 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
 comment on column intake.contacts.influencer_list is 'Addresses as a JSON array, exactly as they are sent.';
 comment on column intake.contacts.contact_hashes is 'Each address'' contact_hash, in the same order.';
+comment on column intake.contacts.split_from is 'Batch that was refused, of which this is a half.';
 comment on column intake.contacts.created_at is 'When it was staged.';
 
 create table ledger.contact_key (
@@ -73,9 +75,9 @@ create table ledger.contacts (
 comment on table ledger.contacts is 'One row a customer and brand, without the address: whether it was submitted. What the service made of it, it does not say (see ledger.lookups).';
 comment on column ledger.contacts.contact_hash is 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
 comment on column ledger.contacts.brand_id is 'Brand that it is submitted for.';
-comment on column ledger.contacts.state is 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (never sent).';
+comment on column ledger.contacts.state is 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
 comment on column ledger.contacts.state_reason is 'Why it was refused, in the service''s words, addresses masked.';
-comment on column ledger.contacts.source is 'Source that stated it first; of an unsubscribed one, the source that said so: only that one can take it back.';
+comment on column ledger.contacts.source is 'Source that stated it first; of an unsubscribed one, the source that said so.';
 comment on column ledger.contacts.staged_file_id is 'File with which it waits to be submitted, for the first time or again; null when it does not wait.';
 comment on column ledger.contacts.batch_id is 'Batch that it was last submitted or refused with.';
 comment on column ledger.contacts.submissions is 'How often the service took it.';

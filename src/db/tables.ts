@@ -260,7 +260,7 @@ export interface IntakeContacts {
    */
   influencer_list: string;
   /**
-   * Job that sends it.
+   * Job that read them.
    */
   job: string;
   /**
@@ -271,6 +271,10 @@ export interface IntakeContacts {
    * File that stated them. It counts once that file is sealed.
    */
   source_file_id: Int8;
+  /**
+   * Batch that was refused, of which this is a half.
+   */
+  split_from: Int8 | null;
 }
 
 export interface IntakeOrderContinuations {

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
+import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
 
@@ -17,6 +18,8 @@ export type BeginFileOptions = {
   readonly reader: string;
   /** Reads a held file again though nothing about it has changed. */
   readonly again?: boolean;
+  /** Orders when not given. A file that was read for one is still new to the other. */
+  readonly readFor?: ReadFor;
 };
 
 export type BegunFile =
@@ -42,7 +45,7 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
         known.layout_hash !== options.layoutHash || known.hold_is_transient || options.again === true;
       if (state === 'held' && !isWorthIt) return { kind: 'known', sourceFileId, state };
     }
-    await takeOver(trx, options.source);
+    await takeOver(trx, options);
     return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };
   });
 }
@@ -54,18 +57,28 @@ type KnownFile = {
   hold_is_transient: boolean;
 };
 
-async function lockFile(trx: Transaction<DB>, { source, file }: BeginFileOptions): Promise<KnownFile | null> {
+async function lockFile(
+  trx: Transaction<DB>,
+  { source, file, readFor = 'orders' }: BeginFileOptions,
+): Promise<KnownFile | null> {
   const { rows } = await sql<KnownFile>`
     select source_file_id, state, layout_hash, hold_is_transient from intake.source_files
-    where source = ${source} and uri = ${file.uri} and version = ${file.version} for update`.execute(trx);
+    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} for update`.execute(
+    trx,
+  );
   return rows[0] ?? null;
 }
 
 /** Fences off readers that died, or lost their lease: a new reader's id is theirs no more. Then clears what they had staged. */
-async function takeOver(trx: Transaction<DB>, source: string): Promise<void> {
+async function takeOver(
+  trx: Transaction<DB>,
+  { source, readFor = 'orders' }: BeginFileOptions,
+): Promise<void> {
   const { rows } = await sql<{ source_file_id: string }>`
     update intake.source_files set reader = gen_random_uuid()
-    where source = ${source} and state = 'reading' returning source_file_id`.execute(trx);
+    where source = ${source} and read_for = ${readFor} and state = 'reading' returning source_file_id`.execute(
+    trx,
+  );
   for (const row of rows) await clearStaged(trx, row.source_file_id);
 }
 
@@ -74,11 +87,11 @@ async function open(
   options: BeginFileOptions,
   sourceFileId: string | null,
 ): Promise<string> {
-  const { source, file, layout, layoutHash, runId, reader } = options;
+  const { source, file, layout, layoutHash, runId, reader, readFor = 'orders' } = options;
   const { rows } = await (sourceFileId === null
     ? sql<{ source_file_id: string }>`
-        insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
-        values (${source}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
+        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
+        values (${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
                 ${reader}::uuid, ${runId}::bigint)
         returning source_file_id`
     : sql<{ source_file_id: string }>`

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 
 /**
@@ -8,15 +9,21 @@ import type { SourceFile } from '../model/source.ts';
  */
 export async function selectUnread(
   db: Database,
-  options: { readonly source: string; readonly layoutHash: string; readonly files: readonly SourceFile[] },
+  options: {
+    readonly source: string;
+    readonly layoutHash: string;
+    readonly files: readonly SourceFile[];
+    /** Orders when not given. */
+    readonly readFor?: ReadFor;
+  },
 ): Promise<readonly SourceFile[]> {
-  const { source, layoutHash, files } = options;
+  const { source, layoutHash, files, readFor = 'orders' } = options;
   const { rows } = await sql<{ position: string }>`
     select f.position - 1 as position
     from jsonb_to_recordset(${JSON.stringify(files.map(({ uri, version }, index) => ({ position: index + 1, uri, version })))}::jsonb)
       as f(position int, uri text, version text)
     left join intake.source_files known
-      on known.source = ${source} and known.uri = f.uri and known.version = f.version
+      on known.source = ${source} and known.read_for = ${readFor} and known.uri = f.uri and known.version = f.version
     where known.source_file_id is null or known.state = 'reading'
       or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
     order by f.position`.execute(db);

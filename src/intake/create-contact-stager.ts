@@ -1,0 +1,131 @@
+import type { Database } from '../db/connect.ts';
+import type { ContactBatch, PassedOver, StatedContact } from '../model/contact.ts';
+import type { RejectedRow } from '../model/record.ts';
+import { createContactPacks } from './contact-packs.ts';
+import type { FileRead } from './fence.ts';
+import { stageContacts } from './stage-contacts.ts';
+import { stageRejected } from './stage-leftovers.ts';
+import { storeContactBatches } from './store-contact-batches.ts';
+
+export type ContactStagerOptions = FileRead & {
+  readonly runId: string;
+  readonly job: string;
+  readonly brandId: string;
+  /** Addresses of one call. */
+  readonly batchSize: number;
+  readonly recheckAfterDays: number | null;
+  /** Whom the job would look up; null: nobody. */
+  readonly isWanted: ((contact: StatedContact) => boolean) | null;
+  /** Customers of this file to look up at most. */
+  readonly lookupBudget: number;
+};
+
+/** What a file's customers came to. */
+export type ContactTotals = {
+  /** Rows of customers, those passed over included. */
+  readonly contactRows: number;
+  readonly passedOver: Readonly<Record<PassedOver, number>>;
+  readonly new: number;
+  /** Whose addresses were stored, to be submitted. */
+  readonly toSubmit: number;
+  /** Waited to be submitted, and have unsubscribed since. */
+  readonly withdrawn: number;
+  readonly lookups: { readonly within: number; readonly beyond: number };
+};
+
+/** Stages the customers of one file while the next ones are being read. As `Stager` of orders. */
+export type ContactStager = {
+  add(batch: ContactBatch): Promise<boolean>;
+  finish(): Promise<ContactTotals | null>;
+};
+
+/** As in create-stager.ts: one statement at work, one waiting, one being read. */
+const MAX_WAITING = 2;
+const STATEMENT_CONTACTS = 2_000;
+
+export function createContactStager(db: Database, options: ContactStagerOptions): ContactStager {
+  const packs = createContactPacks(options);
+  const passedOver = { no_address: 0, no_consent: 0, unsubscribed: 0 };
+  const totals = { contactRows: 0, new: 0, withdrawn: 0 };
+  const waiting: Promise<void>[] = [];
+  let last: Promise<void> = Promise.resolve();
+  let isLost = false;
+  let gathered: StatedContact[] = [];
+  let rejected: RejectedRow[] = [];
+
+  async function stage(given: readonly StatedContact[], bad: readonly RejectedRow[]): Promise<void> {
+    if (isLost) return;
+    const contacts = unite(given);
+    const wanted = options.isWanted === null ? null : contacts.map(options.isWanted);
+    const staged =
+      contacts.length === 0 ? NOTHING : await stageContacts(db, { ...options, contacts, wanted });
+    if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
+      isLost = true;
+      return;
+    }
+    for (const [place, contact] of contacts.entries()) packs.add(contact, staged.verdicts[place] ?? '');
+    totals.contactRows += given.length;
+    totals.new += staged.new;
+    totals.withdrawn += staged.withdrawn;
+    await store(false);
+  }
+
+  async function store(all: boolean): Promise<void> {
+    const batches = packs.take(all);
+    if (batches.length > 0 && !(await storeContactBatches(db, { ...options, batches }))) isLost = true;
+  }
+
+  function stageGathered(): void {
+    const [contacts, bad] = [gathered, rejected];
+    gathered = [];
+    rejected = [];
+    last = last.then(() => stage(contacts, bad));
+    // Reported by the await of this or a later call; without this a failure in between would end the process.
+    last.catch(() => {});
+    waiting.push(last);
+  }
+
+  return {
+    async add(batch) {
+      for (const contact of batch.contacts) gathered.push(contact);
+      for (const row of batch.rejected) rejected.push(row);
+      for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
+        passedOver[reason] += batch.passedOver[reason];
+      totals.contactRows += batch.passedOver.no_address + batch.passedOver.no_consent;
+      if (gathered.length + rejected.length < STATEMENT_CONTACTS) return !isLost;
+      stageGathered();
+      if (waiting.length > MAX_WAITING) await waiting.shift();
+      return !isLost;
+    },
+    async finish() {
+      stageGathered();
+      await last;
+      if (!isLost) await store(true);
+      if (isLost) return null;
+      return { ...totals, passedOver, toSubmit: packs.submitted(), lookups: packs.lookedUp() };
+    },
+  };
+}
+
+const NOTHING = { verdicts: '', new: 0, withdrawn: 0 };
+
+/** Each customer once, because a statement does not see what it inserts itself: whoever has unsubscribed in one row has. */
+function unite(contacts: readonly StatedContact[]): readonly StatedContact[] {
+  const byHash = new Map<string, StatedContact>();
+  for (const contact of contacts) {
+    const known = byHash.get(contact.hash);
+    byHash.set(contact.hash, known === undefined ? contact : merge(known, contact));
+  }
+  return byHash.size === contacts.length ? contacts : [...byHash.values()];
+}
+
+function merge(one: StatedContact, other: StatedContact): StatedContact {
+  return {
+    ...one,
+    isUnsubscribed: one.isUnsubscribed || other.isUnsubscribed,
+    ordersCount: other.ordersCount ?? one.ordersCount,
+    spent: other.spent ?? one.spent,
+    currency: other.spent === null ? one.currency : other.currency,
+    boughtWithCode: one.boughtWithCode || other.boughtWithCode,
+  };
+}

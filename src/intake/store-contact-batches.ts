@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { ContactHash } from '../model/contact.ts';
+import { type FileRead, fenceOf } from './fence.ts';
+import { toArray } from './stage-contacts.ts';
+
+/** A batch that is to wait, with its plain addresses. */
+export type ContactsToStore = {
+  readonly purpose: 'submit' | 'lookup';
+  readonly addresses: readonly string[];
+  readonly hashes: readonly ContactHash[];
+};
+
+/** Stores batches until they are sent. @returns false when another reader has taken the file over: nothing was stored. */
+export async function storeContactBatches(
+  db: Database,
+  options: FileRead & {
+    readonly job: string;
+    readonly brandId: string;
+    readonly batches: readonly ContactsToStore[];
+  },
+): Promise<boolean> {
+  const { job, brandId, batches } = options;
+  const rows = batches.map(
+    ({ purpose, addresses, hashes }) =>
+      sql`(${purpose}::text, ${JSON.stringify(addresses)}::text, ${toArray(hashes)}::uuid[])`,
+  );
+  const { rows: answer } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(options)}),
+    inserted as (
+      insert into intake.contacts (job, brand_id, source_file_id, purpose, influencer_list, contact_hashes)
+      select ${job}, ${brandId}, f.source_file_id, g.purpose, g.influencer_list, g.contact_hashes
+      from fence f cross join (values ${sql.join(rows)}) as g(purpose, influencer_list, contact_hashes)
+    )
+    select count(*) as fenced from fence`.execute(db);
+  return answer[0]?.fenced === '1';
+}
