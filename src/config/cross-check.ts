@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { PipelineConfig, SourceSettings } from '../model/config.ts';
+import type { JobSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import { didYouMean } from './did-you-mean.ts';
@@ -21,7 +21,10 @@ export function crossCheck(
     ...checkApi(config),
     ...checkDatabase(config),
     ...checkServe(config),
-    ...Object.values(config.sources).flatMap((source) => [...checkSource(source, config.path)]),
+    ...Object.values(config.sources).flatMap((source) => [
+      ...checkSource(source, config.path),
+      ...checkPlatform(source, config),
+    ]),
     ...checkJobs(config, sourceNames),
   ];
   return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));
@@ -154,12 +157,54 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
       }
       taken.set(claim, other ?? job.name);
     }
-    if (job.codes !== null && !isFile(job.codes)) {
+    yield* checkCustomers(job, { taken, path: at('brand_id') });
+    if (job.kind === 'mirror-account') {
+      const other = taken.get(job.kind);
+      if (other !== undefined) {
+        const help = 'One job mirrors all of the account. Take one of them out.';
+        yield {
+          path: at('kind'),
+          message: `${title} mirrors the account, which jobs.${other} does already.`,
+          help,
+        };
+      }
+      taken.set(job.kind, job.name);
+    }
+    if (job.kind === 'attribute-orders' && job.codes !== null && !isFile(job.codes)) {
       const help =
         'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
       yield { path: at('codes'), message: `${title}.codes: there is no file ${shortPath(job.codes)}.`, help };
     }
   }
+}
+
+/** One job a brand: then no two runs can submit the same customer. */
+function* checkCustomers(
+  job: JobSettings,
+  { taken, path }: { readonly taken: Map<string, string>; readonly path: ConfigPath },
+): Generator<Finding> {
+  if (job.kind !== 'identify-customers') return;
+  const claim = `${job.kind} of brand ${job.brandId}`;
+  const other = taken.get(claim);
+  taken.set(claim, other ?? job.name);
+  if (other === undefined) return;
+  yield {
+    path,
+    message: `jobs.${job.name} identifies the customers of brand ${job.brandId}, which jobs.${other} does already.`,
+    help: 'Let one job read all sources of a brand: source can be a list.',
+  };
+}
+
+/** Without its platform an order has no identity at the service; only a source that is read for its customers alone needs none. */
+function* checkPlatform(source: SourceSettings, { jobs }: PipelineConfig): Generator<Finding> {
+  const kinds = Object.values(jobs).filter((job) => job.sources.some((name) => name === source.name));
+  const isOfCustomers = kinds.length > 0 && kinds.every(({ kind }) => kind === 'identify-customers');
+  if (source.orderPlatform !== '' || isOfCustomers) return;
+  yield {
+    path: ['sources', source.name, 'order_platform'],
+    message: `sources.${source.name}.order_platform is missing.`,
+    help: 'Add it: the name of the shop platform, for example order_platform: shopify',
+  };
 }
 
 function isFile(path: string): boolean {

@@ -1,3 +1,4 @@
+import type { ConsentRule } from './contact.ts';
 import type { WebhookSettings } from './webhook-event.ts';
 
 /** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
@@ -8,6 +9,7 @@ export type PipelineConfig = {
   readonly database: DatabaseSettings;
   readonly sources: Readonly<Record<string, SourceSettings>>;
   readonly jobs: Readonly<Record<string, JobSettings>>;
+  readonly contacts: ContactSettings;
   readonly webhooks: WebhookSettings;
   readonly serve: ServeSettings;
 };
@@ -20,6 +22,11 @@ export type ServeSettings = {
   readonly port: number;
   /** What runs when it is asked to end may take so long to finish what is on its way, in seconds. */
   readonly graceSeconds: number;
+};
+
+export type ContactSettings = {
+  /** Secret under which e-mail addresses are hashed; empty when none is set. Never changes for a database. */
+  readonly hashKey: string;
 };
 
 export type ApiSettings = {
@@ -53,7 +60,7 @@ export type SourceSettings = {
   readonly uri: string;
   /** Name of a file in `config/layouts/`, without `.yaml`. */
   readonly layout: string;
-  /** Sent as `order_platform`; part of the idempotency key, so it must stay as it is for a source. */
+  /** Sent as `order_platform`; part of the idempotency key, so it must stay as it is for a source. Empty where no orders are read. */
   readonly orderPlatform: string;
   /** IANA zone for times that carry none; null when not given. */
   readonly timeZone: string | null;
@@ -102,7 +109,7 @@ export type JobTiming = {
 };
 
 /** One member for each kind of job; `kind` tells them apart. All have `name`, `schedule` and `sources` (empty for one that reads no exports). */
-export type JobSettings = AttributeOrdersSettings;
+export type JobSettings = AttributeOrdersSettings | IdentifyCustomersSettings | MirrorAccountSettings;
 
 export type AttributeOrdersSettings = JobTiming & {
   readonly name: string;
@@ -119,4 +126,50 @@ export type AttributeOrdersSettings = JobTiming & {
   readonly startDate: string | null;
   /** Declared: nothing else records the orders of this brand. */
   readonly soleChannel: boolean;
+};
+
+export type IdentifyCustomersSettings = JobTiming & {
+  readonly name: string;
+  readonly kind: 'identify-customers';
+  /** Names of sources, at least one: exports of customers, or of orders. */
+  readonly sources: readonly string[];
+  /** A whole number, as the service has it. */
+  readonly brandId: string;
+  /** Whose consent is needed. */
+  readonly consent: ConsentRule;
+  /** Addresses of one call. */
+  readonly batchSize: number;
+  /** Sent with each call: a label of the service's web application; null: none. */
+  readonly sourceType: string | null;
+  /** After so many days a customer who is read again is submitted, or looked up, again; null: never. */
+  readonly recheckAfterDays: number | null;
+  /** Who is looked up in real time besides; null: nobody. */
+  readonly lookup: LookupSettings | null;
+};
+
+/** Who is looked up in real time. Without any of the three conditions everybody is; else whoever meets one of them. */
+export type LookupSettings = {
+  /** Questions of one run at most. */
+  readonly budget: number;
+  /** So many orders, or more. */
+  readonly minOrders: number | null;
+  /** So much spent, or more, in the currency of the export. */
+  readonly minSpent: number | null;
+  /** Has used a discount code. */
+  readonly withCode: boolean;
+};
+
+export type MirrorAccountSettings = JobTiming & {
+  readonly name: string;
+  readonly kind: 'mirror-account';
+  /** Empty: it reads no exports. */
+  readonly sources: readonly string[];
+  /** Requests of one run at most. */
+  readonly budget: number;
+  /** Of them, requests that look for deals by handles; 0: none are looked for so. */
+  readonly autocompleteBudget: number;
+  /** A deal is read again so long after it was last read. */
+  readonly refreshAfterHours: number;
+  /** Whether collaborations are asked for with each deal. */
+  readonly collaborations: boolean;
 };

@@ -1,3 +1,4 @@
+import type { MirrorReport } from './mirror-report.ts';
 import type { OrdersReport } from './orders-report.ts';
 
 export type RunStatus = 'ok' | 'issues' | 'failed' | 'interrupted';
@@ -13,7 +14,7 @@ export type RunStop =
   | { readonly kind: 'database_lost'; readonly message: string };
 
 /** What a run came to: one member for each kind of job. */
-export type RunReport = OrdersReport;
+export type RunReport = OrdersReport | MirrorReport;
 
 /** The last event of `run --json`, and what is stored with the run. */
 export type RunFinished<Report extends RunReport = RunReport> = {

@@ -135,7 +135,9 @@ describe('a good file', () => {
 
   test('the file that comes with the project works as it stands', () => {
     copyFileSync(new URL('../../config/pipeline.yaml', import.meta.url), join(folder, 'shipped.yaml'));
-    expect(loadConfig(join(folder, 'shipped.yaml'), {}).jobs['attribute-orders']?.brandId).toBe('4819');
+    expect(loadConfig(join(folder, 'shipped.yaml'), {}).jobs['attribute-orders']).toMatchObject({
+      brandId: '4819',
+    });
   });
 
   test('a folder and a codes file are found relative to the file', () => {
@@ -247,7 +249,7 @@ describe('problems', () => {
       'an unknown section',
       'jobs:',
       'alerts: {}\njobs:',
-      { help: 'Remove it, or use one of: api, database, sources, jobs, webhooks, serve.' },
+      { help: 'Remove it, or use one of: api, database, sources, jobs, contacts, webhooks, serve.' },
     ],
     [
       'a word for a number',
@@ -290,7 +292,9 @@ describe('problems', () => {
       'an unknown kind of job',
       'kind: attribute-orders',
       'kind: atribute-orders',
-      { help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders.' },
+      {
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account.',
+      },
     ],
     [
       'a name that cannot be typed',

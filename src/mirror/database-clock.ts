@@ -1,0 +1,13 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+/**
+ * A clock that follows the database's, so that instants of different machines can be compared. It is never ahead of it: "before the
+ * request" stays true.
+ */
+export async function openDatabaseClock(db: Database): Promise<() => Date> {
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  const readAt = performance.now();
+  const at = rows[0]?.at.getTime() ?? 0;
+  return () => new Date(at + performance.now() - readAt);
+}

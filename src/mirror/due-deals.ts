@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+/** A deal to be read, and the digest of the answer that is published; null when there is none. */
+export type DueDeal = { readonly dealId: string; readonly answerHash: string | null };
+
+/** Small beside the requests that it takes to read them. */
+const PAGE_SIZE = 2_000;
+
+const MS_PER_HOUR = 3_600_000;
+
+export type DueOptions = {
+  /** The start of the run, by the database's clock. */
+  readonly now: Date;
+  readonly refreshAfterHours: number;
+};
+
+/**
+ * Deals to read, those never read first and then those read longest ago, in pages. What an earlier run has read and could not publish is
+ * not read again.
+ */
+export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerator<readonly DueDeal[]> {
+  let after = { readAt: '-infinity', dealId: '' };
+  for (;;) {
+    const { rows } = await sql<{ deal_id: string; answer_hash: string | null; read_at: string }>`
+      select deal_id, answer_hash, read_at from (
+        select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
+        from mirror.known_deals k where ${isDue(options)}) d
+      where (order_at, deal_id) > (${after.readAt}::timestamptz, ${after.dealId})
+      order by order_at, deal_id limit ${PAGE_SIZE}`.execute(db);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map((row) => ({ dealId: row.deal_id, answerHash: row.answer_hash }));
+    after = { readAt: last.read_at, dealId: last.deal_id };
+  }
+}
+
+/** How many deals are due, by the way they were met first. */
+export async function countDueDeals(
+  db: Database,
+  options: DueOptions,
+): Promise<Readonly<Record<string, number>>> {
+  const { rows } = await sql<{ first_way: string; deals: string }>`
+    select first_way, count(*) as deals from mirror.known_deals k where ${isDue(options)}
+    group by first_way order by first_way`.execute(db);
+  return Object.fromEntries(rows.map((row) => [row.first_way, Number(row.deals)]));
+}
+
+/**
+ * Due is a deal that was never read, was read too long ago, was named by an event since, or was not found and must be asked for once more.
+ * One that is gone, or failed, rests until `not_before`, unless an event names it.
+ */
+function isDue({ now, refreshAfterHours }: DueOptions) {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const staleAt = sql`${new Date(now.getTime() - refreshAfterHours * MS_PER_HOUR).toISOString()}::timestamptz`;
+  return sql`(
+    (event_at > greatest(read_at, not_found_at)
+      or (not_before is not null and not_before <= ${at})
+      or (not_before is null and (read_at is null or read_at <= ${staleAt} or not_found_at is not null)))
+    and not exists (
+      select from mirror.staged s
+      where s.record_kind = 'deal' and s.record_id = k.deal_id and s.fetched_at > ${staleAt}))`;
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { type AskedPrefix, firstPrefixes } from './split-prefixes.ts';
+
+/** What came of asking for a prefix. */
+export type PrefixAnswer = {
+  readonly prefix: string;
+  readonly askedAt: Date;
+  /** Null when it could not be asked. */
+  readonly answer: { readonly size: number; readonly answerHash: string } | null;
+  readonly problem: string | null;
+};
+
+/** The tree begins with one letter each. */
+export async function plantPrefixes(db: Database): Promise<void> {
+  await sql`
+    insert into mirror.prefixes (prefix)
+    select prefix from jsonb_array_elements_text(${toJsonParameter(firstPrefixes())}::jsonb) prefix
+    where not exists (select from mirror.prefixes)`.execute(db);
+}
+
+/**
+ * Prefixes to ask for: short ones that were never asked for first, then those asked for longest ago. Split ones are not asked for again:
+ * the longer ones have what they had.
+ */
+export async function duePrefixes(
+  db: Database,
+  options: { readonly askedBefore: Date; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ prefix: string }>`
+    select prefix from mirror.prefixes where ${isDue(options)}
+    order by asked_at nulls first, length(prefix), prefix limit ${options.limit}`.execute(db);
+  return rows.map(({ prefix }) => prefix);
+}
+
+export async function countDuePrefixes(
+  db: Database,
+  options: { readonly askedBefore: Date },
+): Promise<number> {
+  const { rows } = await sql<{ due: string }>`
+    select count(*) as due from mirror.prefixes where ${isDue(options)}`.execute(db);
+  return Number(rows[0]?.due ?? 0);
+}
+
+function isDue({ askedBefore }: { readonly askedBefore: Date }) {
+  return sql`(not is_split and (asked_at is null or asked_at <= ${askedBefore.toISOString()}::timestamptz))`;
+}
+
+export async function savePrefixAnswers(db: Database, answers: readonly PrefixAnswer[]): Promise<void> {
+  const rows = answers.map(({ prefix, askedAt, answer, problem }) => ({
+    prefix,
+    asked_at: askedAt.toISOString(),
+    results: answer?.size ?? null,
+    answer_hash: answer?.answerHash ?? null,
+    problem,
+  }));
+  await sql`
+    update mirror.prefixes p
+    set asked_at = a.asked_at, results = coalesce(a.results, p.results), answer_hash = coalesce(a.answer_hash, p.answer_hash),
+        last_error = a.problem
+    from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb)
+      as a(prefix text, asked_at timestamptz, results integer, answer_hash text, problem text)
+    where p.prefix = a.prefix`.execute(db);
+}
+
+export async function askedPrefixes(db: Database): Promise<readonly AskedPrefix[]> {
+  const { rows } = await sql<{ prefix: string; results: number; answer_hash: string; is_split: boolean }>`
+    select prefix, results, answer_hash, is_split from mirror.prefixes where results is not null`.execute(db);
+  return rows.map((row) => ({
+    prefix: row.prefix,
+    results: row.results,
+    answerHash: row.answer_hash,
+    isSplit: row.is_split,
+  }));
+}
+
+export async function growPrefixes(
+  db: Database,
+  split: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
+  if (split.size === 0) return;
+  await inTransaction(db, async (trx) => {
+    await sql`
+      insert into mirror.prefixes (prefix)
+      select prefix from jsonb_array_elements_text(${toJsonParameter([...split.values()].flat())}::jsonb) prefix
+      on conflict do nothing`.execute(trx);
+    await sql`
+      update mirror.prefixes set is_split = true
+      where prefix in (select jsonb_array_elements_text(${toJsonParameter([...split.keys()])}::jsonb))`.execute(
+      trx,
+    );
+  });
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+
+/** A deal id and how it was met: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete. */
+export type Meeting = { readonly dealId: string; readonly way: string };
+
+/** A deal's page may be named instead of its id (sections Deal and Influencer page): `{app_url}/deal/<deal_id>`. */
+const idOf = (column: string) => sql`
+  case when ${sql.ref(column)} ~* '^https?://' then regexp_replace(${sql.ref(column)}, '^.*/deal/([^/?#]+).*$', '\\1')
+       else trim(${sql.ref(column)}) end`;
+
+/**
+ * Takes note of every deal that the ledger, events, codes.csv and orders name.
+ *
+ * @returns how many were new.
+ */
+export async function meetNamedDeals(db: Database): Promise<number> {
+  const { rows } = await sql<{ is_new: boolean }>`
+    ${remember(sql`
+      select distinct on (deal_id, way) deal_id, way, rank from (
+        select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank from ledger.entries where deal_id is not null
+        union all
+        select ${idOf('a.deal_id')}, e.effect, 1 from ledger.answers a join ledger.entries e using (entry_id)
+        where a.deal_id is not null and not a.applied
+        union all
+        select ${idOf('deal_id')}, 'event', 2 from ops.webhook_events where deal_id is not null
+        union all
+        select ${idOf('deal_id')}, 'codes', 3 from intake.codes where deal_id is not null
+        union all
+        select ${idOf('deal_id')}, 'order', 4 from intake.orders where deal_id is not null) n
+      where length(deal_id) between 1 and 200`)}`.execute(db);
+  await sql`
+    update mirror.known_deals k set event_at = e.event_at
+    from (
+      select ${idOf('deal_id')} as deal_id, max(received_at) as event_at from ops.webhook_events
+      where deal_id is not null group by 1) e
+    where e.deal_id = k.deal_id and k.event_at is distinct from e.event_at`.execute(db);
+  return rows.filter((row) => row.is_new).length;
+}
+
+/** Takes note of deals that answers name. @returns how many were new. */
+export async function meetDeals(db: Database, meetings: readonly Meeting[]): Promise<number> {
+  if (meetings.length === 0) return 0;
+  const named = meetings.map(({ dealId, way }) => ({ deal_id: dealId, way }));
+  const { rows } = await sql<{ is_new: boolean }>`
+    ${remember(sql`
+      select distinct deal_id, way, 1 as rank
+      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(deal_id text, way text)
+      where length(deal_id) between 1 and 200`)}`.execute(db);
+  return rows.filter((row) => row.is_new).length;
+}
+
+/** Enters deals with the ways by which they were met; of a known deal, the ways that are new. */
+function remember(named: ReturnType<typeof sql>) {
+  return sql`
+    insert into mirror.known_deals as k (deal_id, first_way, ways)
+    select deal_id, (array_agg(way order by rank, way))[1], array_agg(way order by rank, way)
+    from (${named}) m group by deal_id order by deal_id
+    on conflict (deal_id) do update
+    set ways = k.ways || array(select way from unnest(excluded.ways) way where way <> all (k.ways))
+    where not excluded.ways <@ k.ways
+    returning (xmax = 0) as is_new`;
+}

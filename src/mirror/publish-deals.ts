@@ -1,0 +1,109 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../db/tables.ts';
+
+/** A deal that could not be read rests for so long, doubled each further run, up to the longest. */
+const FIRST_REST = '1 hour';
+const LONGEST_REST = '7 days';
+/** The service may bring back a deal that is gone: it is asked again so rarely. */
+const GONE_REST = '7 days';
+
+/**
+ * Drops staged answers that are older than what is published, and sightings of content that is published no longer: both are left by a
+ * process that was paused for longer than its lease.
+ *
+ * @returns how many deals.
+ */
+export async function dropOutdated(trx: Transaction<DB>): Promise<number> {
+  const { rows } = await sql`
+    delete from mirror.staged s using mirror.known_deals k
+    where s.record_kind = 'deal' and k.deal_id = s.record_id
+      and (s.fetched_at <= greatest(k.read_at, k.not_found_at)
+        or (s.outcome = 'unchanged' and s.answer_hash is distinct from k.answer_hash))
+    returning 1`.execute(trx);
+  for (const [kind, table, key] of LISTED) {
+    await sql`
+      delete from mirror.staged s using ${sql.table(table)} v
+      where s.record_kind = ${kind} and v.${sql.ref(key)} = s.record_id and v.is_latest
+        and s.fetched_at <= greatest(v.seen_at, v.valid_to)`.execute(trx);
+  }
+  return rows.length;
+}
+
+const LISTED = [
+  ['brand', 'mirror.brand_versions', 'brand_id'],
+  ['dealflow', 'mirror.dealflow_versions', 'dealflow_id'],
+] as const;
+
+/**
+ * Ends deals, and their collaborations, of which the service has now said in two runs that there are none. The second time counts only
+ * in a run that could read another deal: a wrong base address answers 404 too.
+ *
+ * @returns how many deals are gone now, and how many were gone before and still are.
+ */
+export async function endGoneDeals(
+  trx: Transaction<DB>,
+): Promise<{ readonly gone: number; readonly still: number }> {
+  const { rows } = await sql<{ is_new: boolean }>`
+    update mirror.known_deals k
+    set deleted_at = coalesce(k.deleted_at, s.fetched_at), answer_hash = null, failures = 0, last_error = null,
+        not_before = s.fetched_at + ${GONE_REST}::interval
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome = 'not_found' and s.record_id = k.deal_id and k.not_found_at is not null
+      and (k.deleted_at is not null
+        or exists (select from mirror.staged r where r.record_kind = 'deal' and r.outcome in ('read', 'unchanged')))
+    returning k.deleted_at = s.fetched_at as is_new`.execute(trx);
+  for (const table of ['mirror.deal_versions', 'mirror.collaboration_versions']) {
+    await sql`
+      update ${sql.table(table)} v set valid_to = k.not_found_at
+      from mirror.known_deals k
+      where k.deal_id = v.deal_id and k.deleted_at is not null and v.is_current and v.valid_from < k.not_found_at`.execute(
+      trx,
+    );
+  }
+  const gone = rows.filter((row) => row.is_new).length;
+  return { gone, still: rows.length - gone };
+}
+
+/**
+ * Ends collaborations that their deal's list no longer shows. An answer without such a list, or with an empty one, ends nothing.
+ *
+ * @returns how many.
+ */
+export async function endGoneCollaborations(trx: Transaction<DB>): Promise<number> {
+  const { rows } = await sql`
+    update mirror.collaboration_versions v set valid_to = s.fetched_at
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome = 'read' and jsonb_array_length(s.collaborations) > 0
+      and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
+      and not exists (
+        select from jsonb_array_elements(s.collaborations) c where c ->> 'record_id' = v.collab_id)
+    returning 1`.execute(trx);
+  return rows.length;
+}
+
+/** Notes for each deal that was asked for how that went. @returns deals seen unchanged, and those that could not be read. */
+export async function stampDeals(
+  trx: Transaction<DB>,
+): Promise<{ readonly unchanged: number; readonly failed: number }> {
+  const seen = await sql<{ outcome: string }>`
+    update mirror.known_deals k
+    set read_at = s.fetched_at, answer_hash = s.answer_hash, not_found_at = null, deleted_at = null, failures = 0, last_error = null,
+        not_before = null
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome in ('read', 'unchanged') and s.record_id = k.deal_id
+    returning s.outcome`.execute(trx);
+  const failed = await sql`
+    update mirror.known_deals k
+    set failures = k.failures + 1, last_error = s.problem,
+        not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at) else k.not_found_at end,
+        not_before = case when s.outcome = 'failed'
+          then s.fetched_at + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
+    from mirror.staged s
+    where s.record_kind = 'deal' and s.outcome in ('not_found', 'failed') and s.record_id = k.deal_id
+      and (k.deleted_at is null or s.outcome = 'failed')
+    returning 1`.execute(trx);
+  return {
+    unchanged: seen.rows.filter(({ outcome }) => outcome === 'unchanged').length,
+    failed: failed.rows.length,
+  };
+}

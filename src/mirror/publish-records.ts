@@ -1,0 +1,98 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { DB } from '../db/tables.ts';
+import type { RecordCounts } from '../model/mirror-report.ts';
+import type { RecordShape } from './record-shapes.ts';
+
+/** Records that were read: (id, row_hash, fields, raw, drift, fetched_at), each id once. */
+export type Incoming = RawBuilder<unknown>;
+
+/** What is staged of a kind. */
+export function stagedRecords(kind: RecordShape['kind']): Incoming {
+  if (kind === 'collaboration') {
+    return sql`(
+      select distinct on (c.record_id) c.record_id as id, c.row_hash, c.fields, c.raw, c.drift, s.fetched_at
+      from mirror.staged s cross join lateral jsonb_to_recordset(s.collaborations)
+        as c(record_id text, row_hash text, fields jsonb, raw jsonb, drift jsonb)
+      where s.record_kind = 'deal' and s.outcome = 'read' and s.collaborations is not null
+      order by c.record_id, s.fetched_at desc)`;
+  }
+  return sql`(
+    select record_id as id, row_hash, fields, raw, drift, fetched_at from mirror.staged
+    where record_kind = ${kind} and outcome = 'read')`;
+}
+
+/**
+ * Ends the versions that no longer hold and begins those that do: one for each new or changed record, none for an unchanged one.
+ */
+export async function publishVersions(
+  trx: Transaction<DB>,
+  shape: RecordShape,
+  runId: string,
+): Promise<Omit<RecordCounts, 'gone'>> {
+  const table = sql.table(shape.table);
+  const key = sql.ref(shape.key);
+  const incoming = stagedRecords(shape.kind);
+  // A record that is back after it was gone gets a version too, however equal: its history has a gap.
+  await sql`
+    update ${table} v set is_latest = false, valid_to = coalesce(v.valid_to, i.fetched_at)
+    from ${incoming} i
+    where v.is_latest and v.${key} = i.id and (v.row_hash <> i.row_hash or v.valid_to is not null)`.execute(
+    trx,
+  );
+
+  const names = sql.join(shape.columns.map(({ name }) => sql.ref(name)));
+  const values = sql.join(shape.columns.map(({ name }) => sql.ref(`f.${name}`)));
+  const types = sql.join(
+    shape.columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(SQL_TYPES[type])}`),
+  );
+  const [seenColumn, seenValue] = isListed(shape) ? [sql`, seen_at`, sql`, i.fetched_at`] : [sql``, sql``];
+  const { rows } = await sql<{ added: string; fresh: string; read: string }>`
+    with added as (
+      insert into ${table} (${key}, ${names}, raw, row_hash, valid_from, first_seen_at, run_id${seenColumn})
+      select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(p.first_seen_at, i.fetched_at), ${runId}::bigint${seenValue}
+      from ${incoming} i
+      cross join lateral jsonb_to_record(i.fields) as f(${types})
+      left join lateral (
+        select v.first_seen_at from ${table} v where v.${key} = i.id order by v.valid_from desc limit 1) p on true
+      where not exists (select from ${table} v where v.${key} = i.id and v.is_latest)
+      returning first_seen_at = valid_from as is_new)
+    select count(*) as added, count(*) filter (where is_new) as fresh, (select count(*) from ${incoming} i) as read
+    from added`.execute(trx);
+  const added = Number(rows[0]?.added ?? 0);
+  const fresh = Number(rows[0]?.fresh ?? 0);
+  return { new: fresh, changed: added - fresh, unchanged: Number(rows[0]?.read ?? 0) - added };
+}
+
+const SQL_TYPES = {
+  text: 'text',
+  id: 'text',
+  boolean: 'boolean',
+  integer: 'integer',
+  numeric: 'numeric',
+} as const;
+
+/** Brands and dealflows come as listings and carry their own stamp; deals have theirs in `known_deals`. */
+function isListed({ kind }: RecordShape): boolean {
+  return kind === 'brand' || kind === 'dealflow';
+}
+
+/**
+ * Stamps what a listing showed, and ends what a complete one no longer shows. An empty listing ends nothing: it cannot be told from a
+ * fault.
+ *
+ * @returns how many are gone.
+ */
+export async function settleListing(trx: Transaction<DB>, shape: RecordShape): Promise<number> {
+  const table = sql.table(shape.table);
+  const key = sql.ref(shape.key);
+  await sql`
+    update ${table} v set seen_at = s.fetched_at from mirror.staged s
+    where s.record_kind = ${shape.kind} and v.${key} = s.record_id and v.is_latest`.execute(trx);
+  const { rows } = await sql`
+    update ${table} v set valid_to = l.fetched_at from mirror.staged_listings l
+    where l.record_kind = ${shape.kind} and l.is_complete and v.is_current and v.seen_at < l.fetched_at
+      and exists (select from mirror.staged s where s.record_kind = ${shape.kind})
+      and not exists (select from mirror.staged s where s.record_kind = ${shape.kind} and s.record_id = v.${key})
+    returning 1`.execute(trx);
+  return rows.length;
+}

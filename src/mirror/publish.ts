@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { Published } from '../model/mirror-report.ts';
+import { countCoverage } from './count-coverage.ts';
+import { noteDrift } from './note-drift.ts';
+import { dropOutdated, endGoneCollaborations, endGoneDeals, stampDeals } from './publish-deals.ts';
+import { publishVersions, settleListing } from './publish-records.ts';
+import { brandShape, collaborationShape, dealflowShape, dealShape } from './record-shapes.ts';
+
+export type PublishOptions = {
+  readonly runId: string;
+  /** Who publishes: nothing is committed once the lease is over. */
+  readonly owner: string;
+  /** By the database's clock. */
+  readonly now: Date;
+  readonly refreshAfterHours: number;
+};
+
+/**
+ * Makes everything that is staged visible, in one commit with the run's mark: a reader sees all of a run or nothing of it. What an earlier
+ * run had staged and could not publish goes with it.
+ *
+ * @returns null when this process has lost its lease: nothing was changed.
+ */
+export function publish(db: Database, options: PublishOptions): Promise<Published | null> {
+  const { runId } = options;
+  return inTransaction(db, async (trx) => {
+    // Nobody stages or publishes meanwhile.
+    await sql`lock table mirror.staged, mirror.staged_listings in share row exclusive mode`.execute(trx);
+    await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    await dropOutdated(trx);
+    await sql`analyze mirror.staged`.execute(trx);
+    const shapes = [brandShape, dealflowShape, dealShape, collaborationShape] as const;
+    for (const shape of shapes) await noteDrift(trx, shape, runId);
+
+    const asked = await countAsked(trx);
+    const brands = await publishVersions(trx, brandShape, runId);
+    const dealflows = await publishVersions(trx, dealflowShape, runId);
+    const deals = await publishVersions(trx, dealShape, runId);
+    const collaborations = await publishVersions(trx, collaborationShape, runId);
+    const missing = await endGoneDeals(trx);
+    const stamped = await stampDeals(trx);
+    const published: Published = {
+      brands: { ...brands, gone: await settleListing(trx, brandShape) },
+      dealflows: { ...dealflows, gone: await settleListing(trx, dealflowShape) },
+      deals: {
+        ...deals,
+        unchanged: stamped.unchanged + deals.unchanged + missing.still,
+        gone: missing.gone,
+        failed: stamped.failed,
+        asked,
+      },
+      collaborations: { ...collaborations, gone: await endGoneCollaborations(trx) },
+    };
+    await sql`
+      insert into mirror.publications (run_id, counts) values (${runId}::bigint, ${JSON.stringify(published)}::jsonb)`.execute(
+      trx,
+    );
+    await countCoverage(trx, options);
+    await sql`delete from mirror.staged`.execute(trx);
+    await sql`delete from mirror.staged_listings`.execute(trx);
+    if (await isLeaseHeld(trx, options.owner)) return published;
+    throw LEASE_LOST;
+  }).catch((error: unknown) => {
+    if (error === LEASE_LOST) return null;
+    throw error;
+  });
+}
+
+async function countAsked(db: Database): Promise<number> {
+  const { rows } = await sql<{ asked: string }>`
+    select count(*) as asked from mirror.staged where record_kind = 'deal'`.execute(db);
+  return Number(rows[0]?.asked ?? 0);
+}
+
+/** Thrown to roll back; never seen outside. */
+const LEASE_LOST = Symbol('the lease is over');
+
+/** Locked until the commit, so that nobody takes over in between. */
+async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`.execute(
+    db,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,88 @@
+import { isObject, parseStorable } from '../model/storable-json.ts';
+import {
+  describeType,
+  digest,
+  firstOf,
+  isRecord,
+  type NotARecord,
+  type ReadRecord,
+  readId,
+  readRecord,
+} from './read-record.ts';
+import { collaborationShape, dealShape } from './record-shapes.ts';
+import { redact } from './redact.ts';
+
+/** A deal as `get_deal_details` answers it. */
+export type DealAnswer = {
+  readonly deal: ReadRecord;
+  /** Null when the answer has no list of them, which says nothing about them. */
+  readonly collaborations: readonly ReadRecord[] | null;
+  /** Collaborations that could not be taken for records. */
+  readonly unreadable: readonly NotARecord[];
+  /** Digest of all of it: equal digest, nothing has changed. */
+  readonly answerHash: string;
+};
+
+/** One of these makes an answer without `deal_info` a deal, and not some message. */
+const MARKS = ['influencer_handle', 'brand_id', 'is_active'];
+
+/**
+ * Reads the answer of `get_deal_details`: `deal_info` holds the record, or the body itself is the record.
+ *
+ * @param askedId the deal that was asked for; null when it was asked by handle.
+ */
+export function readDealAnswer(text: string, askedId: string | null): DealAnswer | NotARecord {
+  const parsed = parseStorable(text);
+  if (parsed === null) return { reason: 'the answer is no JSON', raw: { characters: text.length } };
+  const body = parsed.value;
+  if (!isObject(body))
+    return { reason: `the answer is ${describeType(body)}, not an object`, raw: redact(body, true) };
+  const record = Object.hasOwn(body, 'deal_info') ? body.deal_info : body;
+  if (!isObject(record))
+    return { reason: `deal_info is ${describeType(record)}, not an object`, raw: redact(body, true) };
+  if (readId(firstOf(record, dealShape.idFrom)) === null && firstOf(record, MARKS) === undefined)
+    return { reason: 'the answer holds no deal', raw: redact(body, true) };
+
+  const listName = findCollaborations(record) ?? null;
+  const list = listName === null ? findListIn(body) : (record[listName] as readonly unknown[]);
+  const own = listName === null ? record : without(record, listName);
+  const deal = readRecord(dealShape, own, askedId);
+  if (!isRecord(deal)) return deal;
+  if (askedId !== null && deal.id !== askedId)
+    return { reason: 'the answer is about another deal than the one that was asked for', raw: deal.raw };
+
+  const read = list?.map((item) => readCollaboration(item, deal.id)) ?? null;
+  const collaborations = read?.filter(isRecord) ?? null;
+  const hashes = collaborations?.map(({ rowHash }) => rowHash).sort() ?? ['no list'];
+  return {
+    deal,
+    collaborations,
+    unreadable: read?.filter((item): item is NotARecord => !isRecord(item)) ?? [],
+    answerHash: digest([deal.rowHash, ...hashes].join()),
+  };
+}
+
+/** A collaboration belongs to the deal whose answer it stands in, so the deal is part of what may change. */
+function readCollaboration(item: unknown, dealId: string): ReadRecord | NotARecord {
+  const read = readRecord(collaborationShape, item);
+  if (!isRecord(read)) return read;
+  return {
+    ...read,
+    fields: { ...read.fields, deal_id: dealId },
+    rowHash: digest(`${dealId} ${read.rowHash}`),
+  };
+}
+
+function findCollaborations(record: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.keys(record).find((name) => /^collab/i.test(name) && Array.isArray(record[name]));
+}
+
+/** Beside `deal_info` instead of in it. */
+function findListIn(body: Readonly<Record<string, unknown>>): readonly unknown[] | null {
+  const name = findCollaborations(body);
+  return name === undefined ? null : (body[name] as readonly unknown[]);
+}
+
+function without(record: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(record).filter(([member]) => member !== name));
+}

@@ -1,0 +1,90 @@
+import { isObject, numberText, parseStorable } from '../model/storable-json.ts';
+import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
+import type { RecordShape } from './record-shapes.ts';
+import { redact } from './redact.ts';
+
+/** What an answer with a list came to. */
+export type Listing = {
+  readonly records: readonly ReadRecord[];
+  /** Items, or the whole answer, that could not be taken for records. */
+  readonly unreadable: readonly NotARecord[];
+  /** Why what is missing from it may exist all the same; null when it is complete. */
+  readonly problem: string | null;
+};
+
+/** Where a list has been seen to stand, in order of trust; any other single list will do. */
+const LIST_KEYS = ['items', 'results', 'brands', 'dealflows', 'deals', 'data'];
+
+/** Members that say that there is more than this answer holds. */
+const MORE_KEYS = [
+  'next',
+  'next_page',
+  'next_cursor',
+  'next_page_url',
+  'next_offset',
+  'has_more',
+  'has_next',
+];
+const TOTAL_KEYS = ['total', 'total_count', 'total_results', 'count'];
+
+/** Reads an answer that lists records: a bare array, or an array under some key, also one level down. */
+export function readListing(shape: RecordShape, text: string): Listing {
+  const list = findList(text);
+  if (list.items === null) {
+    return { records: [], unreadable: [{ reason: list.problem, raw: list.raw }], problem: list.problem };
+  }
+  const records = new Map<string, ReadRecord>();
+  const unreadable: NotARecord[] = [];
+  for (const item of list.items) {
+    const read = readRecord(shape, item);
+    if (isRecord(read)) records.set(read.id, read);
+    else unreadable.push(read);
+  }
+  const problem =
+    list.problem ??
+    (unreadable.length > 0 ? `${unreadable.length} of ${list.items.length} items could not be read` : null);
+  return { records: [...records.values()], unreadable, problem };
+}
+
+export type FoundList =
+  | { readonly items: readonly unknown[]; readonly problem: string | null }
+  | { readonly items: null; readonly problem: string; readonly raw: unknown };
+
+/** The list of an answer, whatever it stands under, and whether it is all of it. */
+export function findList(text: string): FoundList {
+  const parsed = parseStorable(text);
+  // What a proxy says is for nobody to keep.
+  if (parsed === null)
+    return { items: null, problem: 'the answer is no JSON', raw: { characters: text.length } };
+  const { value } = parsed;
+  if (Array.isArray(value)) return { items: value, problem: value.length === 0 ? EMPTY : null };
+  const raw = redact(value, true);
+  if (!isObject(value))
+    return { items: null, problem: `the answer is ${describeType(value)}, not a list`, raw };
+  const found = listIn(value) ?? listInOnly(value);
+  if (found === null) return { items: null, problem: 'the answer holds no list', raw };
+  return { items: found, problem: found.length === 0 ? EMPTY : sayMore(value, found.length) };
+}
+
+/** An account without any brand or dealflow cannot be told from a fault. */
+const EMPTY = 'the list is empty';
+
+function listIn(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
+  const named = LIST_KEYS.map((key) => record[key]).find(Array.isArray);
+  if (named !== undefined) return named;
+  const lists = Object.values(record).filter(Array.isArray);
+  return lists.length === 1 ? (lists[0] ?? null) : null;
+}
+
+/** `{data: {brands: […]}}`. */
+function listInOnly(record: Readonly<Record<string, unknown>>): readonly unknown[] | null {
+  const inner = Object.values(record).filter(isObject);
+  return inner.length === 1 && inner[0] !== undefined ? listIn(inner[0]) : null;
+}
+
+function sayMore(record: Readonly<Record<string, unknown>>, length: number): string | null {
+  const more = MORE_KEYS.find((key) => ![undefined, null, false, ''].includes(record[key] as null));
+  if (more !== undefined) return `the answer says that there is more (${more})`;
+  const total = TOTAL_KEYS.find((key) => Number(numberText(record[key]) ?? 0) > length);
+  return total === undefined ? null : `the answer holds ${length} of ${numberText(record[total])}`;
+}

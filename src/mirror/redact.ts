@@ -1,0 +1,35 @@
+import { isObject } from '../model/storable-json.ts';
+
+const REDACTED = '[redacted]';
+
+/** Fields about how to reach somebody, and where somebody lives, by their names without blanks, hyphens and underscores. */
+const CONTACT =
+  /e?mail|phone|mobile|whatsapp|address|street|post(al)?code|^zip|^city$|^region$|^province$|birth|iban|bankaccount|vatnr|taxid|recipient|^customer$/;
+
+/** Fields that name a person. A handle is public and what a deal is about, so it stays. */
+const PERSONAL_NAME =
+  /^(first|last|full|middle|given|family|maiden|nick|legal|real|display|contact|deal|influencer|owner|person)?names?$|^surname$/;
+
+/**
+ * A value as it may be stored: every text and number in a field that is personal reads `[redacted]`, whatever it held, and members stand in
+ * the order of their names, so that equal content is equal text. Yes, no and null stay: they tell only that something is known.
+ *
+ * @param isAboutPerson whether a name in it is that of a person.
+ */
+export function redact(value: unknown, isAboutPerson: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => redact(item, isAboutPerson));
+  if (!isObject(value)) return value;
+  const members = Object.keys(value)
+    .sort()
+    .map((name): [string, unknown] => {
+      const member = value[name];
+      const isHidden = member !== null && typeof member !== 'boolean' && isPersonal(name, isAboutPerson);
+      return [name, isHidden ? REDACTED : redact(member, isAboutPerson)];
+    });
+  return Object.fromEntries(members);
+}
+
+function isPersonal(name: string, isAboutPerson: boolean): boolean {
+  const folded = name.toLowerCase().replace(/[\s_-]/g, '');
+  return CONTACT.test(folded) || (isAboutPerson && PERSONAL_NAME.test(folded));
+}

@@ -1,0 +1,123 @@
+import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../mirror/due-deals.ts';
+import { readDealAnswer } from '../mirror/read-deal-answer.ts';
+import { readListing } from '../mirror/read-listing.ts';
+import { brandShape, dealflowShape } from '../mirror/record-shapes.ts';
+import {
+  type AskedDeal,
+  type DealOutcome,
+  keepUnreadable,
+  stageDeals,
+  stageListing,
+} from '../mirror/stage.ts';
+import type { MirrorAccountSettings } from '../model/config.ts';
+import type { Answer } from '../post/ask.ts';
+import { createBatches } from './in-batches.ts';
+import type { Questions } from './open-questions.ts';
+import type { Run } from './run.ts';
+
+type MirrorRun = Run<MirrorAccountSettings>;
+
+/** What a kill may lose of what was read: so many answers, or those of so long. */
+const BATCH = { maxItems: 500, maxAgeMs: 2_000 };
+
+const LISTINGS = [
+  { kind: 'brand', shape: brandShape, operation: 'search_brands', many: 'brands' },
+  { kind: 'dealflow', shape: dealflowShape, operation: 'search_dealflows', many: 'dealflows' },
+] as const;
+
+/** Reads the listings of brands and dealflows. @returns what went wrong, in sentences. */
+export async function fetchListings(run: MirrorRun, questions: Questions): Promise<readonly string[]> {
+  const { db, runId } = run;
+  const problems: string[] = [];
+  for (const { kind, shape, operation, many } of LISTINGS) {
+    const answer = await questions.ask(operation);
+    if (answer.kind === 'not_asked') continue;
+    if (answer.kind !== 'answer') {
+      problems.push(
+        `The ${many} could not be listed: ${answer.problem}. Those that are known stay as they are.`,
+      );
+      continue;
+    }
+    const listing = readListing(shape, answer.text);
+    await keepUnreadable(db, { runId, kind, items: listing.unreadable });
+    await stageListing(db, { runId, kind, listing, fetchedAt: answer.fetchedAt });
+    if (listing.problem !== null)
+      problems.push(`The list of ${many} is not complete: ${listing.problem}. None is taken for gone.`);
+  }
+  return problems;
+}
+
+/** Reads the deals that are due, those read longest ago first, until the budget is used up. */
+export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueOptions): Promise<void> {
+  const { db, runId, progress } = run;
+  const total = Object.values(await countDueDeals(db, due)).reduce((sum, deals) => sum + deals, 0);
+  progress.begin({
+    name: 'fetch',
+    label: 'Reading deals',
+    unit: 'deals',
+    total: Math.min(total, questions.budget.left()),
+  });
+  const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
+  try {
+    for await (const page of dueDeals(db, due)) {
+      if (!questions.isOpen()) break;
+      await questions.forEach(page, async (deal) => {
+        if (!questions.isOpen()) return;
+        const asked = await askDeal(run, questions, deal);
+        if (asked === null) return;
+        await staged.add(asked);
+        progress.advance(1);
+      });
+    }
+  } catch (error) {
+    questions.stop({
+      kind: 'database_lost',
+      message: error instanceof Error ? error.message : String(error),
+    });
+    throw error;
+  }
+  await staged.flush();
+}
+
+async function askDeal(
+  { db, runId, job }: MirrorRun,
+  { ask }: Questions,
+  { dealId, answerHash }: DueDeal,
+): Promise<AskedDeal | null> {
+  const answer = await ask('get_deal_details', { query: dealQuery({ deal_id: dealId }, job.collaborations) });
+  if (answer.kind === 'not_asked') return null;
+  const { outcome, unreadable } = readOutcome(answer, { askedId: dealId, answerHash });
+  await keepUnreadable(db, { runId, kind: unreadable.kind, items: unreadable.items });
+  return { dealId, fetchedAt: answer.fetchedAt, outcome };
+}
+
+/** The query of `get_deal_details`. */
+export function dealQuery(
+  which: Readonly<Record<string, string>>,
+  withCollaborations: boolean,
+): Readonly<Record<string, string | boolean>> {
+  return withCollaborations ? { ...which, return_collabs: true } : which;
+}
+
+type ReadOutcome = {
+  readonly outcome: DealOutcome;
+  readonly unreadable: Pick<Parameters<typeof keepUnreadable>[1], 'kind' | 'items'>;
+};
+
+/** What an answer about a deal comes to. */
+export function readOutcome(
+  answer: Exclude<Answer, { kind: 'not_asked' }>,
+  known: { readonly askedId: string | null; readonly answerHash: string | null },
+): ReadOutcome {
+  const nothing = { kind: 'collaboration', items: [] } as const;
+  if (answer.kind !== 'answer') return { outcome: answer, unreadable: nothing };
+  const read = readDealAnswer(answer.text, known.askedId);
+  if (!('deal' in read)) {
+    return { outcome: { kind: 'failed', problem: read.reason }, unreadable: { kind: 'deal', items: [read] } };
+  }
+  const outcome: DealOutcome =
+    read.answerHash === known.answerHash
+      ? { kind: 'unchanged', answerHash: read.answerHash }
+      : { kind: 'read', answer: read };
+  return { outcome, unreadable: { kind: 'collaboration', items: read.unreadable } };
+}

@@ -1,0 +1,79 @@
+import { openDatabaseClock } from '../mirror/database-clock.ts';
+import { countDueDeals } from '../mirror/due-deals.ts';
+import { countDueHandles, meetNamedHandles } from '../mirror/known-handles.ts';
+import { countDuePrefixes, plantPrefixes } from '../mirror/known-prefixes.ts';
+import { meetNamedDeals } from '../mirror/meet-deals.ts';
+import { publish } from '../mirror/publish.ts';
+import type { MirrorAccountSettings } from '../model/config.ts';
+import type { MirrorPlan } from '../model/mirror-report.ts';
+import { createBudget } from '../post/ask.ts';
+import { reportMirror } from '../report/report-mirror.ts';
+import { exploreHandles, explorePrefixes } from './explore-account.ts';
+import { fetchDeals, fetchListings } from './fetch-account.ts';
+import { openAccount } from './open-account.ts';
+import { openQuestions } from './open-questions.ts';
+import type { Run } from './run.ts';
+import type { FlowEnd } from './run-job.ts';
+
+const MS_PER_HOUR = 3_600_000;
+
+/** The way of the mirror: meet → list → explore → fetch → publish → report. */
+export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<FlowEnd> {
+  const { db, job, client, runId, owner, options } = run;
+  const clock = await openDatabaseClock(db);
+  const due = dueAt(clock(), job.refreshAfterHours);
+  const budget = createBudget(Math.min(job.budget, options.limit ?? job.budget));
+  const autocomplete = createBudget(Math.min(job.autocompleteBudget, budget.left()));
+
+  const named = await meetNamedDeals(db);
+  await meetNamedHandles(db);
+  if (autocomplete.left() > 0) await plantPrefixes(db);
+  if (client === null) {
+    const plan = await planRequests(run, due);
+    return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
+  }
+
+  await openAccount(db, client);
+  const questions = openQuestions(run, { client, budget, clock });
+  const problems = [...(await fetchListings(run, questions))];
+  const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
+  const byHandle = await exploreHandles(run, exploring);
+  const byPrefix = await explorePrefixes(run, exploring);
+  await fetchDeals(run, questions, due);
+  questions.close();
+
+  run.progress.begin({ name: 'publish', label: 'Publishing', unit: 'deals', total: null });
+  const stop = questions.stopped();
+  // What a run that stops has read waits for the next one: a reader never sees half a run.
+  const published = stop === null ? await publish(db, { runId, owner, ...due }) : null;
+  const outcome = {
+    published,
+    requests: budget.used(),
+    met: named + byHandle.met + byPrefix.met,
+    problems: [...problems, ...byPrefix.problems],
+  };
+  const report = await reportMirror(db, { runId, due, plan: null, outcome });
+  return { stop: stop ?? (published === null ? LEASE_LOST : null), report };
+}
+
+const LEASE_LOST = {
+  kind: 'lease_lost',
+  message: 'another process took over, or the database was away for too long',
+} as const;
+
+type Due = ReturnType<typeof dueAt>;
+
+function dueAt(now: Date, refreshAfterHours: number) {
+  const askedBefore = new Date(now.getTime() - refreshAfterHours * MS_PER_HOUR);
+  return { now, refreshAfterHours, askedBefore };
+}
+
+async function planRequests({ db, job, options }: Run<MirrorAccountSettings>, due: Due): Promise<MirrorPlan> {
+  return {
+    budget: Math.min(job.budget, options.limit ?? job.budget),
+    autocompleteBudget: job.autocompleteBudget,
+    dueByWay: await countDueDeals(db, due),
+    handles: await countDueHandles(db, due),
+    prefixes: job.autocompleteBudget > 0 ? await countDuePrefixes(db, due) : 0,
+  };
+}
