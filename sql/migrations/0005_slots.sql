@@ -16,6 +16,7 @@ create table ops.slots (
   state text not null check (state in ('waiting', 'due', 'running', 'done', 'failed', 'skipped', 'missed')),
   is_settled boolean not null generated always as (state in ('done', 'failed', 'skipped', 'missed')) stored,
   attempts integer not null default 0 check (attempts >= 0),
+  losses integer not null default 0 check (losses between 0 and attempts),
   owner uuid,
   run_id bigint references ops.runs,
   not_before timestamptz,
@@ -41,6 +42,7 @@ comment on column ops.slots.slot is 'The moment. Of a job that follows another: 
 comment on column ops.slots.state is 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
 comment on column ops.slots.is_settled is 'done, failed, skipped or missed: nothing is to be done.';
 comment on column ops.slots.attempts is 'How often it was begun: more than once when a process died or was stopped while it ran.';
+comment on column ops.slots.losses is 'How often its process, or the database, was gone while it ran.';
 comment on column ops.slots.owner is 'Process that runs it now, as its lease serve:<owner> names it.';
 comment on column ops.slots.run_id is 'Its latest run.';
 comment on column ops.slots.not_before is 'Rests until then before it is begun again.';

@@ -54,6 +54,13 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** For `--port`. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It should be a whole number from 0 to 65535.');
+}
+
 /** For ids of our own: runs and entries. */
 export function parseId(text: string): string {
   if (!/^\d{1,18}$/.test(text))

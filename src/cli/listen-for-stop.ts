@@ -11,7 +11,7 @@ export type Stopping = {
 };
 
 /** The first Ctrl-C (or SIGTERM) drains: nothing new begins, what is on its way is finished. A second one stops at once. Both lose nothing. */
-export function listenForStop(output: Output): Stopping {
+export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
   const draining = new AbortController();
   function onSignal(): void {
     if (draining.signal.aborted) process.exit(EXIT.interrupted);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -8,12 +7,14 @@ import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { migrateCommand } from './migrate.ts';
+import { readVersion } from './read-version.ts';
 import { rejectedCommand } from './rejected.ts';
 import { createOutput } from './render/output.ts';
 import { reviewCommand } from './review.ts';
 import { planCommand, runCommand } from './run.ts';
 import { runsCommand } from './runs.ts';
 import { sandboxCommand } from './sandbox.ts';
+import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
 import { webhooksCommand } from './webhooks.ts';
 
@@ -22,6 +23,7 @@ const commands: readonly CommandDefinition[] = [
   demoCommand,
   runCommand,
   planCommand,
+  serveCommand,
   statusCommand,
   runsCommand,
   doctorCommand,
@@ -84,10 +86,4 @@ function createProgram(act: Act): Command {
   for (const { name, define } of commands) define(program.command(name), act);
   program.addCommand(sandboxCommand().copyInheritedSettings(program));
   return program;
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version } = JSON.parse(text) as { version: string };
-  return version;
 }

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { type Act, addConfigOptions, addExamples, type CommandDefinition } from './command.ts';
+import type { Command } from 'commander';
+import { type Act, addConfigOptions, addExamples, type CommandDefinition, parsePort } from './command.ts';
 
 /** `influencer-sync webhooks`: receives events; `register`, `list` and `delete` say where the service sends them. */
 export const webhooksCommand: CommandDefinition = {
@@ -9,7 +9,7 @@ export const webhooksCommand: CommandDefinition = {
     addConfigOptions(
       command.description('receive events of the service; register, list or delete where it sends them'),
     )
-      .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', readPort)
+      .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
       .action(
         act(async (output, options) =>
           (await import('./receive-webhooks.ts')).receiveWebhooks(output, options),
@@ -47,10 +47,4 @@ function defineRegistration(command: Command, act: Act): void {
         (await import('./manage-webhooks.ts')).deleteWebhooks(output, url, options),
       ),
     );
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It should be a whole number from 0 to 65535.');
 }

@@ -1,0 +1,46 @@
+/** A value is good for at least so long, and for so many times what it took to get: who looks often costs the database little. */
+const GOOD_FOR_MS = 5_000;
+const COST_FACTOR = 20;
+/** A database that is away is not asked for longer than this: whoever looks gives up after some seconds. */
+const GIVE_UP_AFTER_MS = 3_000;
+
+/**
+ * Remembers what a costly function answered, for a while. Callers at the same time share one call.
+ *
+ * @returns null when the function failed, or did not answer in time; it is then asked again by the next caller.
+ */
+export function cached<Value>(read: () => Promise<Value>): () => Promise<Value | null> {
+  let value: Value | null = null;
+  let goodUntil = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  async function refresh(): Promise<void> {
+    const begunAt = performance.now();
+    try {
+      value = await read();
+      const tookMs = performance.now() - begunAt;
+      goodUntil = performance.now() + Math.max(GOOD_FOR_MS, COST_FACTOR * tookMs);
+    } catch {
+      value = null;
+    }
+  }
+
+  return async () => {
+    if (performance.now() < goodUntil) return value;
+    reading ??= refresh().finally(() => {
+      reading = null;
+    });
+    const isInTime = await inTime(reading);
+    return isInTime ? value : null;
+  };
+}
+
+async function inTime(work: Promise<void>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), GIVE_UP_AFTER_MS);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

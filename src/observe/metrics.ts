@@ -1,0 +1,125 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Exchange } from '../model/exchange.ts';
+import type { Gauges } from '../model/gauges.ts';
+
+export type MetricsOptions = {
+  readonly version: string;
+  /** Figures from the database, asked for when someone looks; null while it is away. */
+  readonly readGauges: () => Promise<Gauges | null>;
+  /** When each job's next slot comes. */
+  readonly nextSlots: () => readonly { readonly job: string; readonly at: Date }[];
+  /** Jobs at work in this process. */
+  readonly atWork: () => readonly string[];
+};
+
+export type Metrics = {
+  /** In the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  requestBegun(operation: string): void;
+  requestEnded(operation: string, exchange: Exchange, seconds: number): void;
+  /** @param counts those of the run's own report; figures named rows and rejected_rows are added up. */
+  runEnded(run: { readonly job: string; readonly status: string; readonly counts: object }): void;
+};
+
+/** The service answers in tens of milliseconds to seconds; api.timeout_seconds ends at 30 by default. */
+const LATENCY_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const PREFIX = 'influencer_sync';
+
+/** What /metrics shows: counters of this process, and how things stand in the database. Names are a promise to dashboards. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const define = (name: string, help: string, labelNames: readonly string[] = []) => ({
+    name: `${PREFIX}_${name}`,
+    help,
+    labelNames: [...labelNames],
+    registers,
+  });
+
+  const runs = new Counter(define('runs_total', 'Runs that ended in this process.', ['job', 'status']));
+  const rows = new Counter(
+    define('rows_total', 'Rows of exports, by what became of them.', ['job', 'outcome']),
+  );
+  const requests = new Histogram({
+    ...define('request_duration_seconds', 'Requests to the service, from asking to the whole answer.', [
+      'operation',
+      'outcome',
+    ]),
+    buckets: LATENCY_BUCKETS_S,
+  });
+  const throttled = new Counter(
+    define('requests_throttled_total', 'Answers 429 of the service.', ['operation']),
+  );
+  const inFlight = new Gauge(define('requests_in_flight', 'Requests whose answer is still to come.'));
+  const build = new Gauge(define('build_info', 'Always 1; the labels say what runs.', ['version', 'node']));
+  build.set({ version: options.version, node: process.version }, 1);
+
+  const database = new Gauge(define('database_up', 'Whether the figures below could be read just now.'));
+  const entries = new Gauge(
+    define('entries', 'Entries of the ledger that are not settled.', ['job', 'state']),
+  );
+  const backlog = new Gauge(define('backlog_entries', 'Entries that wait to be posted.', ['job']));
+  const backlogAge = new Gauge(
+    define('backlog_oldest_seconds', 'Age of the oldest entry that waits to be posted.', ['job']),
+  );
+  const lastSuccess = new Gauge(
+    define('last_success_timestamp_seconds', 'When a run of the job last came to its end (ok or issues).', [
+      'job',
+    ]),
+  );
+  const slots = new Gauge(
+    define('slots', 'Slots of the last 24 hours, and older ones that are not settled.', ['job', 'state']),
+  );
+  const nextSlot = new Gauge(
+    define('next_slot_timestamp_seconds', 'When the next slot of the job comes.', ['job']),
+  );
+  const atWork = new Gauge(define('jobs_at_work', 'Jobs at work in this process.'));
+  // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
+
+  async function gather(): Promise<void> {
+    atWork.set(options.atWork().length);
+    for (const { job, at } of options.nextSlots()) nextSlot.set({ job }, at.getTime() / 1000);
+    const gauges = await options.readGauges();
+    database.set(gauges === null ? 0 : 1);
+    for (const gauge of [entries, backlog, backlogAge, lastSuccess, slots]) gauge.reset();
+    if (gauges === null) return;
+    for (const { job, state, entries: count, oldestSeconds } of gauges.entries) {
+      entries.set({ job, state }, count);
+      if (state !== 'ready') continue;
+      backlog.set({ job }, count);
+      backlogAge.set({ job }, oldestSeconds);
+    }
+    for (const { job, at } of gauges.lastSuccess) lastSuccess.set({ job }, at.getTime() / 1000);
+    for (const { job, state, slots: count } of gauges.slots) slots.set({ job, state }, count);
+  }
+
+  return {
+    contentType: registry.contentType,
+    async text() {
+      await gather();
+      return registry.metrics();
+    },
+    requestBegun: () => inFlight.inc(),
+    requestEnded(operation, exchange, seconds) {
+      inFlight.dec();
+      requests.observe({ operation, outcome: outcomeOf(exchange) }, seconds);
+      if (exchange.kind === 'answer' && exchange.status === 429) throttled.inc({ operation });
+    },
+    runEnded({ job, status, counts }) {
+      runs.inc({ job, status });
+      for (const outcome of ['rows', 'rejected_rows'] as const) {
+        const count: unknown = (counts as Readonly<Record<string, unknown>>)[outcome];
+        if (typeof count === 'number')
+          rows.inc({ job, outcome: outcome === 'rows' ? 'read' : 'rejected' }, count);
+      }
+    },
+  };
+}
+
+function outcomeOf(exchange: Exchange): string {
+  if (exchange.kind === 'answer') return `${Math.floor(exchange.status / 100)}xx`;
+  return exchange.written ? 'lost' : 'not_written';
+}

@@ -1,0 +1,66 @@
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Whether this process does what it is for, each part with its word. */
+export type Readiness = {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean } & Readonly<Record<string, unknown>>>>;
+};
+
+export type ObserverOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  readonly readiness: () => Readiness;
+};
+
+export type Observer = {
+  /** Where it listens, without a trailing slash. */
+  readonly url: string;
+  close(): Promise<void>;
+};
+
+/** Nobody who asks how things are needs longer. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * Serves /healthz (the process lives), /readyz (it does what it is for) and /metrics. None of them asks the database more than it can bear:
+ * readiness is what the last look found, and metrics are remembered for a while.
+ *
+ * @throws KnownError `port_unusable` (exit 2).
+ */
+export async function startObserver({ host, port, metrics, readiness }: ObserverOptions): Promise<Observer> {
+  const server = Fastify({ requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true });
+  server.get('/healthz', () => ({ status: 'ok' }));
+  server.get('/readyz', (_request, reply) => {
+    const answer = readiness();
+    return reply.code(answer.ready ? 200 : 503).send(answer);
+  });
+  server.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  );
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'There is /healthz, /readyz and /metrics.' }),
+  );
+  try {
+    await server.listen({ host, port });
+  } catch (cause) {
+    throw new KnownError({
+      code: 'port_unusable',
+      message: `serve cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      where: `${host}:${port}`,
+      help: 'Choose another port (--port, serve.port) or address (serve.host).',
+      safe: 'Nothing was run.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+  const { port: taken } = server.server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,109 @@
+import type { Client } from '../api/client.ts';
+import type { Database } from '../db/connect.ts';
+import { isConnectionLost } from '../db/connection-lost.ts';
+import type { JobSettings, PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { RunStatus } from '../model/run.ts';
+import { type ClaimedSlot, noteRun, type SlotEnd } from '../schedule/slots.ts';
+import type { SourceClients } from '../source/source-clients.ts';
+import { describeStop, type Flow, type RunResult, runJob } from './run-job.ts';
+import { watchRun } from './watch-run.ts';
+
+export type RunSlotOptions = {
+  readonly config: PipelineConfig;
+  readonly job: JobSettings;
+  readonly flow: Flow;
+  readonly db: Database;
+  readonly sourceClients: SourceClients;
+  /** Opens a client of the service for this run, which closes it. `onAnswer` is told of each answer. */
+  readonly openClient: (onAnswer: () => void) => Client;
+  /** Aborts when the process is to end. */
+  readonly draining: AbortSignal;
+  /** Told of each run that ended. */
+  readonly onEnded: (run: EndedRun) => void;
+};
+
+export type EndedRun = {
+  readonly job: string;
+  readonly status: RunStatus;
+  /** Those of its report; empty when it did not come so far. */
+  readonly counts: object;
+};
+
+/** How long a slot rests that could not go on: another run holds what it needs, or the database is away. */
+const REST_MS = 10_000;
+
+const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
+
+/** Runs the job of a slot that was claimed, watched, and says what is to become of the slot. */
+export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
+  const { config, db, job, flow, sourceClients, draining } = options;
+  const client = options.openClient(() => watched.notice());
+  const watched = watchRun({
+    timing: job,
+    draining,
+    graceMs: config.serve.graceSeconds * 1000,
+    cut: () => void client.destroy(),
+  });
+  try {
+    const result = await runJob({
+      config,
+      job,
+      flow,
+      db,
+      client,
+      sourceClients,
+      options: NO_LIMITS,
+      progress: watched.progress,
+      draining: watched.draining,
+      abandoned: watched.abandoned,
+      onBegun: async (runId) => {
+        if (!(await noteRun(db, claimed, runId))) throw slotLost();
+      },
+    });
+    options.onEnded(result.finished);
+    return endOf(result);
+  } catch (error) {
+    const end = endOfThrown(error);
+    options.onEnded({ job: job.name, status: end.kind === 'again' ? 'interrupted' : 'failed', counts: {} });
+    return end;
+  } finally {
+    watched.stop();
+    // Nothing is on its way any more, unless the run was given up; then nothing of it is waited for.
+    await client.destroy();
+  }
+}
+
+function endOf({ finished, stop }: RunResult): SlotEnd {
+  if (finished.status === 'ok' || finished.status === 'issues') return { kind: 'done' };
+  const reason = stop === null ? 'Its sums do not add up.' : describeStop(stop);
+  if (stop?.kind === 'drained') return { kind: 'again', reason, restMs: 0, isLoss: false };
+  const isLoss = stop?.kind === 'lease_lost' || stop?.kind === 'database_lost';
+  return isLoss ? { kind: 'again', reason, restMs: REST_MS, isLoss } : { kind: 'failed', reason };
+}
+
+function endOfThrown(error: unknown): SlotEnd {
+  if (isConnectionLost(error))
+    return {
+      kind: 'again',
+      reason: 'The connection to the database was lost.',
+      restMs: REST_MS,
+      isLoss: true,
+    };
+  if (!(error instanceof KnownError)) return { kind: 'failed', reason: 'a bug' };
+  const { message: reason, exitCode } = error.details;
+  if (exitCode === EXIT.interrupted) return { kind: 'again', reason, restMs: 0, isLoss: false };
+  if (exitCode === EXIT.alreadyRunning) return { kind: 'again', reason, restMs: REST_MS, isLoss: false };
+  return { kind: 'failed', reason };
+}
+
+function slotLost(): KnownError {
+  return new KnownError({
+    code: 'slot_lost',
+    message: 'Another process has taken the slot over.',
+    help: 'Nothing need be done: that process runs it.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.alreadyRunning,
+  });
+}

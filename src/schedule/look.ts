@@ -1,0 +1,99 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { JobTiming } from '../model/config.ts';
+import type { Calendar } from './calendar.ts';
+import { type PlannedSlot, planSlots } from './plan-slots.ts';
+
+/** A job with a schedule of its own, and those that follow it, directly or by way of others. */
+export type Head = {
+  readonly job: string;
+  readonly timing: Pick<JobTiming, 'catchUp' | 'overlap'>;
+  readonly calendar: Calendar;
+  readonly followers: readonly string[];
+};
+
+/** How far each job's schedule was looked at may lag this much behind, so that a look usually writes nothing. */
+const LAG_MS = 60_000;
+
+/** The clock of the database: no machine's own clock decides when a slot has come. */
+export async function readDatabaseClock(db: Database): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database did not tell the time');
+  return row.now;
+}
+
+/**
+ * Takes note of the slots of a job that have come: in one commit, behind a lock on the job's row, so that many processes that look at once
+ * note each slot once.
+ *
+ * @returns what was new.
+ */
+export async function lookAtSchedule(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
+  const known = await readLookedUntil(db, head.job);
+  const lagMs = known === null ? Number.POSITIVE_INFINITY : now.getTime() - known.getTime();
+  const hasCome =
+    known !== null && (head.calendar.next(known)?.getTime() ?? Number.POSITIVE_INFINITY) <= now.getTime();
+  if (!hasCome && Math.abs(lagMs) < LAG_MS) return [];
+  return inTransaction(db, (trx) => lookLocked(trx, head, now));
+}
+
+async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
+  const { job, calendar, timing } = head;
+  // The first look: what came before is nobody's.
+  await sql`insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`.execute(
+    trx,
+  );
+  const { rows } = await sql<{ looked_until: Date; is_at_work: boolean }>`
+    select s.looked_until,
+      exists (select 1 from ops.leases l where l.name = 'job:' || s.job and l.expires_at > clock_timestamp())
+        or exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running') as is_at_work
+    from ops.schedules s where s.job = ${job} for update of s`.execute(trx);
+  const [schedule] = rows;
+  if (schedule === undefined) throw new Error('a schedule is gone');
+  const lookedUntil = schedule.looked_until;
+  if (lookedUntil.getTime() - now.getTime() > LAG_MS) await goBack(trx, head, now);
+  else if (lookedUntil.getTime() > now.getTime()) return [];
+  const planned = planSlots({ calendar, timing, lookedUntil, now, isAtWork: schedule.is_at_work });
+  await sql`update ops.schedules set looked_until = ${now} where job = ${job}`.execute(trx);
+  if (planned.length > 0) await insertSlots(trx, head, planned);
+  return planned;
+}
+
+/**
+ * The database's clock was ahead and was put right: what it had made come too early has not come yet. What was run then has run, and
+ * stays.
+ */
+async function goBack(trx: Transaction<DB>, { job, followers }: Head, now: Date): Promise<void> {
+  await sql`
+    delete from ops.slots where job = any(${[job, ...followers]}::text[]) and slot > ${now} and attempts = 0`.execute(
+    trx,
+  );
+}
+
+async function insertSlots(trx: Transaction<DB>, head: Head, planned: readonly PlannedSlot[]): Promise<void> {
+  await sql`
+    insert into ops.slots (job, slot, state, reason, settled_at)
+    select ${head.job}, p.slot, p.state, p.reason, case when p.state <> 'due' then clock_timestamp() end
+    from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz, state text, reason text)
+    on conflict do nothing`.execute(trx);
+  if (head.followers.length === 0) return;
+  await sql`
+    insert into ops.slots (job, slot, state)
+    select f.job, p.slot, 'waiting'
+    from jsonb_to_recordset(${toJsonParameter(planned)}::jsonb) as p (slot timestamptz),
+      unnest(${head.followers}::text[]) as f (job)
+    on conflict do nothing`.execute(trx);
+}
+
+async function readLookedUntil(db: Database, job: string): Promise<Date | null> {
+  const row = await db
+    .selectFrom('ops.schedules')
+    .select('looked_until')
+    .where('job', '=', job)
+    .executeTakeFirst();
+  return row?.looked_until ?? null;
+}

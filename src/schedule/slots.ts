@@ -1,0 +1,167 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+
+/** A slot that this process has claimed: what it says of it later counts only while the claim stands. */
+export type ClaimedSlot = {
+  readonly job: string;
+  readonly slot: Date;
+  readonly owner: string;
+  readonly attempt: number;
+};
+
+/**
+ * How the work on a slot ended. `again`: it was cut short and goes on, after a rest. `isLoss`: because its process or the database was
+ * gone, which may happen so often only.
+ */
+export type SlotEnd =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'again'; readonly reason: string; readonly restMs: number; readonly isLoss: boolean };
+
+/** A slot that was lost so often is not begun again: it may be what kills its processes. */
+const LOSSES_AT_MOST = 5;
+
+/** Postgres: a job would have two slots running. */
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Claims the oldest due slot of a job, if there is one, nobody runs the job, and this process's lease is in force by the clock of the
+ * database. However many processes try, one gets it: the row decides, and a unique index.
+ *
+ * @param leases names that a run of the job will need; while someone holds one of them the slot waits.
+ */
+export async function claimSlot(
+  db: Database,
+  options: {
+    readonly job: string;
+    readonly owner: string;
+    readonly now: Date;
+    readonly leases: readonly string[];
+  },
+): Promise<ClaimedSlot | null> {
+  const { job, owner, now, leases } = options;
+  const { rows } = await sql<{ slot: Date; attempts: number }>`
+    update ops.slots s
+    set state = 'running', owner = ${owner}::uuid, attempts = s.attempts + 1, started_at = clock_timestamp(), not_before = null,
+        reason = null
+    where s.job = ${job} and s.state = 'due'
+      and s.slot = (
+        select d.slot from ops.slots d
+        where d.job = ${job} and d.state = 'due' and d.slot <= ${now} and (d.not_before is null or d.not_before <= ${now})
+        order by d.slot limit 1
+      )
+      and not exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running')
+      and exists (select 1 from ops.leases l where l.owner = ${owner}::uuid and l.expires_at > clock_timestamp())
+      and not exists (
+        select 1 from ops.leases l where l.name = any(${leases}::text[]) and l.expires_at > clock_timestamp()
+      )
+    returning s.slot, s.attempts`
+    .execute(db)
+    .catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return { rows: [] };
+      throw error;
+    });
+  const [row] = rows;
+  return row === undefined ? null : { job, slot: row.slot, owner, attempt: row.attempts };
+}
+
+/** Writes down which run works on a slot, before it does. @returns false when the slot is no longer this process's. */
+export async function noteRun(db: Database, claimed: ClaimedSlot, runId: string): Promise<boolean> {
+  const { rows } = await sql`
+    update ops.slots set run_id = ${runId}::bigint where ${isStill(claimed)} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Settles a slot, or puts it back. Fenced: without effect when the slot is no longer this process's. */
+export async function settleSlot(db: Database, claimed: ClaimedSlot, end: SlotEnd, now: Date): Promise<void> {
+  const reason = end.kind === 'done' ? null : end.reason;
+  if (end.kind === 'again') {
+    const notBefore = new Date(now.getTime() + end.restMs);
+    const losses = sql`losses + ${end.isLoss ? 1 : 0}::integer`;
+    const isTooOften = sql`${losses} >= ${LOSSES_AT_MOST}`;
+    await sql`
+      update ops.slots
+      set state = case when ${isTooOften} then 'failed' else 'due' end, owner = null, reason = ${reason}, losses = ${losses},
+          not_before = ${notBefore}, settled_at = case when ${isTooOften} then clock_timestamp() end
+      where ${isStill(claimed)}`.execute(db);
+    return;
+  }
+  await sql`
+    update ops.slots set state = ${end.kind}, owner = null, reason = ${reason}, settled_at = clock_timestamp()
+    where ${isStill(claimed)}`.execute(db);
+}
+
+function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
+  return sql`job = ${job} and slot = ${slot} and owner = ${owner}::uuid and attempts = ${attempt} and state = 'running'`;
+}
+
+/**
+ * Takes back what processes held whose lease is over. The record of the run says whether it had come to its end; if not, the slot goes on:
+ * it is due again, unless it was begun too often already.
+ *
+ * @returns the slots, and what became of them.
+ */
+export async function releaseLostSlots(
+  db: Database,
+): Promise<readonly { readonly job: string; readonly slot: Date; readonly state: string }[]> {
+  const { rows } = await sql<{ job: string; slot: Date; state: string }>`
+    with lost as (
+      select s.job, s.slot, s.owner,
+        case
+          when r.status in ('ok', 'issues') then 'done'
+          when r.status = 'failed' then 'failed'
+          when s.losses + 1 >= ${LOSSES_AT_MOST} then 'failed'
+          else 'due'
+        end as becomes,
+        case
+          when r.status in ('ok', 'issues') then null
+          when r.status = 'failed' then coalesce(r.problem, 'its run failed')
+          else 'its process was gone'
+        end as why
+      from ops.slots s left join ops.runs r on r.run_id = s.run_id
+      where s.state = 'running'
+        and not exists (select 1 from ops.leases l where l.owner = s.owner and l.expires_at > clock_timestamp())
+      for update of s
+    )
+    update ops.slots s
+    set state = lost.becomes, owner = null, reason = lost.why, losses = s.losses + 1,
+        settled_at = case when lost.becomes <> 'due' then clock_timestamp() end
+    from lost
+    where s.job = lost.job and s.slot = lost.slot and s.state = 'running' and s.owner = lost.owner
+    returning s.job, s.slot, s.state`.execute(db);
+  return rows;
+}
+
+/**
+ * Lets the slots of a job go on that waited for the job before: due when that one is done, skipped when it did not end well (or when the
+ * job is at work and does not queue).
+ *
+ * @returns what became of them.
+ */
+export async function settleWaiting(
+  db: Database,
+  options: { readonly job: string; readonly after: string; readonly overlap: 'skip' | 'queue' },
+): Promise<readonly { readonly slot: Date; readonly state: string }[]> {
+  const { job, after, overlap } = options;
+  const { rows } = await sql<{ slot: Date; state: string }>`
+    with followed as (
+      select w.slot, b.state as before,
+        ${overlap} = 'skip' and (
+          exists (select 1 from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp())
+          or exists (select 1 from ops.slots r where r.job = ${job} and r.state = 'running')
+        ) as overlaps
+      from ops.slots w join ops.slots b on b.job = ${after} and b.slot = w.slot
+      where w.job = ${job} and w.state = 'waiting' and b.is_settled
+    )
+    update ops.slots s
+    set state = case when before = 'done' and not overlaps then 'due' else 'skipped' end,
+        reason = case
+          when before <> 'done' then 'the slot of ' || ${after} || ' that it follows was ' || before
+          when overlaps then 'the job was still at work (overlap: skip)'
+        end,
+        settled_at = case when before = 'done' and not overlaps then null else clock_timestamp() end
+    from followed
+    where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
+    returning s.slot, s.state`.execute(db);
+  return rows;
+}
