@@ -98,6 +98,7 @@ function toConfig(path: string, file: PipelineFile): PipelineConfig {
     database: { url: file.database.url, dataFolder: join(folder, '.data') },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
+    contacts: { hashKey: file.contacts.hash_key },
     webhooks: toWebhooks(file.webhooks),
     serve: { host: file.serve.host, port: file.serve.port, graceSeconds: file.serve.grace_seconds },
   };
@@ -124,7 +125,7 @@ function toSource(
     name,
     uri: /^[a-z][a-z0-9+.-]*:\/\//i.test(file.uri) ? file.uri : resolvePath(file.uri),
     layout: file.layout,
-    orderPlatform: file.order_platform,
+    orderPlatform: file.order_platform ?? '',
     timeZone: file.time_zone,
     currency: file.currency,
     encoding: file.encoding,

@@ -50,6 +50,17 @@ const database = z
   .prefault({})
   .describe('Where orders and the ledger are kept.');
 
+const contacts = z
+  .strictObject({
+    hash_key: textOrEmpty()
+      .prefault('')
+      .describe(
+        `Secret under which e-mail addresses are hashed, at least 32 characters; make one with \`openssl rand -hex 32\`. Best taken from the environment: \${CONTACT_HASH_KEY:-}. Never change it: every customer would be a new one.`,
+      ),
+  })
+  .prefault({})
+  .describe('Customers are kept without their addresses.');
+
 const webhooks = z
   .strictObject({
     host: text(200)
@@ -128,9 +139,12 @@ const source = z.strictObject({
   layout: text(60).describe(
     'Name of a file in config/layouts/ or in layouts/ beside this file, without .yaml.',
   ),
-  order_platform: text(100).describe(
-    'Sent with every order and part of what keeps it from being posted twice. Never change it for a source.',
-  ),
+  order_platform: text(100)
+    .nullable()
+    .default(null)
+    .describe(
+      'Of a source of orders: sent with every order and part of what keeps it from being posted twice. Never change it for a source.',
+    ),
   time_zone: text(100)
     .nullable()
     .default(null)
@@ -159,6 +173,7 @@ export const pipelineSchema = z
     jobs: z
       .record(z.string().regex(NAME), z.discriminatedUnion('kind', jobKinds))
       .describe('What runs. The name is yours; `run <name>` runs it once, `serve` by its schedule.'),
+    contacts,
     webhooks,
     serve,
   })
