@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+
+/**
+ * Binds the customers of this database to the key that their hashes are made with, on first use; from then on refuses another one: it
+ * would make every customer a new one, and submit all of them again.
+ *
+ * @param fingerprint of the key; the key itself never comes here.
+ * @throws KnownError `contact_key_changed` (exit 2).
+ */
+export async function bindContactKey(db: Database, fingerprint: string): Promise<void> {
+  await sql`insert into ledger.contact_key (fingerprint) values (${fingerprint}) on conflict do nothing`.execute(
+    db,
+  );
+  const bound = await db.selectFrom('ledger.contact_key').selectAll().executeTakeFirstOrThrow();
+  if (bound.fingerprint === fingerprint) return;
+  throw new KnownError({
+    code: 'contact_key_changed',
+    message: `The customers of this database were hashed with another key (since ${bound.bound_at.toISOString().slice(0, 10)}).`,
+    where: 'contacts.hash_key',
+    help: 'Put the old key back (CONTACT_HASH_KEY). If it is lost for good, forget the customers, and all of them are submitted once more:\n  truncate ledger.contact_key, ledger.contacts, ledger.lookups, intake.contacts;',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}

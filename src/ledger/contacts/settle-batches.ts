@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { WaitingBatch } from './waiting-batches.ts';
+
+/** Who sent a batch, and how. */
+export type BatchCall = { readonly runId: string; readonly sourceType: string | null };
+
+export type AcceptedBatch = { readonly batchId: string; readonly httpStatus: number };
+export type Refusal = { readonly httpStatus: number; readonly message: string };
+
+/** Records that the service took batches: their customers are submitted, and their addresses are gone, in one commit. */
+export async function acceptBatches(
+  db: Database,
+  batches: readonly AcceptedBatch[],
+  { runId, sourceType }: BatchCall,
+): Promise<readonly null[]> {
+  const rows = batches.map(({ batchId, httpStatus }) => ({ batch_id: batchId, http_status: httpStatus }));
+  await sql`
+    with given as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(batch_id bigint, http_status integer)
+    ),
+    taken as (
+      delete from intake.contacts b using given g where b.batch_id = g.batch_id
+      returning b.*, g.http_status
+    ),
+    logged as (
+      insert into ledger.identify_batches
+        (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, run_id, staged_at)
+      select batch_id, split_from, job, brand_id, ${sourceType}, 'accepted', cardinality(contact_hashes), http_status,
+        ${runId}::bigint, created_at
+      from taken
+    )
+    update ledger.contacts c
+    set state = case when c.state = 'unsubscribed' then c.state else 'submitted' end, state_reason = null, staged_file_id = null,
+        batch_id = t.batch_id, submissions = c.submissions + 1, submitted_at = clock_timestamp()
+    from (select batch_id, unnest(contact_hashes) as hash from taken) t
+    where c.contact_hash = t.hash`.execute(db);
+  return batches.map(() => null);
+}
+
+/**
+ * Cuts a batch in two, so that each half waits by itself.
+ *
+ * @param at how many customers the first one has.
+ * @param refusal why, where the service refused the whole; null: no call was made for it.
+ * @returns the halves; none when the batch is gone.
+ */
+export async function splitBatch(
+  db: Database,
+  batch: WaitingBatch,
+  options: { readonly at: number; readonly refusal: Refusal | null; readonly call: BatchCall },
+): Promise<readonly WaitingBatch[]> {
+  const { at, refusal, call } = options;
+  const addresses = JSON.parse(batch.influencerList) as string[];
+  const lists = [addresses.slice(0, at), addresses.slice(at)].map((half) => JSON.stringify(half));
+  const { rows } = await sql<WaitingBatch>`
+    with taken as (
+      delete from intake.contacts where batch_id = ${batch.batchId}::bigint returning *
+    ),
+    logged as (
+      insert into ledger.identify_batches
+        (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
+      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', cardinality(contact_hashes),
+        ${refusal?.httpStatus ?? null}::integer, ${refusal?.message ?? null}, ${call.runId}::bigint, created_at
+      from taken where ${refusal !== null}
+    ),
+    halves as (
+      insert into intake.contacts
+        (job, brand_id, source_file_id, purpose, influencer_list, contact_hashes, split_from, created_at)
+      select t.job, t.brand_id, t.source_file_id, t.purpose, h.list, h.hashes,
+        case when ${refusal !== null} then t.batch_id else t.split_from end, t.created_at
+      from taken t cross join lateral (values
+        (1, ${lists[0]}::text, t.contact_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.contact_hashes[${at + 1}::integer:])
+      ) as h(place, list, hashes)
+      order by h.place
+      returning batch_id, brand_id, influencer_list, contact_hashes
+    )
+    select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
+      cardinality(contact_hashes) as contacts
+    from halves order by batch_id`.execute(db);
+  return rows;
+}
+
+/** Records that the service does not take one customer's address. It is not sent again, and its address is gone. */
+export async function refuseContact(
+  db: Database,
+  batch: WaitingBatch,
+  { refusal, call }: { readonly refusal: Refusal; readonly call: BatchCall },
+): Promise<void> {
+  await sql`
+    with taken as (
+      delete from intake.contacts where batch_id = ${batch.batchId}::bigint returning *
+    ),
+    logged as (
+      insert into ledger.identify_batches
+        (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
+      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'refused', cardinality(contact_hashes),
+        ${refusal.httpStatus}::integer, ${refusal.message}, ${call.runId}::bigint, created_at
+      from taken
+    )
+    update ledger.contacts c
+    set state = case when c.state = 'unsubscribed' then c.state else 'refused' end, state_reason = ${refusal.message},
+        staged_file_id = null, batch_id = t.batch_id
+    from (select batch_id, unnest(contact_hashes) as hash from taken) t
+    where c.contact_hash = t.hash`.execute(db);
+}
+
+/** Whether the service has ever taken a batch of this brand with this label: then a refusal is about the address. */
+export async function wasEverAccepted(
+  db: Database,
+  { brandId, sourceType }: { readonly brandId: string; readonly sourceType: string | null },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from ledger.identify_batches
+    where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}

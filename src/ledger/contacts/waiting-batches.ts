@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+
+/** A batch that waits to be submitted. Holds plain addresses: it must reach no log, no error and no other table. */
+export type WaitingBatch = {
+  readonly batchId: string;
+  readonly brandId: string;
+  /** Addresses as a JSON array, exactly as they are sent. */
+  readonly influencerList: string;
+  readonly contacts: number;
+};
+
+/** So many are in memory at once: some hundred kilobytes. */
+const PAGE_BATCHES = 16;
+
+/** What waits for a brand, the oldest first, page by page. Batches that are made meanwhile are not among them. */
+export async function* waitingBatches(
+  db: Database,
+  brandId: string,
+): AsyncGenerator<readonly WaitingBatch[]> {
+  const { rows: ends } = await sql<{ end: string | null }>`
+    select max(batch_id) as end from intake.contacts`.execute(db);
+  const end = ends[0]?.end ?? '0';
+  for (let after = '0'; ; ) {
+    const { rows } = await sql<WaitingBatch>`
+      select b.batch_id as "batchId", b.brand_id as "brandId", b.influencer_list as "influencerList",
+        cardinality(b.contact_hashes) as contacts
+      from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${after}::bigint and b.batch_id <= ${end}::bigint
+      order by b.batch_id limit ${PAGE_BATCHES}`.execute(db);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = last.batchId;
+  }
+}
+
+/** How many customers of sealed files wait, and how many calls that takes. */
+export async function countWaiting(
+  db: Database,
+  brandId: string,
+): Promise<{ readonly contacts: number; readonly calls: number; readonly lookups: number }> {
+  const { rows } = await sql<{ contacts: string; calls: string; lookups: string }>`
+    select coalesce(sum(cardinality(b.contact_hashes)) filter (where b.purpose = 'submit'), 0) as contacts,
+      count(*) filter (where b.purpose = 'submit') as calls,
+      coalesce(sum(cardinality(b.contact_hashes)) filter (where b.purpose = 'lookup'), 0) as lookups
+    from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+    where b.brand_id = ${brandId}`.execute(db);
+  const [row] = rows;
+  return {
+    contacts: Number(row?.contacts ?? 0),
+    calls: Number(row?.calls ?? 0),
+    lookups: Number(row?.lookups ?? 0),
+  };
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { maskAddresses } from '../model/mask-addresses.ts';
+import type { Profile } from '../model/profile.ts';
+
+/** What does not have the form that is expected of it is left out, and costs nobody the rest. */
+const text = z
+  .union([z.string(), z.number()])
+  .transform((value) => maskAddresses(String(value)).trim().slice(0, 500) || null)
+  .nullable()
+  .catch(null);
+
+const answer = z.looseObject({
+  is_influencer: z.union([z.boolean(), z.stringbool()]).nullable().catch(null),
+  type: text,
+  user_id: text,
+  username: text,
+  url: text,
+  picture: text,
+  followers: z
+    .union([
+      z.int().min(0),
+      z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .transform(Number),
+    ])
+    .nullable()
+    .catch(null),
+  is_verified: z.union([z.boolean(), z.stringbool()]).nullable().catch(null),
+});
+
+/**
+ * Reads the answer of `identify_influencers_real_time`. What it looks like when there is no match is not shown in the specification, so
+ * everything counts as one that names nobody: false, null, an empty object or list, no body.
+ */
+export function readProfile(body: string): Profile | null {
+  const parsed = answer.safeParse(parse(body));
+  if (!parsed.success) return null;
+  const { is_influencer: isInfluencer, ...said } = parsed.data;
+  const isNamed = said.user_id !== null || said.username !== null || said.url !== null;
+  if (!(isInfluencer ?? isNamed)) return null;
+  return {
+    platform: said.type,
+    userId: said.user_id,
+    username: said.username,
+    followers: said.followers,
+    isVerified: said.is_verified,
+    profileUrl: said.url,
+    pictureUrl: said.picture,
+  };
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

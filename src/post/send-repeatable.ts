@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, ExchangeInput } from '../api/client.ts';
+import type { OperationName } from '../api/contract.ts';
+import type { Exchange } from '../model/exchange.ts';
+import type { Outcome } from '../model/ledger.ts';
+import { backoffMs } from './backoff.ts';
+import { classifyRepeatable, type Said } from './classify-repeatable.ts';
+import type { Lane } from './lane.ts';
+
+/** A request without a clear answer is sent so many times more in a run; then it waits for the next run. */
+const RETRIES = 3;
+
+export type Repeatable = {
+  readonly operation: OperationName;
+  readonly input: ExchangeInput;
+  /** What a 2xx says. */
+  readonly read: (text: string) => Said;
+};
+
+/** What came of a request in the end. */
+export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
+
+/**
+ * Sends a request that the contract calls repeatable, within the limits of a lane, until the answer is clear.
+ *
+ * @returns null when the lane was stopped before it was sent.
+ */
+export async function sendRepeatable(
+  { client, lane }: { readonly client: Pick<Client, 'exchange'>; readonly lane: Lane },
+  { operation, input, read }: Repeatable,
+): Promise<Sent | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    if (!(await lane.enter())) return null;
+    const exchange = await client.exchange(operation, input);
+    const outcome = classifyRepeatable(exchange, read, new Date());
+    lane.report(outcome);
+    const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
+    if (isClear || attempt > RETRIES || lane.stopped() !== null) return { outcome, exchange };
+    // A lost answer rests as a request that was never sent.
+    const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
+    await sleep(backoffMs(attempt, rested), undefined, { signal: lane.signal }).catch(() => {});
+  }
+}
