@@ -16,6 +16,9 @@ import type { Environment } from './substitute.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.url));
 
+/** After the last answer there are still results to record and files to give up. */
+const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
+
 /**
  * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
  *
@@ -100,7 +103,11 @@ function toConfig(path: string, file: PipelineFile): PipelineConfig {
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
     contacts: { hashKey: file.contacts.hash_key },
     webhooks: toWebhooks(file.webhooks),
-    serve: { host: file.serve.host, port: file.serve.port, graceSeconds: file.serve.grace_seconds },
+    serve: {
+      host: file.serve.host,
+      port: file.serve.port,
+      graceSeconds: file.serve.grace_seconds ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
+    },
   };
 }
 

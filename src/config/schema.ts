@@ -100,9 +100,10 @@ const serve = z
       .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
     port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
     grace_seconds: anyNumber(0.1, 3_600)
-      .prefault(50)
+      .nullable()
+      .default(null)
       .describe(
-        'What runs when it is asked to end may take so long to finish what is on its way. Longer than api.timeout_seconds, shorter than whoever stops it waits.',
+        'What runs when it is asked to end may take so long to finish what is on its way. Longer than api.timeout_seconds, shorter than whoever stops it waits. Leave it out for api.timeout_seconds and 20 more.',
       ),
   })
   .prefault({})
