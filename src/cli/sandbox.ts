@@ -34,9 +34,12 @@ export function sandboxCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--data <file>',
-      'YAML with brands, dealflows, deals, campaigns and credits (default: a small account with brand 4819)',
+      'YAML with brands, dealflows, deals, campaigns and credits, or with several accounts (default: a small account with brand 4819)',
     )
-    .option('--key <key>', 'API key to accept (default: made from the seed)')
+    .option(
+      '--key <key>',
+      'API key of the first account, beside those in the data (default: made from the seed)',
+    )
     .option('--seed <text>', 'same seed, same ids, key, faults and influencers', '1')
     .addOption(
       new Option('--duplicates <what>', 'what happens to an order id that is there already')
@@ -62,7 +65,7 @@ export function sandboxCommand(): Command {
     )
     .option('--identify-delay <ms>', 'how long identifying contacts takes', readMilliseconds, 2_000)
     .option('--allow-private-webhooks', 'let webhooks go to this machine and private networks', false)
-    .option('--webhook-secret <text>', 'signs events (default: made from the seed)')
+    .option('--webhook-secret <text>', 'signs events of the first account (default: made from the seed)')
     .option(
       '--webhook-header-prefix <text>',
       'what the names of the headers of an event begin with',
@@ -87,12 +90,14 @@ It also answers, on this machine only:
   GET  /_sandbox/truth/referrals   every referral it processed, as NDJSON; also truth/clicks and truth/requests
   GET  /_sandbox/customers         contacts that were sent to be identified, and what was found
   GET  /_sandbox/deliveries        every event it sent, with each attempt, as NDJSON
+  GET  /_sandbox/accounts          the accounts, their users and what is left to spend
   GET  /_sandbox/deals/<deal_id>   notes, tasks, stage and active status of a deal
   GET  /_sandbox/store             codes and links: made in the shop, or only on the deal page
   GET  /_sandbox/outreach          influencers that were added to campaigns
   GET  /_sandbox/credits           what is left; POST {"search": 100, "reports": 5} sets it
   POST /_sandbox/trigger/<kind>    makes an event happen, as "sandbox trigger" does
-  GET  /_sandbox/health`;
+  GET  /_sandbox/health
+With several accounts, ?account=<id> says whose; without it, lists and logs have all of them.`;
 
 async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();
@@ -107,7 +112,12 @@ async function serve(flags: Flags): Promise<void> {
     faults: await readFaults(fault),
   });
   const { url, key, webhookSecret: webhook_secret } = sandbox;
-  process.stdout.write(`${JSON.stringify({ url, key, webhook_secret })}\n`);
+  const accounts = sandbox.accounts.map(({ id, keys, webhookSecret }) => ({
+    account_id: id,
+    keys,
+    webhook_secret: webhookSecret,
+  }));
+  process.stdout.write(`${JSON.stringify({ url, key, webhook_secret, accounts })}\n`);
   await isStopped;
   await sandbox.close();
 }

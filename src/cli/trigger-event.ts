@@ -3,7 +3,11 @@ import { webhookTypes } from '../api/contract/webhook-types.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 
-type Flags = { readonly url: string; readonly set: Readonly<Record<string, string>> };
+type Flags = {
+  readonly url: string;
+  readonly account?: string;
+  readonly set: Readonly<Record<string, string>>;
+};
 
 /** `influencer-sync sandbox trigger <kind>`: makes an event happen in a sandbox that runs, and prints what it was as one JSON line. */
 export function triggerCommand(): Command {
@@ -11,6 +15,7 @@ export function triggerCommand(): Command {
     .description('make an event happen in a sandbox that runs, so that it calls the registered webhooks')
     .argument('<kind>', `one of ${webhookTypes.join(', ')}`)
     .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+    .option('--account <id>', 'in which account, where the sandbox has several')
     .option(
       '--set <name=value>',
       'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; by default the first deal and made-up details)',
@@ -23,8 +28,10 @@ export function triggerCommand(): Command {
 }
 
 /** @throws KnownError `sandbox_unreachable`, `trigger_refused` (exit 2). */
-async function trigger(kind: string, { url, set }: Flags): Promise<void> {
-  const answer = await post(`${url.replace(/\/+$/, '')}/_sandbox/trigger/${encodeURIComponent(kind)}`, set);
+async function trigger(kind: string, { url, account, set }: Flags): Promise<void> {
+  const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
+  const path = `/_sandbox/trigger/${encodeURIComponent(kind)}${whose}`;
+  const answer = await post(url.replace(/\/+$/, '') + path, set);
   const text = await answer.text();
   if (answer.ok) {
     process.stdout.write(`${text}\n`);

@@ -72,10 +72,10 @@ export type StoreEntry = {
 
 export type Webhook = { readonly webhook_url: string; readonly webhook_type: string };
 
-/** The whole state of the sandbox's one account. */
+/** The whole state of one account. Nothing in it is seen by another. */
 export type Account = {
   readonly id: string;
-  readonly userId: string;
+  /** Of the ids that it makes. */
   readonly seed: string;
   readonly keeper: Keeper | null;
   readonly brands: Map<number, Brand>;
@@ -98,11 +98,13 @@ export type Account = {
   readonly webhooks: Shelf<Webhook>;
 };
 
-/** @param keeper where the state is kept; null: only in memory. State that it holds goes before `data`. */
+/**
+ * @param seed of the account's ids, its own included where `data` gives none.
+ * @param keeper where the account's state is kept; null: only in memory. State that it holds goes before `data`.
+ */
 export function createAccount(data: AccountData, seed: string, keeper: Keeper | null = null): Account {
   const account: Account = {
-    id: idFrom(seed, 'account'),
-    userId: idFrom(seed, 'user'),
+    id: accountIdOf(data, seed),
     seed,
     keeper,
     brands: new Map(data.brands.map((brand) => [brand.id, brand])),
@@ -125,6 +127,10 @@ export function createAccount(data: AccountData, seed: string, keeper: Keeper | 
   if (restoreDeals(account)) return account;
   for (const deal of data.deals) addDeal(account, deal);
   return account;
+}
+
+export function accountIdOf({ id }: Pick<AccountData, 'id'>, seed: string): string {
+  return id ?? idFrom(seed, 'account');
 }
 
 export type NewDeal = Omit<DealData, 'platform'> & {

@@ -2,8 +2,7 @@ import { explainIssues } from '../api/call.ts';
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationOf } from '../api/contract.ts';
 import { handlers } from './operations/index.ts';
-import { type Answer, type Call, refuse, type World } from './operations/operation.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { type Answer, type Call, refuse, type Seat } from './operations/operation.ts';
 
 /** A JSON body as it came and as it was read; `value` is undefined when it is no JSON. */
 export type Body = { readonly text: string; readonly value: unknown };
@@ -11,17 +10,20 @@ export type Body = { readonly text: string; readonly value: unknown };
 /** One request, as far as its operation can see it. */
 export type Request = {
   readonly key: string | readonly string[] | undefined;
+  /** To whom the key belongs; null: to nobody. */
+  readonly seat: Seat | null;
   readonly query: unknown;
   /** Absent where none came. */
   readonly body: Body | undefined | null;
 };
 
-/** Answers the requests of one operation: checks the key, the rate and the contract, then processes. Null: the sandbox has no such operation. */
-export function createAnswerer(
-  name: OperationName,
-  world: World,
-  { key, rateLimit }: { readonly key: string; readonly rateLimit: RateLimit | null },
-): ((request: Request) => Answer) | null {
+/**
+ * Answers the requests of one operation: checks the key, the rate and the contract, then processes, in the account of the key and no other.
+ * Null: the sandbox has no such operation.
+ *
+ * @param nobody who asks where an operation needs no key.
+ */
+export function createAnswerer(name: OperationName, nobody: Seat): ((request: Request) => Answer) | null {
   const handle = handlers[name];
   if (handle === undefined) return null;
   const operation = operationOf(name);
@@ -29,19 +31,23 @@ export function createAnswerer(
   const process = handle as (call: Call<OperationName>) => Answer;
 
   return (request) => {
+    let seat = nobody;
     if (operation.sendsKey) {
       if (request.key === undefined || request.key === '')
         return refuse(401, 'Missing API key: send it in the header X-API-KEY.');
-      if (request.key !== key) return refuse(401, 'Invalid API key.');
-      const waitSeconds = rateLimit?.take() ?? 0;
+      if (request.seat === null) return refuse(401, 'Invalid API key.');
+      seat = request.seat;
+      const waitSeconds = seat.rateLimit?.take() ?? 0;
       if (waitSeconds > 0)
         return { ...refuse(429, 'Too many requests: try again later.'), retryAfterSeconds: waitSeconds };
     }
+    const { world, userId } = seat;
     return validated(operation, request, (query, body, bodyText) =>
       process({
         query,
         body,
         bodyText,
+        userId,
         account: world.account,
         truth: world.truth,
         population: world.population,

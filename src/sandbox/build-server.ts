@@ -5,15 +5,20 @@ import { type Body, createAnswerer } from './answer-request.ts';
 import { addControlRoutes } from './control.ts';
 import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
-import { type Answer, refuse, type World } from './operations/operation.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { Tenant } from './open-tenant.ts';
+import { type Answer, refuse, type Seat } from './operations/operation.ts';
+import type { Keeper } from './state/keeper.ts';
+import type { Truth } from './truth.ts';
 
-/** All that a request can touch. */
-export type Desk = World & {
-  readonly key: string;
+/** All that a request can touch; which account, its key decides. */
+export type Desk = {
+  /** At least one. */
+  readonly tenants: readonly Tenant[];
+  /** Those of all tenants. */
+  readonly seats: ReadonlyMap<string, Seat>;
+  readonly truth: Truth;
+  readonly keeper: Keeper | null;
   readonly faults: FaultPlan;
-  /** Null: no limit. */
-  readonly rateLimit: RateLimit | null;
   /** Stops listening for so many milliseconds. */
   readonly goDown: (ms: number) => void;
   /** Whether `/_sandbox` answers peers that are not on this machine. */
@@ -36,7 +41,7 @@ export function buildServer(desk: Desk): FastifyInstance {
     (error: { readonly statusCode?: number; readonly code?: string }, request, reply) => {
       const status = error.statusCode ?? 500;
       const answer = refuse(status, MESSAGES[status] ?? 'The request could not be handled.');
-      finish(desk, { name: null, request, reply, sequence: desk.truth.nextSequence() }, answer);
+      finish(desk, visitOf(desk, null, { request, reply }), answer);
     },
   );
   return server;
@@ -57,34 +62,37 @@ function readBody(text: string): Body {
 
 type Visit = {
   readonly name: OperationName | null;
+  /** To whom its key belongs. */
+  readonly seat: Seat | null;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sequence: number;
 };
 
 function addOperation(server: FastifyInstance, desk: Desk, name: OperationName): void {
-  const answer = createAnswerer(name, desk, desk);
+  const [nobody] = desk.seats.values();
+  const answer = nobody === undefined ? null : createAnswerer(name, nobody);
   if (answer === null) return;
   const operation = operationOf(name);
 
-  const run = ({ headers, query, body }: FastifyRequest): Answer =>
-    answer({ key: headers['x-api-key'], query, body: body as Body | undefined | null });
+  const run = ({ seat, request: { headers, query, body } }: Visit): Answer =>
+    answer({ key: headers['x-api-key'], seat, query, body: body as Body | undefined | null });
 
   // A reply that is returned would be waited for like a promise; here it is sent already.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
-    const visit = { name, request, reply, sequence: desk.truth.nextSequence() };
+    const visit = visitOf(desk, name, { request, reply });
     const mishap = desk.faults.decide(name, pathOf(request));
     if (mishap !== null && mishap.latencyMs > 0)
       return sleep(mishap.latencyMs).then(() => suffer(visit, mishap));
-    if (mishap === null) finish(desk, visit, run(request));
+    if (mishap === null) finish(desk, visit, run(visit));
     else suffer(visit, mishap);
     return undefined;
   }
 
   function suffer(visit: Visit, { rule, isProcessed }: Mishap): FastifyReply {
-    if (rule === null) return finish(desk, visit, run(visit.request));
-    const done = isProcessed ? run(visit.request) : STAND_IN;
-    desk.account.keeper?.commit();
+    if (rule === null) return finish(desk, visit, run(visit));
+    const done = isProcessed ? run(visit) : STAND_IN;
+    desk.keeper?.commit();
     const status = playFault({ reply: visit.reply, rule, answer: done, goDown: desk.goDown });
     record(desk, visit, { status, isProcessed: isProcessed && done.isProcessed, fault: rule.kind });
     return visit.reply;
@@ -98,6 +106,16 @@ function addOperation(server: FastifyInstance, desk: Desk, name: OperationName):
 /** What a cut or stalled body is half of when the request is not processed. */
 const STAND_IN: Answer = { status: 200, body: { message: 'Your request was received.' }, isProcessed: false };
 
+function visitOf(
+  desk: Desk,
+  name: OperationName | null,
+  { request, reply }: Pick<Visit, 'request' | 'reply'>,
+): Visit {
+  const key = request.headers['x-api-key'];
+  const seat = (typeof key === 'string' ? desk.seats.get(key) : undefined) ?? null;
+  return { name, seat, request, reply, sequence: desk.truth.nextSequence() };
+}
+
 function finish(desk: Desk, visit: Visit, answer: Answer): FastifyReply {
   record(desk, visit, { status: answer.status, isProcessed: answer.isProcessed, fault: null });
   if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
@@ -106,18 +124,19 @@ function finish(desk: Desk, visit: Visit, answer: Answer): FastifyReply {
 
 function record(
   desk: Desk,
-  { name, request, sequence }: Visit,
+  { name, seat, request, sequence }: Visit,
   fate: { readonly status: number | null; readonly isProcessed: boolean; readonly fault: string | null },
 ): void {
   desk.truth.recordRequest({
     sequence,
+    accountId: seat?.world.account.id ?? null,
     operation: name,
     method: request.method,
     path: pathOf(request),
     ...fate,
   });
   // What was done is kept before anyone is told.
-  desk.account.keeper?.commit();
+  desk.keeper?.commit();
 }
 
 function pathOf(request: FastifyRequest): string {
@@ -132,7 +151,7 @@ function refuseUnknown(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const visit = { name: null, request, reply, sequence: desk.truth.nextSequence() };
+  const visit = visitOf(desk, null, { request, reply });
   const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) =>
     server.hasRoute({ method, url: pathOf(request) }),
   );

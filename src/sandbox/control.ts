@@ -1,6 +1,10 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { explainIssues } from '../api/call.ts';
 import type { Desk } from './build-server.ts';
+import { chooseTenants } from './choose-tenant.ts';
+import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
 import { type FaultRule, readFaultRules } from './faults/fault-rule.ts';
 import type { TruthLog } from './truth-log.ts';
@@ -21,12 +25,17 @@ export function addControlRoutes(server: FastifyInstance, desk: Desk): void {
   server.get('/_sandbox/health', { onRequest }, () => ({
     status: 'ok',
     version: VERSION,
+    accounts: desk.tenants.length,
     requests: truth.requests.count(),
     referrals: truth.referrals.count(),
     clicks: truth.clicks.count(),
   }));
   for (const kind of ['referrals', 'clicks', 'requests'] as const) {
-    server.get(`/_sandbox/truth/${kind}`, { onRequest }, (_request, reply) => sendLog(reply, truth[kind]));
+    server.get(`/_sandbox/truth/${kind}`, { onRequest }, (request, reply) => {
+      const chosen = chooseTenants(desk, request);
+      if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
+      return sendLog(reply, truth[kind], chosen.isAll ? null : (chosen.tenants[0]?.world.account.id ?? null));
+    });
   }
 
   server.get('/_sandbox/faults', { onRequest }, () => faults.list());
@@ -41,6 +50,7 @@ export function addControlRoutes(server: FastifyInstance, desk: Desk): void {
     return reply.send(faults.list());
   });
   addStateRoutes(server, desk, onRequest);
+  addActionRoutes(server, desk, onRequest);
 }
 
 /** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */
@@ -51,8 +61,19 @@ export function arm(desk: Pick<Desk, 'faults' | 'goDown'>, rules: readonly Fault
   for (const rule of rules) if (isImmediate(rule)) desk.goDown(rule.ms ?? DOWN_MS);
 }
 
-function sendLog(reply: FastifyReply, log: TruthLog): FastifyReply {
-  return reply.type('application/x-ndjson').send(log.read());
+/** @param accountId whose lines; null: all. */
+function sendLog(reply: FastifyReply, log: TruthLog, accountId: string | null): FastifyReply {
+  const lines = log.read();
+  return reply
+    .type('application/x-ndjson')
+    .send(accountId === null ? lines : Readable.from(linesOf(lines, accountId), { objectMode: false }));
+}
+
+async function* linesOf(all: Readable, accountId: string): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: all })) {
+    const { account_id: whose } = JSON.parse(line) as { readonly account_id: string | null };
+    if (whose === accountId) yield `${line}\n`;
+  }
 }
 
 function isLoopback(address: string | undefined): boolean {

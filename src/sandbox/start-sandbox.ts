@@ -2,17 +2,14 @@ import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { createAccount } from './account.ts';
 import { buildServer } from './build-server.ts';
 import { arm } from './control.ts';
-import { createEvents } from './events/events.ts';
-import { createPoster } from './events/post-event.ts';
 import { createFaultPlan } from './faults/fault-plan.ts';
 import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
-import type { Duplicates } from './operations/operation.ts';
-import { idFrom } from './random-id.ts';
-import { createRateLimit, PLANS, type Plan } from './rate-limit.ts';
-import { DEMO_ACCOUNT, readAccountData } from './read-account-data.ts';
+import { openTenant, registerAccounts, type Tenant } from './open-tenant.ts';
+import type { Duplicates, Seat } from './operations/operation.ts';
+import { PLANS, type Plan } from './rate-limit.ts';
+import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
 import { createPopulation } from './search/population.ts';
 import { openKeeper } from './state/open-keeper.ts';
 import { createTruth, type Truth } from './truth.ts';
@@ -22,9 +19,9 @@ export type SandboxOptions = {
   readonly port: number;
   /** 127.0.0.1 when not given. */
   readonly host?: string;
-  /** YAML file with the account; the built-in one when not given. */
+  /** YAML file with the account, or with several; the built-in one when not given. */
   readonly data?: string;
-  /** Made from the seed when not given. */
+  /** Of the first account, beside those that the data gives; made from the seed when there is none. */
   readonly key?: string;
   /** Same seed, same ids, key, account and faults. */
   readonly seed?: string;
@@ -37,13 +34,13 @@ export type SandboxOptions = {
   readonly truth?: string;
   /** SQLite file that keeps the state and the truth, so that both survive a restart; made when it is missing. In memory when not given. */
   readonly db?: string;
-  /** How many requests a minute the account may send; any number when not given. */
+  /** How many requests a minute an account may send; any number when not given. */
   readonly plan?: Plan;
   /** How long identifying contacts takes; two seconds when not given. */
   readonly identifyDelayMs?: number;
   /** Lets webhooks go to this machine and to private networks, which the service refuses. */
   readonly allowPrivateWebhooks?: boolean;
-  /** Signs events; made from the seed when not given. */
+  /** Signs events of the first account; made from the seed when not given. */
   readonly webhookSecret?: string;
   /** What the names of the headers of an event begin with; `X-Service` when not given. */
   readonly webhookHeaderPrefix?: string;
@@ -56,11 +53,21 @@ export type SandboxOptions = {
 export type Sandbox = {
   /** Base address without a trailing slash. */
   readonly url: string;
+  /** The first key of the first account. */
   readonly key: string;
-  /** With which events are signed. */
+  /** With which events of the first account are signed. */
   readonly webhookSecret: string;
+  /** All accounts, the first one included. */
+  readonly accounts: readonly SandboxAccount[];
   /** Ends all connections. */
   close(): Promise<void>;
+};
+
+/** Who can ask, and how its events are signed. */
+export type SandboxAccount = {
+  readonly id: string;
+  readonly keys: readonly string[];
+  readonly webhookSecret: string;
 };
 
 /** Long enough to be seen waiting, short enough to wait for. */
@@ -82,31 +89,36 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     latencyMs = 0,
     truth: truthFile,
   } = options;
-  const data = readAccountData(options.data ?? DEMO_ACCOUNT);
+  const data = readAccounts(options.data ?? DEMO_ACCOUNT);
   const keeper = await openKeeper(options, seed);
-  const account = createAccount(data, seed, keeper);
-  keeper?.commit();
-  const truth = openTruth(() =>
-    createTruth(account, { file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
-  );
-  const key = options.key ?? `sandbox-${idFrom(seed, 'key').toLowerCase()}`;
-  const webhookSecret = options.webhookSecret ?? `signing-${idFrom(seed, 'webhook secret').toLowerCase()}`;
-  const allowsPrivateWebhooks = options.allowPrivateWebhooks ?? false;
-  const events = createEvents(account, {
-    poster: createPoster({
-      secret: webhookSecret,
-      headerPrefix: options.webhookHeaderPrefix ?? 'X-Service',
-      allowsPrivate: allowsPrivateWebhooks,
-    }),
-    retryMs: options.webhookRetryMs ?? WEBHOOK_RETRY_MS,
-    appUrl: () => url,
+  const registered = registerAccounts(data, {
+    seed,
+    keeper,
+    key: options.key,
+    webhookSecret: options.webhookSecret,
   });
-  const requestsAMinute = PLANS[options.plan ?? 'off'];
+  keeper?.commit();
+  const accounts = registered.map(({ account }) => account);
+  const truth = openTruth(() =>
+    createTruth(accounts, { keeper, file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
+  );
+  const shared = {
+    truth,
+    duplicates,
+    population: createPopulation(seed),
+    identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
+    allowsPrivateWebhooks: options.allowPrivateWebhooks ?? false,
+    appUrl: () => url,
+    headerPrefix: options.webhookHeaderPrefix ?? 'X-Service',
+    retryMs: options.webhookRetryMs ?? WEBHOOK_RETRY_MS,
+    requestsAMinute: PLANS[options.plan ?? 'off'],
+  };
+  const tenants = registered.map((one) => openTenant(one, shared));
   let url = '';
   let isClosed = false;
 
   function release(): void {
-    events.close();
+    silence(tenants);
     truth.close();
     keeper?.close();
   }
@@ -123,17 +135,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   const desk = {
-    account,
-    key,
+    tenants,
+    seats: new Map(tenants.flatMap(({ seats }): [string, Seat][] => [...seats])),
     truth,
+    keeper,
     faults: createFaultPlan(seed, latencyMs),
-    duplicates,
-    population: createPopulation(seed),
-    events,
-    identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
-    allowsPrivateWebhooks,
-    rateLimit: requestsAMinute === null ? null : createRateLimit(requestsAMinute, () => performance.now()),
-    appUrl: () => url,
     goDown: (ms: number) => {
       if (server.server.listening) void goDown(ms);
     },
@@ -148,16 +154,28 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   );
   return {
     url,
-    key,
-    webhookSecret,
+    ...firstOf(tenants),
+    accounts: tenants.map(({ world, keys, webhookSecret }) => ({
+      id: world.account.id,
+      keys,
+      webhookSecret,
+    })),
     async close() {
       if (isClosed) return;
       isClosed = true;
-      events.close();
+      silence(tenants);
       await server.close();
       release();
     },
   };
+}
+
+function firstOf([first]: readonly Tenant[]): Pick<Sandbox, 'key' | 'webhookSecret'> {
+  return { key: first?.keys[0] ?? '', webhookSecret: first?.webhookSecret ?? '' };
+}
+
+function silence(tenants: readonly Tenant[]): void {
+  for (const { world } of tenants) world.events.close();
 }
 
 function listensAgain(

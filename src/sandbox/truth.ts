@@ -1,6 +1,7 @@
 import type { OperationName } from '../api/contract.ts';
 import { type Account, type Collaboration, creditSale } from './account.ts';
 import { readNumberText } from './exact.ts';
+import type { Keeper } from './state/keeper.ts';
 import { createFileLog, createMemoryLog, type TruthLog } from './truth-log.ts';
 
 export type Order = {
@@ -14,6 +15,8 @@ export type Order = {
 /** What became of a request. */
 export type Fate = {
   readonly sequence: number;
+  /** Whose key it carried; null: nobody's. */
+  readonly accountId: string | null;
   readonly operation: OperationName | null;
   readonly method: string;
   /** Without its query, which may hold addresses. */
@@ -34,11 +37,13 @@ export type Truth = {
   nextSequence(): number;
   /** @returns the revenue as it was written, exact. */
   recordReferral(referral: {
+    readonly account: Account;
     readonly collaboration: Collaboration;
     readonly order: Order;
     readonly bodyText: string;
   }): string;
   recordClick(click: {
+    readonly account: Account;
     readonly collaboration: Collaboration;
     readonly added: number;
     readonly newClicks: number;
@@ -48,17 +53,22 @@ export type Truth = {
   close(): void;
 };
 
-/** @param file where referrals are also kept, so that they outlive the process; null: with the account's state. */
+/**
+ * The truth about all accounts: each line names its own.
+ *
+ * @param options.keeper keeps it with the state; null: in memory.
+ * @param options.file where referrals are also kept, so that they outlive the process; null: with the rest.
+ */
 export function createTruth(
-  account: Account,
-  options: { readonly file: string | null; readonly notesOrders: boolean },
+  accounts: readonly Account[],
+  options: { readonly keeper: Keeper | null; readonly file: string | null; readonly notesOrders: boolean },
 ): Truth {
-  const { keeper } = account;
+  const { keeper } = options;
   const openLog = (name: string): TruthLog => keeper?.openLog(name) ?? createMemoryLog();
   const referrals =
     options.file === null
       ? openLog('referrals')
-      : createFileLog(options.file, (line) => replayReferral(account, line, options.notesOrders));
+      : createFileLog(options.file, (line) => replayReferral(accounts, line, options.notesOrders));
   const clicks = openLog('clicks');
   const requests = openLog('requests');
   const timestamp = createTimestamp();
@@ -72,9 +82,9 @@ export function createTruth(
       sequence += 1;
       return sequence;
     },
-    recordReferral({ collaboration, order, bodyText }) {
+    recordReferral({ account, collaboration, order, bodyText }) {
       const revenue = readNumberText(bodyText, 'order_revenue') ?? String(order.order_revenue);
-      const head = headOf(referrals, collaboration, timestamp());
+      const head = headOf(referrals, { account, collaboration, at: timestamp() });
       const platform =
         order.order_platform === undefined ? '' : `,"order_platform":${JSON.stringify(order.order_platform)}`;
       const currency = order.currency === undefined ? '' : `,"currency":${JSON.stringify(order.currency)}`;
@@ -86,16 +96,17 @@ export function createTruth(
       );
       return revenue;
     },
-    recordClick({ collaboration, added, newClicks, bodyText }) {
-      const head = headOf(clicks, collaboration, timestamp());
+    recordClick({ account, collaboration, added, newClicks, bodyText }) {
+      const head = headOf(clicks, { account, collaboration, at: timestamp() });
       clicks.append(
         `${head},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
       );
     },
-    recordRequest({ sequence: number, operation, method, path, status, isProcessed, fault }) {
+    recordRequest({ sequence: number, accountId, operation, method, path, status, isProcessed, fault }) {
       const route = `"operation":${operation === null ? 'null' : `"${operation}"`},"method":"${method}","path":${JSON.stringify(path)}`;
       const fate = `"status":${status},"processed":${isProcessed},"fault":${fault === null ? 'null' : `"${fault}"`}`;
-      requests.append(`{"sequence":${number},"at":"${timestamp()}",${route},${fate}}`);
+      const whose = accountId === null ? 'null' : JSON.stringify(accountId);
+      requests.append(`{"sequence":${number},"at":"${timestamp()}","account_id":${whose},${route},${fate}}`);
     },
     close() {
       referrals.close();
@@ -103,8 +114,15 @@ export function createTruth(
   };
 }
 
-function headOf(log: TruthLog, collaboration: Collaboration, at: string): string {
-  return `{"sequence":${log.count() + 1},"at":"${at}","deal_id":${JSON.stringify(collaboration.deal.id)},"collab_id":${JSON.stringify(collaboration.id)}`;
+function headOf(
+  log: TruthLog,
+  {
+    account,
+    collaboration,
+    at,
+  }: { readonly account: Account; readonly collaboration: Collaboration; readonly at: string },
+): string {
+  return `{"sequence":${log.count() + 1},"at":"${at}","account_id":${JSON.stringify(account.id)},"deal_id":${JSON.stringify(collaboration.deal.id)},"collab_id":${JSON.stringify(collaboration.id)}`;
 }
 
 /** Line breaks stand only between the tokens of valid JSON, where a blank means the same. */
@@ -127,6 +145,7 @@ function createTimestamp(): () => string {
 }
 
 type ReferralLine = {
+  readonly account_id: string;
   readonly collab_id: string;
   readonly order_id: string;
   readonly order_platform?: string;
@@ -135,8 +154,10 @@ type ReferralLine = {
 };
 
 /** Brings the account to where it was when the line was written. Deals that were created meanwhile are not in the file. */
-function replayReferral(account: Account, line: string, notesOrders: boolean): void {
+function replayReferral(accounts: readonly Account[], line: string, notesOrders: boolean): void {
   const referral = JSON.parse(line) as ReferralLine;
+  const account = accounts.find(({ id }) => id === referral.account_id);
+  if (account === undefined) return;
   if (notesOrders) account.orders.set(`${referral.order_platform ?? ''}\n${referral.order_id}`, true);
   const collaboration = account.collaborations.get(referral.collab_id);
   if (collaboration === undefined) return;

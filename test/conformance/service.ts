@@ -1,14 +1,25 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
 import { exampleOf } from '../../src/api/examples.ts';
+import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 /**
  * Which service the suite runs against. By default it starts a sandbox of its own and runs everything. CONFORMANCE_URL and
  * CONFORMANCE_KEY name another one; then only what reads is run, unless CONFORMANCE_SCOPE=all says that it may be written to (a sandbox
- * with its own account of config/demo). CONFORMANCE_DEAL_ID names a deal of that account.
+ * with its own account of config/demo). CONFORMANCE_DEAL_ID names a deal of that account,
+ * CONFORMANCE_OTHER_KEY the key of another account.
  */
-const { CONFORMANCE_URL = '', CONFORMANCE_KEY = '', CONFORMANCE_SCOPE, CONFORMANCE_DEAL_ID } = process.env;
+const {
+  CONFORMANCE_URL = '',
+  CONFORMANCE_KEY = '',
+  CONFORMANCE_OTHER_KEY = null,
+  CONFORMANCE_SCOPE,
+  CONFORMANCE_DEAL_ID,
+} = process.env;
 
 export const isOwnSandbox = CONFORMANCE_URL === '';
 export const isAllowedToWrite = isOwnSandbox || CONFORMANCE_SCOPE === 'all';
@@ -18,6 +29,9 @@ const readOperations = operationNames.filter((name) => {
   const { method, repeatable, credits } = operationOf(name);
   return method === 'GET' && repeatable && credits === null;
 });
+
+/** Whether there is a second account, to see that it sees nothing of the first. */
+export const hasNeighbour = isOwnSandbox || CONFORMANCE_OTHER_KEY !== null;
 
 /** The operations that the suite may call. */
 export const tested: readonly OperationName[] = isAllowedToWrite ? operationNames : readOperations;
@@ -35,6 +49,8 @@ export type Request = {
 };
 
 export type Service = {
+  /** Key of the other account; null where there is none. */
+  neighbourKey(): string | null;
   call(name: OperationName, request?: Request): Promise<Answer>;
   /** The request that should succeed. */
   example(name: OperationName): { query?: Record<string, unknown>; body?: Record<string, unknown> };
@@ -44,14 +60,17 @@ export type Service = {
 export function useService(): Service {
   let url = CONFORMANCE_URL.replace(/\/+$/, '');
   let key = CONFORMANCE_KEY;
+  let otherKey = CONFORMANCE_OTHER_KEY;
   let close = async (): Promise<void> => {};
   beforeAll(async () => {
     if (!isOwnSandbox) return;
-    const sandbox = await startSandbox({ port: 0 });
+    const sandbox = await startSandbox({ port: 0, data: writeTwins() });
     ({ url, key, close } = sandbox);
+    otherKey = sandbox.accounts[1]?.keys[0] ?? null;
   });
   afterAll(() => close());
   return {
+    neighbourKey: () => otherKey,
     example(name) {
       const { query, body } = exampleOf(name);
       const deal = CONFORMANCE_DEAL_ID === undefined ? {} : { deal_id: CONFORMANCE_DEAL_ID };
@@ -78,6 +97,14 @@ export function useService(): Service {
       return { status: answer.status, text, body: parse(text) };
     },
   };
+}
+
+/** The account of config/demo, twice: whatever the ids are, only the key tells which one is meant. */
+function writeTwins(): string {
+  const demo = readFileSync(DEMO_ACCOUNT, 'utf8').replace(/^(?=.)/gm, '    ');
+  const file = join(mkdtempSync(join(tmpdir(), 'conformance-')), 'twins.yaml');
+  writeFileSync(file, `accounts:\n  - keys: [first-key]\n${demo}  - keys: [other-key]\n${demo}`);
+  return file;
 }
 
 function queryOf(query: Readonly<Record<string, unknown>> = {}): string {

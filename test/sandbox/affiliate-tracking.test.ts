@@ -34,6 +34,7 @@ test('credits an order by deal id, page address, handle or collaboration, and lo
   ]);
   expect(truth[0]).toEqual({
     sequence: 1,
+    account_id: sandbox.accounts[0]?.id,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     ...first.body,
     message: undefined,

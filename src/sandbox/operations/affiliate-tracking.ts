@@ -12,7 +12,7 @@ export const affiliateTracking: Handlers = {
     collaboration.clicks += added;
     keepCollaboration(account, collaboration);
     const newClicks = collaboration.deal.collaborations.reduce((sum, { clicks }) => sum + clicks, 0);
-    truth.recordClick({ collaboration, added, newClicks, bodyText });
+    truth.recordClick({ account, collaboration, added, newClicks, bodyText });
     return answer({
       deal_id: collaboration.deal.id,
       collab_id: collaboration.id,
@@ -37,7 +37,7 @@ export const affiliateTracking: Handlers = {
     // The service is said to ignore a second one "so retries are safe": it answers as if nothing was special.
     if (repeated === 'ignore') return { ...answer(done), isProcessed: false };
 
-    const revenue = truth.recordReferral({ collaboration, order: body, bodyText });
+    const revenue = truth.recordReferral({ account, collaboration, order: body, bodyText });
     creditSale(collaboration, { revenue, currency: body.currency });
     keepCollaboration(account, collaboration);
     if (events.isWanted('new_influencer_order'))

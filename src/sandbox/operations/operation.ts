@@ -1,10 +1,11 @@
 import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
 import type { Account } from '../account.ts';
 import type { Events } from '../events/events.ts';
+import type { RateLimit } from '../rate-limit.ts';
 import type { Population } from '../search/population.ts';
 import type { Truth } from '../truth.ts';
 
-/** What every operation works on. */
+/** What every operation works on: one account, and what all share. */
 export type World = {
   readonly account: Account;
   readonly truth: Truth;
@@ -19,8 +20,17 @@ export type World = {
   readonly appUrl: () => string;
 };
 
-/** What an operation is given: a request that fits the contract, and the world. */
+/** To whom an API key belongs. */
+export type Seat = {
+  readonly world: World;
+  readonly userId: string;
+  /** Of the account, whichever of its keys is used; null: none. */
+  readonly rateLimit: RateLimit | null;
+};
+
+/** What an operation is given: a request that fits the contract, the world, and who asks. */
 export type Call<Name extends OperationName> = World & {
+  readonly userId: string;
   readonly query: QueryOf<Name>;
   readonly body: BodyOf<Name>;
   /** The body as it came, byte for byte. */

@@ -3,25 +3,23 @@ import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
-import { type AccountData, accountData } from './account-data.ts';
+import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
+import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 
 /** The account that the sandbox has when it is given none. */
 export const DEMO_ACCOUNT = fileURLToPath(new URL('../../config/demo/sandbox.yaml', import.meta.url));
 
-type Path = readonly PropertyKey[];
-type Finding = { readonly path: Path; readonly message: string; readonly help: string };
-
 /**
- * Reads an account from YAML and checks it.
+ * Reads accounts from YAML and checks them: one account, or a list under `accounts`.
  *
  * @throws KnownError `sandbox_data_missing`, `sandbox_data_invalid` (exit 2), the latter with every problem and its line.
  */
-export function readAccountData(path: string): AccountData {
-  return parseAccountData(readText(path), path);
+export function readAccounts(path: string): readonly AccountData[] {
+  return parseAccounts(readText(path), path);
 }
 
 /** @param file its name, as messages say it. */
-export function parseAccountData(text: string, file: string): AccountData {
+export function parseAccounts(text: string, file: string): readonly AccountData[] {
   const lines = new LineCounter();
   // failsafe: every scalar stays text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, schema: 'failsafe' });
@@ -37,10 +35,13 @@ export function parseAccountData(text: string, file: string): AccountData {
     }));
     throw invalid(file, problems);
   }
-  const parsed = accountData.safeParse(document.toJS());
-  const findings = parsed.success ? findContradictions(parsed.data) : parsed.error.issues.map(explainIssue);
-  if (parsed.success && findings.length === 0) return parsed.data;
   const contents: unknown = document.contents;
+  const isSeveral = isMap(contents) && contents.has('accounts');
+  const parsed = (isSeveral ? severalAccounts : oneAccount).safeParse(document.toJS());
+  const findings = parsed.success
+    ? checkAccounts(parsed.data.accounts, isSeveral)
+    : parsed.error.issues.map(explainIssue);
+  if (parsed.success && findings.length === 0) return parsed.data.accounts;
   throw invalid(
     file,
     findings.map(({ path, message, help }) => ({ where: place(offsetOf(contents, path)), message, help })),
@@ -93,88 +94,6 @@ function explainIssue(issue: {
     message: `${name}: ${issue.message}.`,
     help: 'See config/demo/sandbox.yaml for an example.',
   };
-}
-
-/** What each record by itself cannot show: ids that stand twice and ids of nothing. */
-function findContradictions(data: AccountData): readonly Finding[] {
-  const brands = new Set(data.brands.map((brand) => brand.id));
-  const dealflows = new Map(data.dealflows.map((flow) => [flow.id, flow.brand_id]));
-  const collaborations = data.deals.map((deal) => deal.collab_id);
-  return [
-    ...repeated(
-      data.brands.map((brand) => brand.id),
-      'brands',
-      'id',
-    ),
-    ...repeated(
-      data.dealflows.map((flow) => flow.id),
-      'dealflows',
-      'id',
-    ),
-    ...repeated(collaborations, 'deals', 'collab_id'),
-    ...data.dealflows.flatMap((flow, index) =>
-      unknownBrand(brands, flow.brand_id, ['dealflows', index, 'brand_id']),
-    ),
-    ...data.deals.flatMap((deal, index) => {
-      const missing = unknownBrand(brands, deal.brand_id, ['deals', index, 'brand_id']);
-      return missing.length > 0 ? missing : wrongDealflow(dealflows, deal, ['deals', index, 'dealflow_id']);
-    }),
-    ...otherHandles(data.deals),
-  ];
-}
-
-function repeated(
-  ids: readonly (string | number | null)[],
-  list: string,
-  member: string,
-): readonly Finding[] {
-  const seen = new Set<string | number>();
-  return ids.flatMap((id, index) => {
-    if (id === null) return [];
-    if (!seen.has(id)) {
-      seen.add(id);
-      return [];
-    }
-    const message = `${member} ${id} stands twice in ${list}.`;
-    return [{ path: [list, index, member], message, help: 'Give each its own id.' }];
-  });
-}
-
-function unknownBrand(brands: ReadonlySet<number>, brandId: number, path: Path): readonly Finding[] {
-  if (brands.has(brandId)) return [];
-  return [{ path, message: `There is no brand ${brandId}.`, help: `Use one of: ${[...brands].join(', ')}.` }];
-}
-
-function wrongDealflow(
-  dealflows: ReadonlyMap<string, number>,
-  deal: AccountData['deals'][number],
-  path: Path,
-): readonly Finding[] {
-  const brandId = dealflows.get(deal.dealflow_id);
-  const help = `Use one of: ${[...dealflows.keys()].join(', ')}.`;
-  if (brandId === undefined) return [{ path, message: `There is no dealflow ${deal.dealflow_id}.`, help }];
-  if (brandId === deal.brand_id) return [];
-  return [
-    {
-      path,
-      message: `Dealflow ${deal.dealflow_id} belongs to brand ${brandId}, not to ${deal.brand_id}.`,
-      help,
-    },
-  ];
-}
-
-/** Two entries of one deal are two collaborations of one influencer. */
-function otherHandles(deals: AccountData['deals']): readonly Finding[] {
-  const handles = new Map<string, string>();
-  return deals.flatMap((deal, index) => {
-    const first = handles.get(deal.deal_id) ?? deal.influencer_handle;
-    handles.set(deal.deal_id, first);
-    if (first === deal.influencer_handle) return [];
-    const message = `Deal ${deal.deal_id} stands above with another influencer.`;
-    return [
-      { path: ['deals', index, 'influencer_handle'], message, help: 'Give this deal its own deal_id.' },
-    ];
-  });
 }
 
 /** Where a path stands in the text; of a member that is missing, where its parent stands. */

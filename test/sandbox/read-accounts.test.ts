@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { KnownError } from '../../src/model/known-error.ts';
-import { DEMO_ACCOUNT, parseAccountData, readAccountData } from '../../src/sandbox/read-account-data.ts';
+import { DEMO_ACCOUNT, parseAccounts, readAccounts } from '../../src/sandbox/read-accounts.ts';
 
 function problemsOf(yaml: string): readonly string[] {
   try {
-    parseAccountData(yaml, 'shop.yaml');
+    parseAccounts(yaml, 'shop.yaml');
   } catch (error) {
     if (error instanceof KnownError)
       return (error.details.problems ?? []).map(({ where, message }) => `${where} ${message}`);
@@ -12,6 +12,8 @@ function problemsOf(yaml: string): readonly string[] {
   }
   return [];
 }
+
+const NOTHING = { brands: [], dealflows: [], deals: [] };
 
 const GOOD = `brands:
   - { id: 4819, name: Acme }
@@ -28,7 +30,7 @@ deals:
 `;
 
 test('reads ids and codes as the text that they are', () => {
-  const { brands, deals } = parseAccountData(GOOD, 'shop.yaml');
+  const [{ brands, deals } = NOTHING] = parseAccounts(GOOD, 'shop.yaml');
   expect(brands).toEqual([{ id: 4819, name: 'Acme' }]);
   expect(deals.map(({ deal_id, influencer_handle, code }) => [deal_id, influencer_handle, code])).toEqual([
     ['0012', 'mara', '1E10'],
@@ -37,7 +39,7 @@ test('reads ids and codes as the text that they are', () => {
 });
 
 test('has an account of its own with brand 4819 and a dozen deals', () => {
-  const { brands, dealflows, deals } = readAccountData(DEMO_ACCOUNT);
+  const [{ brands, dealflows, deals } = NOTHING] = readAccounts(DEMO_ACCOUNT);
   expect(brands[0]).toEqual({ id: 4819, name: 'Acme Skincare' });
   expect(dealflows.map(({ id }) => id)).toContain('D_FSSI4P');
   expect(deals.length).toBeGreaterThanOrEqual(12);
@@ -88,8 +90,61 @@ test.each<[string, (yaml: string) => string, RegExp]>([
   expect(problems[0]).toMatch(problem);
 });
 
+/** The same account under `accounts`, as often as wanted, each with the lines that are given for it. */
+function listed(...heads: readonly string[]): string {
+  const account = (head: string) => `  - ${head}\n${GOOD.replace(/^/gm, '    ').trimEnd()}`;
+  return ['accounts:', ...heads.map(account)].join('\n');
+}
+
+test('reads several accounts, which may use the same ids, each with keys and a secret of its own', () => {
+  const accounts = parseAccounts(
+    listed('{ id: A, keys: [a-1, 007], webhook_secret: s }', 'id: B').replace(
+      '  - { id: A, keys: [a-1, 007], webhook_secret: s }\n',
+      '  - id: A\n    keys: [a-1, 007]\n    webhook_secret: s\n',
+    ),
+    'shop.yaml',
+  );
+  expect(
+    accounts.map(({ id, keys, webhook_secret, deals }) => [id, keys, webhook_secret, deals.length]),
+  ).toEqual([
+    ['A', ['a-1', '007'], 's', 2],
+    ['B', [], null, 2],
+  ]);
+});
+
+test.each<[string, string, RegExp]>([
+  [
+    'an account id that stands twice',
+    listed('id: A', 'id: A'),
+    /^shop\.yaml:\d+:\d+ id A stands twice in accounts/,
+  ],
+  [
+    'a key that two accounts have',
+    listed('keys: [k]', 'keys: [k]'),
+    /^shop\.yaml:\d+:\d+ This key stands above already/,
+  ],
+  [
+    'a key that no header can carry',
+    listed('keys: [a b]'),
+    /^shop\.yaml:2:12 accounts\.0\.keys\.0: must be a key/,
+  ],
+  [
+    'what is wrong in one of them',
+    listed('id: A').replace('brand_id: 4819, dealflow_id', 'brand_id: 1, dealflow_id'),
+    /^shop\.yaml:8:\d+ There is no brand 1/,
+  ],
+  ['none', 'accounts: []', /^shop\.yaml:1:\d+ accounts: /],
+  [
+    'one beside the list',
+    `${listed('id: A')}\nbrands: []`,
+    /^shop\.yaml:\d+:\d+ the file has no member brands/,
+  ],
+])('reports of several accounts %s', (_case, yaml, problem) => {
+  expect(problemsOf(yaml)[0]).toMatch(problem);
+});
+
 test('says that a file is missing', () => {
-  expect(() => readAccountData('/no/such/file.yaml')).toThrow(
+  expect(() => readAccounts('/no/such/file.yaml')).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ code: 'sandbox_data_missing' }) }),
   );
 });

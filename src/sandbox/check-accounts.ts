@@ -1,0 +1,117 @@
+import type { AccountData } from './account-data.ts';
+
+export type Path = readonly PropertyKey[];
+
+/** Something wrong with a data file, and where. */
+export type Finding = { readonly path: Path; readonly message: string; readonly help: string };
+
+/**
+ * What each record by itself cannot show: ids that stand twice and ids of nothing.
+ *
+ * @param isListed whether the accounts stand in a list of the file, or the one account is the file.
+ */
+export function checkAccounts(accounts: readonly AccountData[], isListed: boolean): readonly Finding[] {
+  const own = accounts.flatMap((account, index) =>
+    findInAccount(account).map((finding) => ({
+      ...finding,
+      path: isListed ? ['accounts', index, ...finding.path] : finding.path,
+    })),
+  );
+  const keys = accounts.flatMap((account, index) =>
+    account.keys.map((key, place) => ({
+      key,
+      path: [...(isListed ? ['accounts', index] : []), 'keys', place],
+    })),
+  );
+  const keysTwice = keys
+    .filter(({ key }, index) => keys.findIndex((one) => one.key === key) < index)
+    .map(({ path }) => ({
+      path,
+      message: 'This key stands above already.',
+      help: 'Give each account and each user a key of its own.',
+    }));
+  const ids = accounts.map(({ id }) => id);
+  return [...own, ...keysTwice, ...(isListed ? repeated(ids, 'accounts', 'id') : [])];
+}
+
+/** One account by itself. Accounts do not see each other, so two may use the same ids. */
+function findInAccount(data: AccountData): readonly Finding[] {
+  const brands = new Set(data.brands.map((brand) => brand.id));
+  const dealflows = new Map(data.dealflows.map((flow) => [flow.id, flow.brand_id]));
+  const collaborations = data.deals.map((deal) => deal.collab_id);
+  return [
+    ...repeated(
+      data.brands.map((brand) => brand.id),
+      'brands',
+      'id',
+    ),
+    ...repeated(
+      data.dealflows.map((flow) => flow.id),
+      'dealflows',
+      'id',
+    ),
+    ...repeated(collaborations, 'deals', 'collab_id'),
+    ...data.dealflows.flatMap((flow, index) =>
+      unknownBrand(brands, flow.brand_id, ['dealflows', index, 'brand_id']),
+    ),
+    ...data.deals.flatMap((deal, index) => {
+      const missing = unknownBrand(brands, deal.brand_id, ['deals', index, 'brand_id']);
+      return missing.length > 0 ? missing : wrongDealflow(dealflows, deal, ['deals', index, 'dealflow_id']);
+    }),
+    ...otherHandles(data.deals),
+  ];
+}
+
+function repeated(
+  ids: readonly (string | number | null)[],
+  list: string,
+  member: string,
+): readonly Finding[] {
+  const seen = new Set<string | number>();
+  return ids.flatMap((id, index) => {
+    if (id === null) return [];
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    const message = `${member} ${id} stands twice in ${list}.`;
+    return [{ path: [list, index, member], message, help: 'Give each its own id.' }];
+  });
+}
+
+function unknownBrand(brands: ReadonlySet<number>, brandId: number, path: Path): readonly Finding[] {
+  if (brands.has(brandId)) return [];
+  return [{ path, message: `There is no brand ${brandId}.`, help: `Use one of: ${[...brands].join(', ')}.` }];
+}
+
+function wrongDealflow(
+  dealflows: ReadonlyMap<string, number>,
+  deal: AccountData['deals'][number],
+  path: Path,
+): readonly Finding[] {
+  const brandId = dealflows.get(deal.dealflow_id);
+  const help = `Use one of: ${[...dealflows.keys()].join(', ')}.`;
+  if (brandId === undefined) return [{ path, message: `There is no dealflow ${deal.dealflow_id}.`, help }];
+  if (brandId === deal.brand_id) return [];
+  return [
+    {
+      path,
+      message: `Dealflow ${deal.dealflow_id} belongs to brand ${brandId}, not to ${deal.brand_id}.`,
+      help,
+    },
+  ];
+}
+
+/** Two entries of one deal are two collaborations of one influencer. */
+function otherHandles(deals: AccountData['deals']): readonly Finding[] {
+  const handles = new Map<string, string>();
+  return deals.flatMap((deal, index) => {
+    const first = handles.get(deal.deal_id) ?? deal.influencer_handle;
+    handles.set(deal.deal_id, first);
+    if (first === deal.influencer_handle) return [];
+    const message = `Deal ${deal.deal_id} stands above with another influencer.`;
+    return [
+      { path: ['deals', index, 'influencer_handle'], message, help: 'Give this deal its own deal_id.' },
+    ];
+  });
+}

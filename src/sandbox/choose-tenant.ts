@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { Desk } from './build-server.ts';
+import type { Tenant } from './open-tenant.ts';
+import { type Answer, refuse } from './operations/operation.ts';
+
+type Refused = { readonly kind: 'refused'; readonly answer: Answer };
+
+/** The accounts that a control request is about: the one of `?account=<id>`, or all. */
+export function chooseTenants(
+  { tenants }: Pick<Desk, 'tenants'>,
+  request: FastifyRequest,
+): { readonly kind: 'chosen'; readonly tenants: readonly Tenant[]; readonly isAll: boolean } | Refused {
+  const { account } = request.query as { readonly account?: string | readonly string[] };
+  if (account === undefined) return { kind: 'chosen', tenants, isAll: true };
+  const found = tenants.filter(({ world }) => world.account.id === account);
+  if (found.length > 0) return { kind: 'chosen', tenants: found, isAll: false };
+  return { kind: 'refused', answer: refuse(404, `There is no such account. There are: ${idsOf(tenants)}.`) };
+}
+
+/** The one account that a control request is about; where there are several it must say which. */
+export function chooseTenant(
+  desk: Pick<Desk, 'tenants'>,
+  request: FastifyRequest,
+): { readonly kind: 'chosen'; readonly tenant: Tenant } | Refused {
+  const chosen = chooseTenants(desk, request);
+  if (chosen.kind === 'refused') return chosen;
+  const [tenant, other] = chosen.tenants;
+  if (tenant !== undefined && other === undefined) return { kind: 'chosen', tenant };
+  const answer = refuse(400, `Say which account is meant with ?account=. There are: ${idsOf(desk.tenants)}.`);
+  return { kind: 'refused', answer };
+}
+
+function idsOf(tenants: readonly Tenant[]): string {
+  return tenants.map(({ world }) => world.account.id).join(', ');
+}

@@ -1,0 +1,93 @@
+import { type Account, accountIdOf, createAccount } from './account.ts';
+import type { AccountData } from './account-data.ts';
+import { createEvents } from './events/events.ts';
+import { createPoster } from './events/post-event.ts';
+import type { Seat, World } from './operations/operation.ts';
+import { idFrom } from './random-id.ts';
+import { createRateLimit } from './rate-limit.ts';
+import type { Keeper } from './state/keeper.ts';
+import { scopeKeeper } from './state/scope-keeper.ts';
+
+/** An account with what belongs to it alone. */
+export type Tenant = {
+  readonly world: World;
+  /** API keys, at least one, each of another user. */
+  readonly keys: readonly string[];
+  /** Signs the account's events. */
+  readonly webhookSecret: string;
+  /** Who asks, by key. */
+  readonly seats: ReadonlyMap<string, Seat>;
+};
+
+/** An account as the data and the seed give it, with its state. */
+export type Registered = Pick<Tenant, 'keys' | 'webhookSecret'> & {
+  readonly account: Account;
+  readonly seed: string;
+};
+
+export type RegisterOptions = {
+  readonly seed: string;
+  readonly keeper: Keeper | null;
+  /** Of the first account, beside those that the data gives. */
+  readonly key: string | undefined;
+  /** Of the first account, instead of what the data gives. */
+  readonly webhookSecret: string | undefined;
+};
+
+/** Makes the accounts; what the data leaves out comes from the seed. */
+export function registerAccounts(
+  all: readonly AccountData[],
+  { seed, keeper, key, webhookSecret }: RegisterOptions,
+): readonly Registered[] {
+  const firstId = idFrom(seed, 'account');
+  return all.map((data, index) => {
+    const isFirst = index === 0;
+    const own = seedOf(data, seed, index);
+    const accountId = accountIdOf(data, own);
+    // The account that a file of one has keeps its place when others join it.
+    const shelf = keeper === null || accountId === firstId ? keeper : scopeKeeper(keeper, accountId);
+    const keys = [...(isFirst && key !== undefined ? [key] : []), ...data.keys];
+    return {
+      account: createAccount(data, own, shelf),
+      seed: own,
+      keys: keys.length > 0 ? [...new Set(keys)] : [`sandbox-${idFrom(own, 'key').toLowerCase()}`],
+      webhookSecret:
+        (isFirst ? webhookSecret : undefined) ??
+        data.webhook_secret ??
+        `signing-${idFrom(own, 'webhook secret').toLowerCase()}`,
+    };
+  });
+}
+
+/** An account that has an id keeps what is made from the seed wherever it stands in the file. */
+function seedOf({ id }: AccountData, seed: string, index: number): string {
+  if (id !== null) return `${seed}/account ${id}`;
+  return index === 0 ? seed : `${seed}/account ${index}`;
+}
+
+export type TenantOptions = Omit<World, 'account' | 'events'> & {
+  readonly headerPrefix: string;
+  readonly retryMs: number;
+  /** Null: as many as come. */
+  readonly requestsAMinute: number | null;
+};
+
+/** Puts an account into its world, and its users on their seats. */
+export function openTenant(registered: Registered, options: TenantOptions): Tenant {
+  const { account, seed, keys, webhookSecret } = registered;
+  const { headerPrefix, retryMs, requestsAMinute, ...shared } = options;
+  const poster = createPoster({
+    secret: webhookSecret,
+    headerPrefix,
+    allowsPrivate: shared.allowsPrivateWebhooks,
+  });
+  const events = createEvents(account, { poster, retryMs, appUrl: shared.appUrl });
+  const world: World = { ...shared, account, events };
+  const rateLimit =
+    requestsAMinute === null ? null : createRateLimit(requestsAMinute, () => performance.now());
+  const seats = keys.map((key, index): [string, Seat] => {
+    const userId = index === 0 ? idFrom(seed, 'user') : idFrom(seed, 'user', index);
+    return [key, { world, userId, rateLimit }];
+  });
+  return { world, keys, webhookSecret, seats: new Map(seats) };
+}

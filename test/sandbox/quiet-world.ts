@@ -1,0 +1,34 @@
+import type { Account } from '../../src/sandbox/account.ts';
+import type { AccountData } from '../../src/sandbox/account-data.ts';
+import { createEvents } from '../../src/sandbox/events/events.ts';
+import type { World } from '../../src/sandbox/operations/operation.ts';
+import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
+import { createPopulation } from '../../src/sandbox/search/population.ts';
+import type { Truth } from '../../src/sandbox/truth.ts';
+
+export const population = createPopulation('1');
+
+/** The built-in account. */
+export function demoData(): AccountData {
+  const [data] = readAccounts(DEMO_ACCOUNT);
+  if (data === undefined) throw new Error('there is no account');
+  return data;
+}
+
+/** The world of one account, without a server. Nobody is called: what an event does is tested with a real receiver. */
+export function openQuietWorld(account: Account, truth: Truth): World {
+  return {
+    account,
+    population,
+    truth,
+    events: createEvents(account, {
+      poster: { post: async () => ({ status: 200, error: null }), close() {} },
+      retryMs: 1,
+      appUrl: () => 'http://sandbox.test',
+    }),
+    duplicates: 'accept',
+    identifyDelayMs: 0,
+    allowsPrivateWebhooks: true,
+    appUrl: () => 'http://sandbox.test',
+  };
+}
