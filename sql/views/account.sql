@@ -95,7 +95,7 @@ comment on column bi.deal_history.run_id is 'Run that published this version, se
 
 create function bi.deals_as_of(moment timestamptz) returns setof bi.deal_history
   language sql stable parallel safe
-  return (select h from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment));
+  as 'select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)';
 comment on function bi.deals_as_of(timestamptz) is 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 create view bi.mirror_coverage as

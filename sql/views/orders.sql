@@ -6,7 +6,7 @@ create view bi.orders as
     (coalesce(o.placed_at, o.paid_at, o.first_seen_at) at time zone 'UTC')::date as day_utc,
     o.placed_at, o.paid_at, o.cancelled_at, o.currency, o.total as total_amount, o.subtotal as subtotal_amount,
     o.refunded as refunded_amount, reporting.without_addresses(array_to_string(o.codes, ', ')) as discount_codes,
-    cardinality(o.codes) > 0 as is_discounted, coalesce(o.refunded, 0) > 0 as is_refunded,
+    cardinality(o.codes) > 0 as is_discounted, o.cancelled_at is not null as is_cancelled, coalesce(o.refunded, 0) > 0 as is_refunded,
     o.exclusion is not null as is_excluded, o.exclusion as exclusion_reason,
     o.source_file_id, o.line_no, o.first_seen_at as changed_at, f.run_id
   from intake.orders o
@@ -29,6 +29,7 @@ comment on column bi.orders.subtotal_amount is 'After discounts, before shipping
 comment on column bi.orders.refunded_amount is 'Refunded so far, in currency; null where the export does not say.';
 comment on column bi.orders.discount_codes is 'Discount codes as written, separated by commas; empty without any. E-mail addresses are masked.';
 comment on column bi.orders.is_discounted is 'Has a discount code.';
+comment on column bi.orders.is_cancelled is 'Cancelled, as far as the export says when. A status word may say so as well.';
 comment on column bi.orders.is_refunded is 'Refunded, wholly or in part.';
 comment on column bi.orders.is_excluded is 'A rule of the layout keeps it from being credited, whatever the job: test, draft, cancelled, …';
 comment on column bi.orders.exclusion_reason is 'Which rule; null when not excluded.';

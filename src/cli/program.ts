@@ -2,11 +2,13 @@ import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { apiCommand } from './api.ts';
+import { backfillCommand } from './backfill.ts';
 import type { Act, CommandDefinition } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
 import { migrateCommand } from './migrate.ts';
+import { queryCommand } from './query.ts';
 import { readVersion } from './read-version.ts';
 import { rejectedCommand } from './rejected.ts';
 import { createOutput } from './render/output.ts';
@@ -23,12 +25,14 @@ const commands: readonly CommandDefinition[] = [
   demoCommand,
   runCommand,
   planCommand,
+  backfillCommand,
   serveCommand,
   statusCommand,
   runsCommand,
   doctorCommand,
   explainCommand,
   reviewCommand,
+  queryCommand,
   rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
   migrateCommand,
   apiCommand,

@@ -1,0 +1,7 @@
+-- Title: How many deals are known, by which way, and how fresh are they?
+-- Description: After the last publication.
+-- View: bi.mirror_coverage
+select way, known_deals, fresh_deals, stale_deals, unread_deals, failing_deals, deleted_deals, oldest_read_at
+from bi.mirror_coverage
+where is_latest
+order by known_deals desc, way;

@@ -1,0 +1,5 @@
+-- Title: Since when are the daily sums as they are?
+-- Description: The last refresh, by any job.
+-- View: bi.run_health
+select max(refreshed_at) as refreshed_at, round(extract(epoch from now() - max(refreshed_at)) / 60) as minutes_ago
+from bi.run_health;

@@ -1,0 +1,7 @@
+-- Title: How much money is in doubt, and since when?
+-- Description: Orders that were sent and whose answer was lost, by currency.
+-- View: bi.doubts
+select currency, count(*) as orders, sum(amount) as amount, min(doubted_at) as oldest_at
+from bi.doubts
+group by currency
+order by currency;

@@ -1,0 +1,6 @@
+-- Title: What does the shop say about one order?
+-- Description: The last state of one order. Put its shop and its id in.
+-- View: bi.orders
+select source, order_id, order_name, status, ordered_at, currency, total_amount, refunded_amount, discount_codes, exclusion_reason
+from bi.orders
+where source = 'shop-orders' and order_id = '1001';

@@ -1,0 +1,13 @@
+-- Title: Which codes would earn what, if codes.csv named their owner?
+-- Description: The 20 codes with most revenue in the last 90 days, in each currency.
+-- View: bi.unattributed_revenue
+select currency, place, code, orders, amount
+from (
+  select currency, min(code) as code, sum(orders) as orders, sum(amount) as amount,
+    row_number() over (partition by currency order by sum(amount) desc, code_folded) as place
+  from bi.unattributed_revenue
+  where day_utc >= (now() at time zone 'UTC')::date - 90
+  group by currency, code_folded
+) ranked
+where place <= 20
+order by currency, place;

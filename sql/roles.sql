@@ -1,0 +1,48 @@
+-- Two roles for a server: bi_reader, who reads the views of schema bi and nothing else, and influencer_sync_app, who runs jobs and cannot change
+-- the schema. Run by `migrate --roles`, or by an administrator as the user who migrates. Running it again makes good what has been changed by hand.
+-- They get no password here: \password bi_reader
+do $roles$
+declare
+  ours constant text[] := array['ops', 'intake', 'ledger', 'mirror', 'reporting'];
+  append_only constant text[] := array['ledger.attempts', 'ledger.answers', 'ledger.evidence', 'ledger.decisions', 'ledger.adjustments'];
+  name text;
+begin
+  if not exists (select from pg_roles where rolname = 'bi_reader') then
+    create role bi_reader login;
+  end if;
+  if not exists (select from pg_roles where rolname = 'influencer_sync_app') then
+    create role influencer_sync_app login;
+  end if;
+
+  -- In this database only: roles belong to the whole server.
+  execute format('alter role bi_reader in database %I set statement_timeout = %L', current_database(), '30s');
+  execute format('alter role bi_reader in database %I set idle_in_transaction_session_timeout = %L', current_database(), '60s');
+  execute format('alter role bi_reader in database %I set default_transaction_read_only = on', current_database());
+  execute format('grant connect on database %I to bi_reader, influencer_sync_app', current_database());
+  -- Attribution works with temporary tables.
+  execute format('grant temporary on database %I to influencer_sync_app', current_database());
+
+  foreach name in array ours loop
+    execute format('revoke all on schema %I from bi_reader, influencer_sync_app', name);
+    execute format('revoke all on all tables in schema %I from bi_reader, influencer_sync_app', name);
+    execute format('grant usage on schema %I to influencer_sync_app', name);
+    execute format('grant select, insert, update, delete on all tables in schema %I to influencer_sync_app', name);
+    execute format('alter default privileges in schema %I grant select, insert, update, delete on tables to influencer_sync_app', name);
+  end loop;
+  foreach name in array append_only loop
+    execute 'revoke update, delete on ' || name || ' from influencer_sync_app';
+  end loop;
+  -- It looks up whether it has the schema it needs.
+  grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_app;
+
+  revoke all on schema bi from bi_reader, influencer_sync_app;
+  grant usage on schema bi to bi_reader, influencer_sync_app;
+  grant select on all tables in schema bi to bi_reader, influencer_sync_app;
+  alter default privileges in schema bi grant select on tables to bi_reader, influencer_sync_app;
+
+  -- `query` asks as bi_reader, whoever runs it.
+  grant bi_reader to influencer_sync_app;
+  if not (select rolsuper from pg_roles where rolname = current_user) then
+    execute format('grant bi_reader to %I', current_user);
+  end if;
+end $roles$;

@@ -1,0 +1,52 @@
+import { EXIT } from '../model/exit-code.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from './command.ts';
+
+type Options = ConfigOptions & {
+  readonly csv?: boolean;
+  readonly limit: number;
+  readonly timeout: number;
+};
+
+const DEFAULT_LIMIT = 1_000;
+/** As long as bi_reader is given (sql/roles.sql). */
+const DEFAULT_TIMEOUT_S = 30;
+
+export const queryCommand: CommandDefinition = {
+  name: 'query',
+  define(command, act) {
+    addConfigOptions(
+      command
+        .description('ask the views of schema bi a question in SQL; changes nothing')
+        .argument('<sql>', 'one select; docs/data-dictionary.md has the views and their columns'),
+    )
+      .option('--csv', 'comma-separated values with a header')
+      .option('--limit <count>', 'so many rows at most', parseCount, DEFAULT_LIMIT)
+      .option('--timeout <seconds>', 'gives up after so many seconds', parseCount, DEFAULT_TIMEOUT_S);
+    addExamples(command, [
+      ['query "select * from bi.run_health"', 'how each job is'],
+      ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],
+      ['query "select * from bi.orders_attributed where is_open" --csv > open.csv', 'for a spreadsheet'],
+    ]);
+    command.action(
+      act(async (output, text: string, options: Options) => {
+        const { openConfig, withDatabase } = await import('./open-config.ts');
+        const { queryViews } = await import('../report/query-views.ts');
+        const { renderQuery } = await import('./render/query.ts');
+        const { limit, timeout } = options;
+        const result = await withDatabase(openConfig(options), (db) =>
+          queryViews(db, { text, limit, timeoutMs: timeout * 1000 }),
+        );
+        for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
+        output.print(renderQuery(result, { screen: output.screen, isCsv: options.csv === true }));
+        if (result.isCut) output.warn(`The first ${limit} rows; there are more (--limit).`);
+        return EXIT.ok;
+      }),
+    );
+  },
+};

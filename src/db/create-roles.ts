@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Database } from './connect.ts';
+
+const FILE = new URL('../../sql/roles.sql', import.meta.url);
+
+/** SQLSTATE insufficient_privilege. */
+const NOT_ALLOWED = '42501';
+
+/**
+ * Makes `bi_reader` and `influencer_sync_app`, or puts their rights right. Only on a server: the embedded database has one user.
+ *
+ * @throws KnownError `roles_refused` (exit 2) when the user may not make roles; nothing is changed then.
+ */
+export async function createRoles(db: Database): Promise<void> {
+  try {
+    await sql.raw(await readFile(FILE, 'utf8')).execute(db);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== NOT_ALLOWED) throw cause;
+    throw new KnownError({
+      code: 'roles_refused',
+      message: `The user of the database may not do this: ${cause.message}.`,
+      help: 'The user that migrates needs CREATEROLE; or let an administrator run sql/roles.sql on this database, as the user that migrates (SET ROLE).',
+      safe: 'The tables and views are up to date; no role was changed.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+/** Without a server there is one user, who may do everything. */
+export function rolesNeedAServer(): KnownError {
+  return new KnownError({
+    code: 'roles_need_a_server',
+    message: 'Roles need a Postgres server: the embedded database has one user, who may do everything.',
+    help: 'Set DATABASE_URL (database.url) to a server. `query` reads the embedded database without changing it.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,205 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { applyViews } from '../../src/db/apply-views.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { openWorkshop } from '../pipeline/workshop.ts';
+import { type Stage, setup } from '../support/setup.ts';
+
+const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf8');
+
+type Login = { readonly url: string; ask(statement: string): Promise<readonly Record<string, unknown>[]> };
+
+type Roles = { readonly reader: Login; readonly app: Login; again(): Promise<void> };
+
+/** Roles of the file under names of their own, since roles belong to the whole server; they go when the test has finished. */
+async function makeRoles({ db, databaseUrl }: Pick<Stage, 'db' | 'databaseUrl'>): Promise<Roles> {
+  const suffix = `_${randomInt(2 ** 47).toString(36)}`;
+  const names = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
+  const text = ROLES.replaceAll('bi_reader', names.reader).replaceAll('influencer_sync_app', names.app);
+  const again = async (): Promise<void> => void (await sql.raw(text).execute(db));
+  await again();
+  onTestFinished(async () => {
+    for (const name of [names.reader, names.app]) {
+      await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(db);
+    }
+  });
+  return { reader: await logIn(names.reader), app: await logIn(names.app), again };
+
+  async function logIn(name: string): Promise<Login> {
+    const password = randomInt(2 ** 47).toString(36);
+    await sql.raw(`alter role ${name} password '${password}'`).execute(db);
+    const url = new URL(databaseUrl);
+    url.username = name;
+    url.password = password;
+    return { url: url.href, ask: (statement) => ask(url.href, statement) };
+  }
+}
+
+async function ask(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function relationsOf(db: Database, where: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace n on n.oid = relnamespace
+    where ${sql.raw(where)} order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+describe('bi_reader', () => {
+  test('reads every view of bi, and no table of any other schema', async () => {
+    const stage = await setup();
+    const { reader } = await makeRoles(stage);
+    const views = await relationsOf(stage.db, "nspname = 'bi'");
+    expect(views.length).toBeGreaterThan(15);
+    for (const view of views) expect(await reader.ask(`select * from ${view}`)).toEqual([]);
+    expect(await reader.ask('select * from bi.deals_as_of(now())')).toEqual([]);
+
+    const others = await relationsOf(
+      stage.db,
+      "relkind in ('r', 'v') and nspname not in ('bi', 'pg_catalog', 'information_schema') and nspname !~ '^pg_'",
+    );
+    expect(others).toContain('ledger.entries');
+    for (const table of others)
+      await expect(reader.ask(`select from ${table}`), table).rejects.toThrow('permission denied');
+  });
+
+  test('changes nothing, and its questions end after a time', async () => {
+    const stage = await setup();
+    const { reader } = await makeRoles(stage);
+    expect(await reader.ask('show statement_timeout')).toEqual([{ statement_timeout: '30s' }]);
+    await expect(reader.ask("set statement_timeout = '20ms'; select pg_sleep(60)")).rejects.toThrow(
+      'statement timeout',
+    );
+    await expect(reader.ask('create table bi.mine (n int)')).rejects.toThrow('read-only transaction');
+    for (const statement of [
+      'create table bi.mine (n int)',
+      'delete from bi.unattributed_revenue',
+      'drop view bi.orders',
+    ]) {
+      const writing = `set transaction read write; ${statement}`;
+      await expect(reader.ask(writing), statement).rejects.toThrow(/permission denied|must be owner/);
+    }
+  });
+
+  test('reads views that come later, and those that were applied again', async () => {
+    const stage = await setup();
+    const { reader } = await makeRoles(stage);
+    await sql`create view bi.later as select 1 as one`.execute(stage.db);
+    expect(await reader.ask('select * from bi.later')).toEqual([{ one: 1 }]);
+
+    await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(stage.db);
+    expect(await applyViews(stage.db)).toBe(true);
+    expect(await reader.ask('select * from bi.orders')).toEqual([]);
+    await expect(reader.ask('select * from bi.later'), 'not in sql/views/').rejects.toThrow('does not exist');
+  });
+
+  test('loses what somebody has given it by hand when the roles are made again', async () => {
+    const stage = await setup();
+    const { reader, again } = await makeRoles(stage);
+    const name = new URL(reader.url).username;
+    await sql.raw(`grant usage on schema ledger to ${name}`).execute(stage.db);
+    await sql.raw(`grant select on ledger.entries to ${name}`).execute(stage.db);
+    expect(await reader.ask('select * from ledger.entries')).toEqual([]);
+    await again();
+    await expect(reader.ask('select * from ledger.entries')).rejects.toThrow('permission denied');
+    expect(await reader.ask('select * from bi.orders')).toEqual([]);
+  });
+});
+
+describe('influencer_sync_app', () => {
+  test('runs a whole job', async () => {
+    const shop = await openWorkshop();
+    const { app } = await makeRoles(shop);
+    shop.env.DATABASE_URL = app.url;
+    shop.drop(
+      'orders.csv',
+      'order_id,order_revenue,currency,discount_codes,placed_at,status\n1,20.00,EUR,MIA10,2026-04-01T10:00:00Z,paid\n2,30.00,EUR,,2026-04-01T10:00:00Z,paid\n',
+    );
+    const first = await shop.run();
+    expect(first.stderr).not.toContain('permission denied');
+    expect(first).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { orders: 2, entries: { accepted: 1 } } },
+    });
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { already: 1 } } },
+    });
+    expect(await shop.truth()).toEqual(['1']);
+    const { exitCode, stdout } = await shop.cli(
+      'query',
+      'select order_id, standing from bi.orders_attributed',
+      '--csv',
+    );
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: 'order_id,standing\r\n1,accepted\r\n2,organic\r\n',
+    });
+  });
+
+  test('cannot change the schema, make roles, or rewrite what is append-only', async () => {
+    const stage = await setup();
+    const { app } = await makeRoles(stage);
+    for (const statement of [
+      'create schema mine',
+      'create table ledger.mine (n int)',
+      'create table bi.mine (n int)',
+      'alter table ledger.entries add column mine int',
+      'drop table ledger.attempts',
+      'alter table ledger.attempts disable trigger append_only',
+      'drop view bi.orders',
+      'create role mine',
+      'truncate ledger.entries',
+      'delete from ledger.attempts',
+      "update ledger.decisions set reason = 'other'",
+      'delete from public.influencer_sync_migrations',
+    ])
+      await expect(app.ask(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+    expect(await app.ask('select * from ledger.attempts')).toEqual([]);
+  });
+});
+
+test('migrate --roles makes them on a server, twice if need be, and query then asks as bi_reader', async () => {
+  const shop = await openWorkshop();
+  const before = await roleNames(shop.db);
+  onTestFinished(async () => {
+    // Roles that were there before belong to somebody.
+    for (const name of ['influencer_sync_app', 'bi_reader'].filter((role) => !before.includes(role)))
+      await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(shop.db);
+  });
+  for (const _ of ['made', 'made again']) {
+    const { exitCode, stdout } = await shop.cli('migrate', '--roles');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('\\password bi_reader');
+  }
+  expect(await roleNames(shop.db)).toEqual(['bi_reader', 'influencer_sync_app']);
+  expect(await shop.cli('query', 'select * from bi.orders')).toMatchObject({ exitCode: 0 });
+  const refused = await shop.cli('query', 'select * from ledger.entries');
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toContain('permission denied for schema ledger');
+});
+
+test('migrate --roles says that the embedded database has none', async () => {
+  const shop = await openWorkshop({ embedded: true });
+  const { exitCode, stderr } = await shop.cli('migrate', '--roles');
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('Roles need a Postgres server');
+});
+
+async function roleNames(db: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ rolname: string }>`
+    select rolname from pg_roles where rolname in ('bi_reader', 'influencer_sync_app') order by 1`.execute(
+    db,
+  );
+  return rows.map(({ rolname }) => rolname);
+}
