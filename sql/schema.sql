@@ -152,7 +152,7 @@ COMMENT ON COLUMN bi.deal_history.run_id IS 'Run that published this version, se
 
 CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi.deal_history
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN (SELECT h.*::bi.deal_history AS h FROM bi.deal_history h WHERE ((h.valid_from <= deals_as_of.moment) AND ((h.valid_to IS NULL) OR (h.valid_to > deals_as_of.moment))));
+    AS $$select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)$$;
 
 COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
@@ -1675,6 +1675,7 @@ CREATE VIEW bi.orders AS
     o.refunded AS refunded_amount,
     reporting.without_addresses(array_to_string(o.codes, ', '::text)) AS discount_codes,
     (cardinality(o.codes) > 0) AS is_discounted,
+    (o.cancelled_at IS NOT NULL) AS is_cancelled,
     (COALESCE(o.refunded, (0)::numeric) > (0)::numeric) AS is_refunded,
     (o.exclusion IS NOT NULL) AS is_excluded,
     o.exclusion AS exclusion_reason,
@@ -1719,6 +1720,8 @@ COMMENT ON COLUMN bi.orders.refunded_amount IS 'Refunded so far, in currency; nu
 COMMENT ON COLUMN bi.orders.discount_codes IS 'Discount codes as written, separated by commas; empty without any. E-mail addresses are masked.';
 
 COMMENT ON COLUMN bi.orders.is_discounted IS 'Has a discount code.';
+
+COMMENT ON COLUMN bi.orders.is_cancelled IS 'Cancelled, as far as the export says when. A status word may say so as well.';
 
 COMMENT ON COLUMN bi.orders.is_refunded IS 'Refunded, wholly or in part.';
 
@@ -3285,6 +3288,7 @@ CREATE TABLE ops.slots (
     state text NOT NULL,
     is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))) STORED NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
+    losses integer DEFAULT 0 NOT NULL,
     owner uuid,
     run_id bigint,
     not_before timestamp with time zone,
@@ -3298,6 +3302,7 @@ CREATE TABLE ops.slots (
     CONSTRAINT running_was_claimed CHECK (((state <> 'running'::text) OR ((attempts > 0) AND (started_at IS NOT NULL)))),
     CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])) = (settled_at IS NOT NULL))),
     CONSTRAINT slots_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT slots_check CHECK (((losses >= 0) AND (losses <= attempts))),
     CONSTRAINT slots_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'due'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))),
     CONSTRAINT what_did_not_run_was_not_claimed CHECK (((state <> ALL (ARRAY['waiting'::text, 'skipped'::text, 'missed'::text])) OR ((attempts = 0) AND (run_id IS NULL))))
 );
@@ -3313,6 +3318,8 @@ COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due
 COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
 
 COMMENT ON COLUMN ops.slots.attempts IS 'How often it was begun: more than once when a process died or was stopped while it ran.';
+
+COMMENT ON COLUMN ops.slots.losses IS 'How often its process, or the database, was gone while it ran.';
 
 COMMENT ON COLUMN ops.slots.owner IS 'Process that runs it now, as its lease serve:<owner> names it.';
 
@@ -3573,6 +3580,8 @@ CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
 
 CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id);
+
+CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, paid_at, first_seen_at)) WITH (pages_per_range='32', autosummarize='on');
 
 CREATE INDEX source_files_content ON intake.source_files USING btree (source, content_sha256) WHERE (state = 'sealed'::text);
 

@@ -2293,6 +2293,10 @@ export interface OpsSlots {
    */
   job: string;
   /**
+   * How often its process, or the database, was gone while it ran.
+   */
+  losses: Generated<number>;
+  /**
    * Rests until then before it is begun again.
    */
   not_before: Timestamp | null;
