@@ -50,20 +50,30 @@ export function openCalendar({
     }
   }
 
+  function findNext(afterMs: number): number | null {
+    let best = Number.POSITIVE_INFINITY;
+    let lastWall = Number.POSITIVE_INFINITY;
+    for (const wall of wallTimes(afterMs)) {
+      if (wall > lastWall) break;
+      for (const instant of instantsOf(wall)) {
+        if (instant <= afterMs || instant >= best) continue;
+        best = instant;
+        lastWall = wall + marginMs(instant);
+      }
+    }
+    return best === Number.POSITIVE_INFINITY ? null : best;
+  }
+
+  // Who asks again and again gets the same answer until it has come.
+  let last: { readonly afterMs: number; readonly nextMs: number } | null = null;
   return {
     next(after) {
       const afterMs = after.getTime();
-      let best = Number.POSITIVE_INFINITY;
-      let lastWall = Number.POSITIVE_INFINITY;
-      for (const wall of wallTimes(afterMs)) {
-        if (wall > lastWall) break;
-        for (const instant of instantsOf(wall)) {
-          if (instant <= afterMs || instant >= best) continue;
-          best = instant;
-          lastWall = wall + marginMs(instant);
-        }
-      }
-      return best === Number.POSITIVE_INFINITY ? null : new Date(best);
+      if (last !== null && afterMs >= last.afterMs && afterMs < last.nextMs) return new Date(last.nextMs);
+      const nextMs = findNext(afterMs);
+      if (nextMs === null) return null;
+      last = { afterMs, nextMs };
+      return new Date(nextMs);
     },
     between(after, until) {
       const [afterMs, untilMs] = [after.getTime(), until.getTime()];

@@ -145,21 +145,21 @@ export async function settleWaiting(
   const { job, after, overlap } = options;
   const { rows } = await sql<{ slot: Date; state: string }>`
     with followed as (
-      select w.slot, b.state as before,
+      select w.slot, b.state as outcome,
         ${overlap} = 'skip' and (
           exists (select 1 from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp())
           or exists (select 1 from ops.slots r where r.job = ${job} and r.state = 'running')
-        ) as overlaps
+        ) as is_busy
       from ops.slots w join ops.slots b on b.job = ${after} and b.slot = w.slot
       where w.job = ${job} and w.state = 'waiting' and b.is_settled
     )
     update ops.slots s
-    set state = case when before = 'done' and not overlaps then 'due' else 'skipped' end,
+    set state = case when outcome = 'done' and not is_busy then 'due' else 'skipped' end,
         reason = case
-          when before <> 'done' then 'the slot of ' || ${after} || ' that it follows was ' || before
-          when overlaps then 'the job was still at work (overlap: skip)'
+          when outcome <> 'done' then 'the slot of ' || ${after} || ' that it follows was ' || outcome
+          when is_busy then 'the job was still at work (overlap: skip)'
         end,
-        settled_at = case when before = 'done' and not overlaps then null else clock_timestamp() end
+        settled_at = case when outcome = 'done' and not is_busy then null else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
     returning s.slot, s.state`.execute(db);

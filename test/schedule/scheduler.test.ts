@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { job, openStation, type Station } from './station.ts';
+
+/** Sets the clock, and lets the workers look. */
+async function at(
+  station: Station,
+  time: string,
+  ...workers: readonly { look(): Promise<void> }[]
+): Promise<void> {
+  station.now = new Date(time);
+  await Promise.all(workers.map((worker) => worker.look()));
+}
+
+describe('a slot', () => {
+  it('is run once, by one of many that look at the same time', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const workers = [station.hire(), station.hire(), station.hire(), station.hire()];
+    await at(station, '2026-05-01T09:30Z', ...workers);
+    for (const hour of ['10', '11', '12']) await at(station, `2026-05-01T${hour}:05Z`, ...workers);
+    expect(station.ran).toEqual([
+      'orders 2026-05-01T10:05',
+      'orders 2026-05-01T11:05',
+      'orders 2026-05-01T12:05',
+    ]);
+    expect(await station.slots()).toEqual([
+      '2026-05-01T10:05 done',
+      '2026-05-01T11:05 done',
+      '2026-05-01T12:05 done',
+    ]);
+  });
+
+  it('that came before the job was first seen is nobody’s', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T10:05:00Z');
+    await station.hire().look();
+    expect(await station.slots()).toEqual([]);
+  });
+
+  it('that failed is settled, and the next one comes', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    worker.next = 'failed';
+    await at(station, '2026-05-01T10:05Z', worker);
+    await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 failed');
+    worker.next = 'done';
+    await at(station, '2026-05-01T11:05Z', worker);
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 failed', '2026-05-01T11:05 done']);
+  });
+});
+
+describe('a machine that slept from 09:30 to 14:20', () => {
+  it.each([
+    ['latest', ['10:05 missed', '11:05 missed', '12:05 missed', '13:05 missed', '14:05 done']],
+    ['all', ['10:05 done', '11:05 done', '12:05 done', '13:05 done', '14:05 done']],
+    ['none', ['10:05 missed', '11:05 missed', '12:05 missed', '13:05 missed', '14:05 missed']],
+  ] as const)('with catch_up: %s', async (catchUp, expected) => {
+    const { db } = await setup();
+    const station = openStation(db, [job({ catchUp })], '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await at(station, '2026-05-01T14:20Z', worker);
+    await waitFor(
+      async () =>
+        (await db.selectFrom('ops.slots').where('is_settled', '=', false).select('job').execute()).length ===
+        0,
+    );
+    expect(await station.slots()).toEqual(expected.map((slot) => `2026-05-01T${slot}`));
+    expect(new Set(station.ran).size).toBe(station.ran.length);
+  });
+
+  it('and with catch_up: none still runs a slot that it is only some minutes late for', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job({ catchUp: 'none' })], '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await at(station, '2026-05-01T14:07Z', worker);
+    expect((await station.slots()).at(-1)).toBe('2026-05-01T14:05 done');
+  });
+
+  it('longer than anybody remembers, looks back 35 days', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job({ schedule: '0 0 * * *' })], '2026-01-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await at(station, '2026-05-01T09:30Z', worker);
+    const slots = await station.slots();
+    expect(slots).toHaveLength(35);
+    expect(slots.at(-1)).toBe('2026-05-01T00:00 done');
+  });
+});
+
+describe('a clock that jumps', () => {
+  it('back by an hour runs nothing again, and nothing is left out when it comes to where it was', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    for (const time of ['10:05', '11:05', '10:10', '10:30', '11:05', '11:10', '12:05', '13:05'])
+      await at(station, `2026-05-01T${time}Z`, worker);
+    expect(station.ran).toEqual(['10', '11', '12', '13'].map((hour) => `orders 2026-05-01T${hour}:05`));
+  });
+
+  it('a day ahead and back again skips none of the slots of that day, and doubles none', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await at(station, '2026-05-02T10:10Z', worker);
+    expect(station.ran).toEqual(['orders 2026-05-02T10:05']);
+    // Every half an hour from then on, as if nothing had been.
+    for (
+      let time = Date.parse('2026-05-01T09:35Z');
+      time < Date.parse('2026-05-02T12:00Z');
+      time += 1_800_000
+    )
+      await at(station, new Date(time).toISOString(), worker);
+    const hours = Array.from(
+      { length: 26 },
+      (_, hour) => new Date(Date.parse('2026-05-01T10:05Z') + hour * 3_600_000),
+    );
+    const expected = hours.map((date) => `orders ${date.toISOString().slice(0, 16)}`);
+    expect([...station.ran].sort()).toEqual(expected);
+    expect(new Set((await station.slots()).map((slot) => slot.split(' ')[1]))).toEqual(new Set(['done']));
+  });
+
+  it.each([
+    ['forward', '2026-03-28T12:00Z', ['2026-03-29T01:30'], 48],
+    ['back', '2026-10-24T12:00Z', ['2026-10-25T00:30'], 48],
+  ])(
+    'for daylight saving, %s: hourly each hour, nightly once a night',
+    async (_direction, from, nightly, hours) => {
+      const { db } = await setup();
+      const timeZone = 'Europe/Amsterdam';
+      const jobs = [job({ timeZone }), job({ name: 'nightly', schedule: '30 2 * * *', timeZone })];
+      const station = openStation(db, jobs, from);
+      const worker = station.hire();
+      for (let minute = 0; minute <= hours * 60; minute += 30)
+        await at(station, new Date(Date.parse(from) + minute * 60_000).toISOString(), worker);
+      const of = (name: string) =>
+        station.ran.filter((run) => run.startsWith(`${name} `)).map((run) => run.split(' ')[1]);
+      expect(of('orders')).toHaveLength(hours);
+      expect(new Set(of('orders')).size).toBe(hours);
+      expect(of('nightly').slice(0, 1)).toEqual(nightly);
+      expect(of('nightly')).toHaveLength(2);
+    },
+  );
+});
+
+describe('a slot that comes while the job is at work', () => {
+  it('is skipped, and says so', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const [slow, other] = [station.hire(), station.hire()];
+    await slow.look();
+    slow.next = 'begun';
+    await at(station, '2026-05-01T10:05Z', slow);
+    await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
+    await at(station, '2026-05-01T11:05Z', other);
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 running', '2026-05-01T11:05 skipped']);
+  });
+
+  it('waits, where the job queues, and is run when the one before is done', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job({ overlap: 'queue' })], '2026-05-01T09:30Z');
+    const [slow, other] = [station.hire(), station.hire()];
+    await slow.look();
+    slow.next = 'begun';
+    await at(station, '2026-05-01T10:05Z', slow);
+    await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
+    await at(station, '2026-05-01T11:05Z', other);
+    await at(station, '2026-05-01T12:05Z', other);
+    expect((await station.slots()).slice(1)).toEqual(['2026-05-01T11:05 due', '2026-05-01T12:05 due']);
+    await slow.die();
+    await waitFor(async () => {
+      await other.look();
+      return station.ran.length === 3;
+    });
+    expect(station.ran).toEqual(['10', '11', '12'].map((hour) => `orders 2026-05-01T${hour}:05`));
+  });
+});
+
+describe('a job that follows another', () => {
+  const chain = [
+    job({ name: 'mirror' }),
+    job({ name: 'report', schedule: null, after: 'mirror' }),
+    job({ name: 'mail', schedule: null, after: 'report' }),
+  ];
+
+  it('runs for the same slot, when that one is done, and so on down the chain', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [...chain].reverse(), '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await at(station, '2026-05-01T10:05Z', worker);
+    await waitFor(async () => {
+      await worker.look();
+      return station.ran.length === 3;
+    });
+    expect(station.ran).toEqual(['mirror', 'report', 'mail'].map((name) => `${name} 2026-05-01T10:05`));
+  });
+
+  it('is skipped, with all that follow it, when that one fails or is missed', async () => {
+    const { db } = await setup();
+    const station = openStation(db, chain, '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    worker.next = 'failed';
+    await at(station, '2026-05-01T11:05Z', worker);
+    await waitFor(async () => {
+      await worker.look();
+      return (await station.slots('mail')).every((slot) => slot.endsWith('skipped'));
+    });
+    expect(await station.slots('mirror')).toEqual(['2026-05-01T10:05 missed', '2026-05-01T11:05 failed']);
+    expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 skipped']);
+    const { reason } = await db
+      .selectFrom('ops.slots')
+      .select('reason')
+      .where('job', '=', 'mail')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    expect(reason).toBe('the slot of report that it follows was skipped');
+  });
+});
+
+describe('a process that dies', () => {
+  it.each(['claimed', 'begun'] as const)(
+    'when its slot is %s leaves it to another, which runs it once',
+    async (next) => {
+      const { db } = await setup();
+      const station = openStation(db, [job()], '2026-05-01T09:30Z');
+      const [doomed, other] = [station.hire(), station.hire()];
+      await doomed.look();
+      doomed.next = next;
+      await at(station, '2026-05-01T10:05Z', doomed);
+      await other.look();
+      expect(station.ran).toEqual([]);
+      await doomed.die();
+      await other.look();
+      expect(station.ran).toEqual(['orders 2026-05-01T10:05']);
+      expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+    },
+  );
+
+  it('after its run came to its end, before it could say so, is not run again', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const [doomed, other] = [station.hire(), station.hire()];
+    await doomed.look();
+    doomed.next = 'recorded';
+    await at(station, '2026-05-01T10:05Z', doomed);
+    await waitFor(() => station.ran.length === 1);
+    await doomed.die();
+    await other.look();
+    expect(station.ran).toHaveLength(1);
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+  });
+
+  it('five times over one slot is not followed by a sixth', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    await station.hire().look();
+    for (let death = 1; death <= 5; death += 1) {
+      const doomed = station.hire();
+      doomed.next = 'begun';
+      await at(station, '2026-05-01T10:05Z', doomed);
+      await waitFor(() => doomed.scheduler.atWork().length === 1);
+      await doomed.die();
+    }
+    await station.hire().look();
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 failed']);
+  });
+
+  it('only in the eyes of others (it was paused) changes nothing of what they made of its slot', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const [paused, other] = [station.hire(), station.hire()];
+    await paused.look();
+    paused.next = 'begun';
+    await at(station, '2026-05-01T10:05Z', paused);
+    await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
+    const claimed = await db.selectFrom('ops.slots').selectAll().executeTakeFirstOrThrow();
+    await paused.die();
+    await other.look();
+    const { settleSlot, noteRun } = await import('../../src/schedule/slots.ts');
+    const stale = { job: 'orders', slot: claimed.slot, owner: paused.owner, attempt: claimed.attempts };
+    expect(await noteRun(db, stale, claimed.run_id ?? '')).toBe(false);
+    await settleSlot(db, stale, { kind: 'failed', reason: 'too late' }, station.now);
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+  });
+});
+
+it('a database that is away makes a look fail; when it is back nothing is lost or doubled', async () => {
+  const { db, databaseUrl } = await setup();
+  const wire = await startDatabaseProxy(databaseUrl);
+  const wired = await connect({ url: wire.url, embeddedFolder: '' });
+  const station = openStation(wired, [job()], '2026-05-01T09:30Z');
+  const worker = station.hire();
+  await worker.look();
+  wire.cut();
+  station.now = new Date('2026-05-01T10:05Z');
+  await expect(worker.scheduler.look()).rejects.toThrow();
+  await expect(worker.scheduler.look()).rejects.toThrow();
+  wire.mend();
+  station.now = new Date('2026-05-01T10:06Z');
+  await worker.look();
+  expect(station.ran).toEqual(['orders 2026-05-01T10:05']);
+  expect(await db.selectFrom('ops.slots').select('state').execute()).toEqual([{ state: 'done' }]);
+  await wired.destroy();
+  await wire.close();
+});

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import { beginRun, endRun } from '../../src/schedule/run-record.ts';
+import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
+import { type ClaimedSlot, noteRun, type SlotEnd } from '../../src/schedule/slots.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** How far a worker comes before it hangs, as a process that is killed there. */
+export type HangsAt = 'claimed' | 'begun' | 'recorded';
+
+export type Worker = {
+  readonly scheduler: Scheduler;
+  readonly owner: string;
+  /** Looks once, and waits until what that began has ended and is settled. */
+  look(): Promise<void>;
+  /** What its next runs do: come to their end, fail, or hang. */
+  next: 'done' | 'failed' | HangsAt;
+  /** Its lease is over, as if the process were gone. */
+  die(): Promise<void>;
+};
+
+/** A scheduler in this process, on a clock that the test sets. Its runs have records, and do nothing. */
+export type Station = {
+  readonly db: Database;
+  now: Date;
+  hire(): Worker;
+  /** Slots in order, as `2026-05-01T10:05 done`. */
+  slots(job?: string): Promise<readonly string[]>;
+  /** Slots for which a run came to its end, with repeats, in order of time. */
+  readonly ran: string[];
+};
+
+export function openStation(db: Database, jobs: readonly ScheduledJob[], startAt: string): Station {
+  const ran: string[] = [];
+  const station: Station = {
+    db,
+    now: new Date(startAt),
+    ran,
+    hire: () => hire(station, jobs),
+    async slots(job) {
+      const rows = await db
+        .selectFrom('ops.slots')
+        .select(['job', 'slot', 'state'])
+        .$if(job !== undefined, (query) => query.where('job', '=', job ?? ''))
+        .orderBy('slot')
+        .orderBy('job')
+        .execute();
+      return rows.map(({ slot, state }) => `${minuteOf(slot)} ${state}`);
+    },
+  };
+  return station;
+}
+
+function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
+  const { db, ran } = station;
+  const owner = randomUUID();
+  async function work(claimed: ClaimedSlot): Promise<SlotEnd> {
+    if (worker.next === 'claimed') return hang();
+    const runId = await beginRun(db, { job: claimed.job, kind: 'test' });
+    if (!(await noteRun(db, claimed, runId))) throw new Error('the slot was taken over');
+    if (worker.next === 'begun') return hang();
+    const status = worker.next === 'failed' ? 'failed' : 'ok';
+    await endRun(db, { runId, status, exitCode: 0, finished: null, problem: null });
+    ran.push(`${claimed.job} ${minuteOf(claimed.slot)}`);
+    if (worker.next === 'recorded') return hang();
+    return status === 'ok' ? { kind: 'done' } : { kind: 'failed', reason: 'as the test wished' };
+  }
+  const scheduler = createScheduler({
+    db,
+    owner,
+    jobs,
+    leaseMs: 60_000,
+    now: async () => station.now,
+    work,
+    onEvent: () => {},
+  });
+  const worker: Worker = {
+    scheduler,
+    owner,
+    next: 'done',
+    async look() {
+      await scheduler.look();
+      await waitFor(() => worker.next !== 'done' || scheduler.atWork().length === 0);
+      await scheduler.look();
+    },
+    async die() {
+      scheduler.stop();
+      await sql`update ops.leases set expires_at = clock_timestamp() where owner = ${owner}::uuid`.execute(
+        db,
+      );
+    },
+  };
+  return worker;
+}
+
+function hang(): Promise<never> {
+  return new Promise(() => {});
+}
+
+export function minuteOf(date: Date): string {
+  return date.toISOString().slice(0, 16);
+}
+
+/** A job that runs at five past every hour, unless said otherwise. */
+export function job(changes: Partial<ScheduledJob> = {}): ScheduledJob {
+  return {
+    name: 'orders',
+    sources: [],
+    schedule: '5 * * * *',
+    timeZone: 'UTC',
+    after: null,
+    catchUp: 'latest',
+    overlap: 'skip',
+    deadlineMinutes: null,
+    stepMinutes: null,
+    stallMinutes: 30,
+    ...changes,
+  };
+}
