@@ -12,7 +12,7 @@ export type HangsAt = 'claimed' | 'begun' | 'recorded';
 export type Worker = {
   readonly scheduler: Scheduler;
   readonly owner: string;
-  /** Looks once, and waits until what that began has ended and is settled. */
+  /** Looks once, and waits until what that began has ended and is settled, or hangs. */
   look(): Promise<void>;
   /** What its next runs do: come to their end, fail, or hang. */
   next: 'done' | 'failed' | HangsAt;
@@ -55,6 +55,11 @@ export function openStation(db: Database, jobs: readonly ScheduledJob[], startAt
 function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
   const { db, ran } = station;
   const owner = randomUUID();
+  let isHanging = false;
+  function hang(): Promise<never> {
+    isHanging = true;
+    return new Promise(() => {});
+  }
   async function work(claimed: ClaimedSlot): Promise<SlotEnd> {
     if (worker.next === 'claimed') return hang();
     const runId = await beginRun(db, { job: claimed.job, kind: 'test' });
@@ -81,8 +86,8 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     next: 'done',
     async look() {
       await scheduler.look();
-      await waitFor(() => worker.next !== 'done' || scheduler.atWork().length === 0);
-      await scheduler.look();
+      await waitFor(() => isHanging || scheduler.atWork().length === 0);
+      if (!isHanging) await scheduler.look();
     },
     async die() {
       scheduler.stop();
@@ -92,10 +97,6 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     },
   };
   return worker;
-}
-
-function hang(): Promise<never> {
-  return new Promise(() => {});
 }
 
 export function minuteOf(date: Date): string {
