@@ -6,7 +6,7 @@ import type { DB } from '../db/tables.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
 import { lockJob } from './lock-job.ts';
 
-export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash'> & {
+export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
   /** Of `loadCodes`. */
   readonly codesHash: string;
 };
@@ -21,7 +21,7 @@ export type AttributedOrders = {
  * rules. What was decided before and comes out the same stays as it is. In a transaction that is rolled back it is a preview.
  */
 export function attributeOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
-  const rules = { ...options, rulesHash: hashRules(options) };
+  const rules = { ...options, period: null, rulesHash: hashRules(options) };
   return inTransaction(db, async (trx) => {
     // Compiling takes longer than a run with few new orders; sorting a million in memory is worth 64 MB.
     await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
@@ -41,7 +41,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
  * `decided_orders`. Temporary tables, so that the planner knows what it joins; until then it must not trust what it believes about tables
  * that have just been filled: nested loops would be quadratic, and orders are read by the index of their file.
  */
-async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
+export async function decide(trx: Transaction<DB>, rules: AttributionRules): Promise<void> {
   await sql`select set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true)`.execute(
     trx,
   );

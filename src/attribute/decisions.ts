@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Period } from '../model/backfill.ts';
 import { isAnswered } from './sent.ts';
 
 export type AttributionRules = {
@@ -9,6 +10,8 @@ export type AttributionRules = {
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
   /** Where the job's own period begins; what was ordered before is left to backfills. Null: orders of any age are its own. */
   readonly start: Day | null;
+  /** Only orders of these days are decided about, those of the job's own period excepted; null: all. */
+  readonly period: Period | null;
   readonly rulesHash: string;
 };
 
@@ -18,6 +21,15 @@ export type Day = { readonly day: string; readonly timeZone: string };
 /** The first instant of a day. */
 export function startOf({ day, timeZone }: Day): RawBuilder<Date> {
   return sql<Date>`(${day}::date::timestamp at time zone ${timeZone}::text)`;
+}
+
+/** When order `o` was placed, as far as its export says. */
+export const orderedAt = sql`coalesce(o.placed_at, o.paid_at)`;
+
+/** Order `o` was placed on one of these days. */
+export function isWithin({ fromDay, toDay, timeZone }: Period): RawBuilder<boolean> {
+  return sql<boolean>`(${orderedAt} >= ${startOf({ day: fromDay, timeZone })}
+    and ${orderedAt} < ((${toDay}::date + 1)::timestamp at time zone ${timeZone}::text))`;
 }
 
 export type CreditedSource = {
@@ -62,19 +74,20 @@ const isSeeded = sql`(select exists (select from ledger.seeds)) and exists (
 /** Orders from before the job's own period, unless a backfill has taken them or they were sent already. */
 function beforeStart(job: string, start: Day): RawBuilder<unknown> {
   return sql`
-          when coalesce(o.placed_at, o.paid_at) < ${startOf(start)} and not ${isAnswered(job)} then 'before_start'
-          when coalesce(o.placed_at, o.paid_at) is null then 'no_date'`;
+          when ${orderedAt} < ${startOf(start)} and not ${isAnswered(job)} then 'before_start'
+          when ${orderedAt} is null then 'no_date'`;
 }
 
 /** Orders with their revenue, and why they can't be credited whoever earned them. `offset 0`: by the index of their file,
  * whatever the planner believes. */
-function weighedOf({ job, brandId, revenue, start }: AttributionRules): RawBuilder<unknown> {
+function weighedOf({ job, brandId, revenue, start, period }: AttributionRules): RawBuilder<unknown> {
+  const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   return sql`
     weighed as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
           when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
-          ${start === null ? sql`` : beforeStart(job, start)}
+          ${start === null || period !== null ? sql`` : beforeStart(job, start)}
           when o.exclusion is not null then o.exclusion
           when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
           when o.amount is null then 'no_revenue'
@@ -89,7 +102,7 @@ function weighedOf({ job, brandId, revenue, start }: AttributionRules): RawBuild
           o.influencer_handle, o.deal_id, o.collab_id, o.brand_id, o.placed_at, o.paid_at, o.codes, o.codes_folded, o.links,
           o.links_folded, o.is_current, (${AMOUNT[revenue]})::numeric(18,4) as amount
         from intake.orders o where o.source_file_id = f.source_file_id offset 0) o
-      where o.is_current
+      where o.is_current and ${period === null ? sql`true` : sql`${isWithin(period)} and ${isBeforeStart}`}
     )`;
 }
 

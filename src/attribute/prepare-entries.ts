@@ -2,11 +2,10 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
 import { compareWithLedger, gatherWanted, type PrepareEntriesOptions } from './gather-wanted.ts';
 import { lockJob } from './lock-job.ts';
 import { noteAdjustments } from './note-adjustments.ts';
+import { orderPlatformChanged } from './order-platform-changed.ts';
 import { neverSent } from './sent.ts';
 
 export type PreparedEntries = {
@@ -59,13 +58,7 @@ async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
     where e.order_platform is distinct from w.order_platform group by w.source limit 1`.execute(trx);
   const [row] = rows;
   if (row === undefined) return;
-  throw new KnownError({
-    code: 'order_platform_changed',
-    message: `order_platform of source ${row.source} was ${row.before ?? 'blank'} for orders that the ledger knows, and is ${row.now} now.`,
-    help: `Set it back to ${row.before ?? 'what it was'}; for another shop declare another source.`,
-    safe: 'Nothing was sent under the new name: the service would take the orders for new ones.',
-    exitCode: EXIT.configuration,
-  });
+  throw orderPlatformChanged(row);
 }
 
 /** In the order in which the exports state them. An order that two sources state at once belongs to the first. */

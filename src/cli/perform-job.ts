@@ -79,7 +79,7 @@ export async function performConfigured(
 }
 
 /** Live is deliberate: a run says where it sends to. */
-function openJobClient(config: PipelineConfig, output: Output): Client {
+export function openJobClient(config: PipelineConfig, output: Output): Client {
   const api = requireService(config);
   if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
   return openClient(api, { connections: api.concurrency });

@@ -1,13 +1,11 @@
 import { attributeOrders as attribute } from '../attribute/attribute-orders.ts';
-import { loadCodes } from '../attribute/load-codes.ts';
+import { releaseEnded } from '../attribute/backfill/release-entries.ts';
 import { prepareEntries } from '../attribute/prepare-entries.ts';
-import { layoutFolders } from '../config/layout-folders.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
-import { loadLayout } from '../map/load-layout.ts';
-import type { AttributeOrdersSettings, SourceSettings } from '../model/config.ts';
-import type { Layout } from '../model/layout.ts';
+import type { AttributeOrdersSettings } from '../model/config.ts';
 import { refreshReporting } from '../report/refresh-reporting.ts';
 import { reportOrders } from '../report/report-orders.ts';
+import { attributionRules, loadJobCodes } from './attribution-rules.ts';
 import { intakeSource } from './intake-source.ts';
 import { openAccount } from './open-account.ts';
 import { postReady } from './post-ready.ts';
@@ -25,30 +23,13 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const accountId =
     client === null ? ((await boundAccount(db)) ?? NO_ACCOUNT) : await openAccount(db, client);
   if (client !== null) await settlePast(run);
+  await releaseEnded(db, attributionRules(run));
 
-  const codes = await loadCodes(db, {
-    job: job.name,
-    path: job.codes,
-    timeZone: sources[0]?.timeZone ?? null,
-    brandId: job.brandId,
-    linkParameters: sources.flatMap((source) => layoutOf(run, source).links.parameters),
-  });
+  const codes = await loadJobCodes(run);
   for (const source of sources) await intakeSource(run, source);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
-  const { brandId, revenue } = job;
-  const credited = sources.map((source) => ({
-    source: source.name,
-    orderPlatform: source.orderPlatform,
-    credited: job.include ?? layoutOf(run, source).status.credited,
-  }));
-  const { decided } = await attribute(db, {
-    job: job.name,
-    sources: credited,
-    brandId,
-    revenue,
-    start: job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone },
-    codesHash: codes.hash,
-  });
+  const rules = attributionRules(run);
+  const { decided } = await attribute(db, { ...rules, codesHash: codes.hash });
   run.progress.advance(decided);
   const orderPlatformBySource = Object.fromEntries(
     sources.map((source) => [source.name, source.orderPlatform]),
@@ -64,8 +45,4 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     codeProblems: codes.problems,
   });
   return { stop, report };
-}
-
-function layoutOf(run: Run, source: SourceSettings): Layout {
-  return loadLayout(source.layout, layoutFolders(run.config.path));
 }

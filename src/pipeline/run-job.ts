@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
 import { isConnectionLost } from '../db/connection-lost.ts';
@@ -17,6 +18,7 @@ import {
 } from '../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../schedule/run-record.ts';
 import type { SourceClients } from '../source/source-clients.ts';
+import { leaseNames } from './lease-names.ts';
 import { explainAbort, type Run, type RunOptions } from './run.ts';
 
 /** How a flow ended. */
@@ -64,9 +66,9 @@ export async function runJob<Settings extends JobSettings>(
   const { db, job, config } = options;
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const ttlMs = config.api.leaseSeconds * 1000;
-  const names = [`job:${job.name}`, ...job.sources.map((source) => `source:${source}`)];
+  const names = leaseNames(job);
   try {
-    for (const name of names) await takeLease(db, { ...holder, name, ttlMs });
+    for (const name of names) await takeLease(db, { ...holder, name, ttlMs, draining: options.draining });
     const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: names.length });
     try {
       return options.client === null
@@ -195,11 +197,18 @@ export function describeStop(stop: RunStop): string {
   return stop.kind === 'overdue' ? stop.message : `Posting stopped: ${stop.message}.`;
 }
 
+/** How soon a lease that is held briefly is asked for again. */
+const ASK_AGAIN_MS = 250;
+
 async function takeLease(
   db: Database,
-  options: LeaseHolder & { readonly name: string; readonly ttlMs: number },
+  options: LeaseHolder & { readonly name: string; readonly ttlMs: number; readonly draining: AbortSignal },
 ): Promise<void> {
-  const answer = await acquireLease(db, options);
+  let answer = await acquireLease(db, options);
+  while (answer.kind === 'busy' && answer.isBrief && !options.draining.aborted) {
+    await sleep(ASK_AGAIN_MS, undefined, { signal: options.draining }).catch(() => {});
+    answer = await acquireLease(db, options);
+  }
   if (answer.kind === 'acquired') return;
   const { host, pid, acquiredAt, endsInMs } = answer.holder;
   const [kind, name] = options.name.split(':');

@@ -74,7 +74,10 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
   return orders === parts.reduce((sum, part) => sum + part, 0);
 }
 
-/** From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before. */
+/**
+ * From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before,
+ * and from what a backfill has posted meanwhile.
+ */
 async function readStandings(
   db: Database,
   { runId, job, sources }: { runId: string; job: string; sources: readonly string[] },
@@ -85,6 +88,11 @@ async function readStandings(
       from reporting.order_standings s
       where s.job = ${job} and s.source = any(${sources}::text[]) and s.standing = 'accepted'
         and s.standing_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
+        and not exists (
+          select from ledger.entries e
+          join ledger.attempts t on t.entry_id = e.entry_id and t.attempt = e.attempt
+          join ops.runs r on r.run_id = t.run_id and r.kind = 'backfill'
+          where e.entry_id = s.entry_id)
       group by s.currency
     ),
     counted as (

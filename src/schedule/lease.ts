@@ -12,6 +12,8 @@ export type Acquired =
   | {
       readonly kind: 'busy';
       readonly holder: LeaseHolder & { readonly acquiredAt: Date; readonly endsInMs: number };
+      /** A backfill holds it, for no longer than it takes to read what is new: worth waiting for. */
+      readonly isBrief: boolean;
     };
 
 /**
@@ -41,9 +43,12 @@ export async function acquireLease(
     pid: number;
     acquired_at: Date;
     ends_in_ms: string;
+    is_brief: boolean;
   }>`
-    select owner, host, pid, acquired_at, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000) as ends_in_ms
-    from ops.leases where name = ${name}`.execute(db);
+    select l.owner, l.host, l.pid, l.acquired_at, ceil(extract(epoch from l.expires_at - clock_timestamp()) * 1000) as ends_in_ms,
+      starts_with(l.name, 'source:')
+        and exists (select from ops.leases b where b.owner = l.owner and starts_with(b.name, 'job:backfill:')) as is_brief
+    from ops.leases l where l.name = ${name}`.execute(db);
   const held = rows[0];
   // Given back in this very moment: take it.
   if (held === undefined) return acquireLease(db, options);
@@ -51,6 +56,7 @@ export async function acquireLease(
   return {
     kind: 'busy',
     holder: { owner: held.owner, host: held.host, pid: held.pid, acquiredAt: held.acquired_at, endsInMs },
+    isBrief: held.is_brief,
   };
 }
 
@@ -73,6 +79,14 @@ export async function keepLease(
     db,
   );
   await acquireLease(db, options);
+}
+
+/** Gives back one lease. */
+export async function releaseLease(
+  db: Database,
+  { owner, name }: { readonly owner: string; readonly name: string },
+): Promise<void> {
+  await sql`delete from ops.leases where owner = ${owner}::uuid and name = ${name}`.execute(db);
 }
 
 /** Gives back everything that this owner holds. */

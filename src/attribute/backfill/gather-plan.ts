@@ -1,0 +1,163 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../model/backfill.ts';
+import { decide } from '../attribute-orders.ts';
+import { type AttributionRules, filesToAttribute, isWithin, orderedAt, startOf } from '../decisions.ts';
+import { orderPlatformChanged } from '../order-platform-changed.ts';
+import { referralBody, referralKey } from '../referral-body.ts';
+import { neverSent } from '../sent.ts';
+
+export type PlanRules = Omit<AttributionRules, 'rulesHash' | 'period'> & {
+  readonly period: Period;
+  /** Account of the service that the database is bound to. */
+  readonly accountId: string;
+};
+
+export type GatheredPlan = {
+  /** Digest over what is to be posted, to the order and the cent. */
+  readonly hash: string;
+  readonly plan: BackfillPlan;
+};
+
+/** Unsent entries in these states are nobody's: a plan may take them up. */
+const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_plan'];
+
+/**
+ * `planned_orders`: every order of the period, what is to become of it, and what would be sent for it now. By the same decisions as a run's,
+ * held against the ledger. Changes nothing.
+ */
+export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promise<GatheredPlan> {
+  await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+  await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`.execute(
+    trx,
+  );
+  // No file was looked at under these rules: all of them are.
+  const all = { ...rules, rulesHash: '' };
+  await sql`create temporary table files_to_attribute on commit drop as ${filesToAttribute(all)}`.execute(
+    trx,
+  );
+  await decide(trx, all);
+  await keyOrders(trx, rules);
+  await refuseOtherPlatform(trx, rules);
+  await holdAgainstLedger(trx, rules);
+  return {
+    hash: await hashPlan(trx),
+    plan: { files: await readFiles(trx), groups: await readGroups(trx), ...(await countOthers(trx, rules)) },
+  };
+}
+
+/** `keyed_orders`: with the request that each would be. */
+async function keyOrders(trx: Transaction<DB>, { sources, period }: PlanRules): Promise<void> {
+  await sql`
+    create temporary table keyed_orders on commit drop as
+    select b.*, encode(sha256(convert_to(b.body, 'UTF8')), 'hex') as body_hash
+    from (
+      select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
+      from (
+        select d.*, o.codes, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
+          to_char(${orderedAt} at time zone ${period.timeZone}::text, 'YYYY-MM') as month
+        from decided_orders d
+        join intake.orders o on o.order_version_id = d.order_version_id
+        join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text) on s.source = d.source
+      ) w
+    ) b`.execute(trx);
+  await sql`analyze keyed_orders`.execute(trx);
+}
+
+async function refuseOtherPlatform(trx: Transaction<DB>, { job }: PlanRules): Promise<void> {
+  const { rows } = await sql<{ source: string; before: string | null; now: string }>`
+    select k.source, e.order_platform as before, k.order_platform as now
+    from keyed_orders k
+    join intake.attributions a on a.job = ${job} and a.source = k.source and a.order_id = k.order_id
+    join ledger.entries e on e.entry_id = a.entry_id
+    where e.order_platform is distinct from k.order_platform limit 1`.execute(trx);
+  const [row] = rows;
+  if (row !== undefined) throw orderPlatformChanged(row);
+}
+
+async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
+  await sql`
+    create temporary table planned_orders on commit drop as
+    select c.*,
+      case
+        when c.state = 'accepted' then 'already'
+        when c.state in ('sending', 'in_doubt') then 'in_doubt'
+        when c.state = 'rejected' then 'rejected'
+        when c.state = 'written_off' then 'held'
+        when c.state = 'ready' and not c.is_unsent then 'waiting'
+        when c.outcome <> 'attributed' then c.outcome
+        when c.place > 1 or (c.is_others and not c.is_free) then 'excluded'
+        when c.is_free then 'to_post'
+        when c.state = 'ready' then 'waiting'
+        when c.state = 'held' or c.is_evident then 'held'
+        else 'to_post'
+      end as standing,
+      case
+        when c.state in ('rejected', 'in_doubt') then c.state_reason
+        when c.state = 'written_off' then c.state
+        when c.state in ('accepted', 'sending') or (c.state = 'ready' and not c.is_unsent) then null
+        when c.outcome <> 'attributed' then c.reason
+        when c.place > 1 or (c.is_others and not c.is_free) then
+          case when c.entry_job <> ${job} then 'known_from_another_job' else 'known_from_another_source' end
+        when c.is_free then null
+        when c.state = 'held' then c.state_reason
+        when c.state is null and c.is_evident then 'evidence_of_another_poster'
+      end as standing_reason
+    from (
+      select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job, coalesce(${neverSent}, true) as is_unsent,
+        e.entry_id is not null and (e.job <> ${job} or e.source is distinct from k.source) as is_others,
+        coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
+        exists (
+          select from ledger.evidence v
+          where v.kind = 'webhook_order' and v.order_id = k.order_id
+            and lower(coalesce(v.order_platform, k.order_platform)) = lower(k.order_platform)) as is_evident,
+        row_number() over (partition by k.key order by (k.outcome = 'attributed') desc, k.order_version_id) as place
+      from keyed_orders k
+      left join ledger.entries e on e.account_id = ${accountId} and e.effect = 'referral' and e.key = k.key
+    ) c`.execute(trx);
+  await sql`analyze planned_orders`.execute(trx);
+}
+
+/** In two steps, so that a plan of millions does not become one text of a gigabyte. */
+async function hashPlan(trx: Transaction<DB>): Promise<string> {
+  const { rows } = await sql<{ hash: string }>`
+    select encode(sha256(convert_to(coalesce(string_agg(part, '' order by bucket), ''), 'UTF8')), 'hex') as hash
+    from (
+      select left(body_hash, 2) as bucket,
+        encode(sha256(convert_to(string_agg(key || ' ' || body_hash, chr(10) order by key collate "C"), 'UTF8')), 'hex') as part
+      from planned_orders where standing = 'to_post' group by 1
+    ) p`.execute(trx);
+  return rows[0]?.hash ?? '';
+}
+
+async function readFiles(trx: Transaction<DB>): Promise<readonly PlannedFile[]> {
+  const { rows } = await sql<Omit<PlannedFile, 'orders'> & { orders: string }>`
+    select f.source, f.uri, f.version, count(*) as orders
+    from planned_orders p join intake.source_files f on f.source_file_id = p.source_file_id
+    group by f.source, f.uri, f.version order by f.source, f.uri, f.version`.execute(trx);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+async function readGroups(trx: Transaction<DB>): Promise<readonly PlanGroup[]> {
+  const { rows } = await sql<Omit<PlanGroup, 'orders'> & { orders: string }>`
+    select month, standing, standing_reason as reason, currency, count(*) as orders, coalesce(sum(amount), 0)::text as amount
+    from planned_orders group by month, standing, standing_reason, currency
+    order by month, standing, standing_reason, currency`.execute(trx);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** Orders that the period's plan says nothing about. */
+async function countOthers(
+  trx: Transaction<DB>,
+  { sources, start, period }: PlanRules,
+): Promise<Pick<BackfillPlan, 'ofTheRuns' | 'undated'>> {
+  const isOfTheRuns =
+    start === null ? sql`false` : sql`${orderedAt} >= ${startOf(start)} and ${isWithin(period)}`;
+  const { rows } = await sql<{ of_the_runs: string; undated: string }>`
+    select count(*) filter (where ${isOfTheRuns}) as of_the_runs, count(*) filter (where ${orderedAt} is null) as undated
+    from intake.orders o
+    join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
+    where o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`.execute(trx);
+  return { ofTheRuns: Number(rows[0]?.of_the_runs ?? 0), undated: Number(rows[0]?.undated ?? 0) };
+}

@@ -1,0 +1,80 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import type { DB } from '../../db/tables.ts';
+import type { BackfillState } from '../../model/backfill.ts';
+import { type Day, orderedAt, startOf } from '../decisions.ts';
+import { lockJob } from '../lock-job.ts';
+import { neverSent } from '../sent.ts';
+import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
+
+type Job = {
+  readonly job: string;
+  /** Where the job's own period begins; see `AttributionRules`. */
+  readonly start: Day | null;
+};
+
+/**
+ * Ends a backfill. What it has not posted is not posted, and stands as it did before; what it has, and doubts about it, are the job's from
+ * then on.
+ *
+ * @returns whether it was in one of the states.
+ */
+export function endBackfill(
+  db: Database,
+  backfillId: string,
+  options: Job & { readonly from: readonly BackfillState[]; readonly to: 'done' | 'cancelled' },
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    await lockBackfill(trx, backfillId);
+    if (!(await moveBackfill(trx, backfillId, options))) return false;
+    await lockJob(trx, options.job);
+    await release(trx, backfillId, options);
+    return true;
+  });
+}
+
+/** Takes back what was still being sent when a backfill of the job ended. */
+export async function releaseEnded(db: Database, options: Job): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct b.backfill_id as id from ops.backfills b
+    join ledger.entries e on e.backfill_id = b.backfill_id and e.state <> 'sending'
+    where b.job = ${options.job} and b.state in ('done', 'cancelled')`.execute(db);
+  if (rows.length === 0) return;
+  await inTransaction(db, async (trx) => {
+    await lockJob(trx, options.job);
+    for (const { id } of rows) await release(trx, id, options);
+  });
+}
+
+/** Whether the job has a backfill that is not at its end. */
+export async function findUnfinished(db: Database, job: string) {
+  const [backfill] = await listBackfills(db, { job, states: ['running', 'paused'], limit: 1 });
+  return backfill ?? null;
+}
+
+async function release(trx: Transaction<DB>, backfillId: string, { job, start }: Job): Promise<void> {
+  await sql`
+    update ledger.entries e
+    set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
+    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
+  if (start !== null) {
+    await sql`
+      update intake.attributions a
+      set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false, decided_at = now()
+      from ledger.entries e, intake.orders o
+      where e.backfill_id = ${backfillId}::bigint and a.entry_id = e.entry_id and a.job = ${job} and a.outcome = 'attributed'
+        and e.state = 'held' and e.state_reason in ('backfill_cancelled', 'changed_since_the_plan')
+        and o.order_version_id = a.order_version_id and ${orderedAt} < ${startOf(start)}`.execute(trx);
+  }
+  await sql`
+    update intake.attributed_files f set attributed_at = clock_timestamp()
+    from intake.attributions a, ledger.entries e, intake.orders o
+    where e.backfill_id = ${backfillId}::bigint and e.state = 'held' and a.entry_id = e.entry_id and a.job = ${job}
+      and o.order_version_id = a.order_version_id and f.job = ${job} and f.source_file_id = o.source_file_id`.execute(
+    trx,
+  );
+  await sql`
+    update ledger.entries e set backfill_id = null
+    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`.execute(trx);
+}

@@ -1,0 +1,106 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import type { DB } from '../../db/tables.ts';
+import type { PlanChanges } from '../../model/backfill.ts';
+import { lockJob } from '../lock-job.ts';
+import { holdEvident } from '../prepare-entries.ts';
+import { neverSent } from '../sent.ts';
+import { lockBackfill } from './backfills.ts';
+import { comparePlan } from './compare-plan.ts';
+import { gatherPlan, type PlanRules } from './gather-plan.ts';
+
+export type Started =
+  | { readonly kind: 'started' }
+  /** Somebody else was quicker: started, replaced or cancelled it. */
+  | { readonly kind: 'not_planned' }
+  | { readonly kind: 'changed'; readonly changes: PlanChanges };
+
+/**
+ * Makes the entries of a plan, exactly those, in one commit, and only if what it says still holds: everything is decided anew and
+ * compared. From then on the backfill alone may post them.
+ */
+export function startBackfill(
+  db: Database,
+  options: {
+    readonly backfillId: string;
+    readonly rules: PlanRules;
+    readonly runId: string;
+    /** Login name. */
+    readonly approvedBy: string;
+    readonly requestsPerSecond: number | null;
+    readonly concurrency: number | null;
+  },
+): Promise<Started> {
+  const { backfillId, rules, runId, approvedBy, requestsPerSecond, concurrency } = options;
+  return inTransaction(db, async (trx) => {
+    const backfill = await lockBackfill(trx, backfillId);
+    if (backfill?.state !== 'planned') return { kind: 'not_planned' };
+    await lockJob(trx, rules.job);
+    const changes = await comparePlan(trx, backfill, await gatherPlan(trx, rules));
+    if (changes !== null) return { kind: 'changed', changes };
+    await makeEntries(trx, { backfillId, rules, runId });
+    await attributeToThem(trx, rules);
+    await holdEvident(trx, rules);
+    await sql`
+      update ops.backfills
+      set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(), state_changed_at = clock_timestamp(),
+          requests_per_second = ${requestsPerSecond}::double precision, concurrency = ${concurrency}::integer
+      where backfill_id = ${backfillId}::bigint`.execute(trx);
+    return { kind: 'started' };
+  });
+}
+
+/** New entries, oldest order first; and those that were held back before, which were never sent. */
+async function makeEntries(
+  trx: Transaction<DB>,
+  { backfillId, rules, runId }: { backfillId: string; rules: PlanRules; runId: string },
+): Promise<void> {
+  const { job, accountId } = rules;
+  const { rows } = await sql<{ missing: string }>`
+    with made as (
+      insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
+        amount, currency, run_id, backfill_id)
+      select 'referral', ${accountId}, p.key, 'ready', p.body, p.body_hash, ${job}, p.source, p.order_platform, p.order_id, p.brand_id,
+        p.amount, p.currency, ${runId}::bigint, ${backfillId}::bigint
+      from planned_orders p where p.standing = 'to_post' and p.entry_id is null
+      order by p.ordered_at, p.order_version_id
+      returning 1
+    ),
+    taken as (
+      update ledger.entries e
+      set state = 'ready', state_reason = null, body = p.body, body_hash = p.body_hash, job = ${job}, source = p.source,
+          brand_id = p.brand_id, amount = p.amount, currency = p.currency, run_id = ${runId}::bigint,
+          backfill_id = ${backfillId}::bigint, not_before = null, state_changed_at = clock_timestamp()
+      from planned_orders p
+      where p.standing = 'to_post' and e.entry_id = p.entry_id and e.state = 'held' and ${neverSent}
+      returning 1
+    )
+    select (select count(*) from planned_orders where standing = 'to_post') - (select count(*) from made) - (select count(*) from taken)
+      as missing`.execute(trx);
+  // The plan was made in this transaction, under the job's lock: this would be a bug, and nothing of it is kept.
+  if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
+}
+
+/** The decisions that led to the plan become those of the job. Their files count as looked at anew, so that reports take note. */
+async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRules): Promise<void> {
+  await sql`
+    insert into intake.attributions as a (job, source, order_id, order_version_id, outcome, matched_by, matched_value, target, brand_id,
+      influencer_handle, deal_id, collab_id, amount, currency, entry_id, is_pending, rules_hash)
+    select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value, p.target, p.brand_id,
+      p.influencer_handle, p.deal_id, p.collab_id, p.amount, p.currency, e.entry_id, false, 'backfill'
+    from planned_orders p
+    join ledger.entries e on e.account_id = ${accountId} and e.effect = 'referral' and e.key = p.key
+    where p.standing = 'to_post'
+    on conflict (job, source, order_id) do update
+    set order_version_id = excluded.order_version_id, outcome = excluded.outcome, reason = null, matched_by = excluded.matched_by,
+        matched_value = excluded.matched_value, target = excluded.target, brand_id = excluded.brand_id,
+        influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
+        amount = excluded.amount, currency = excluded.currency, entry_id = excluded.entry_id, is_pending = false,
+        rules_hash = excluded.rules_hash, decided_at = now()`.execute(trx);
+  await sql`
+    update intake.attributed_files f set attributed_at = clock_timestamp()
+    where f.job = ${job} and f.source_file_id in (select source_file_id from planned_orders where standing = 'to_post')`.execute(
+    trx,
+  );
+}

@@ -1,0 +1,287 @@
+import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { findJob } from '../../jobs/index.ts';
+import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
+import { findUnfinished } from '../attribute/backfill/release-entries.ts';
+import { startBackfill } from '../attribute/backfill/start-backfill.ts';
+import type { Database } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import type { Backfill, Period, PlanChanges } from '../model/backfill.ts';
+import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { type BackfillEnd, executeBackfill, shareOf } from '../pipeline/backfill/execute-backfill.ts';
+import { planBackfill, planRules, readNews } from '../pipeline/backfill/plan-backfill.ts';
+import { type BackfillRun, withBackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
+import { openAccount } from '../pipeline/open-account.ts';
+import { describeStop } from '../pipeline/run-job.ts';
+import { readBackfillProgress } from '../report/backfill-progress.ts';
+import { openSourceClients } from '../source/source-clients.ts';
+import type { BackfillOptions, ResumeOptions } from './backfill.ts';
+import {
+  backfillMissing,
+  backfillUnfinished,
+  needsDays,
+  needsYes,
+  notToBeResumed,
+  planChanged,
+  planGone,
+} from './backfill-errors.ts';
+import { listenForStop } from './listen-for-stop.ts';
+import { configOption, openConfig, withDatabase } from './open-config.ts';
+import { openJobClient } from './perform-job.ts';
+import { renderBackfillEnd, renderChanges, renderPlan } from './render/backfill.ts';
+import { renderCodeProblems } from './render/code-problems.ts';
+import type { Output } from './render/output.ts';
+import { plural } from './render/text.ts';
+
+/** What a process that plans or executes needs beside its run. */
+type Desk = { readonly output: Output; readonly options: ResumeOptions };
+
+/** Plans a backfill and, where that is approved, executes it; goes on with one of the same period that is not finished. */
+export async function performBackfill(
+  output: Output,
+  jobName: string,
+  options: BackfillOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { job } = findJob(config, jobName);
+  if (job.kind !== 'attribute-orders') return explainOtherKind(output, job);
+  const { from: fromDay, to: toDay } = options;
+  if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
+  const period = { fromDay, toDay, timeZone: job.timeZone };
+  return withWorkshop({ output, options, config, job, isPlan: options.plan === true }, async (run) => {
+    const unfinished = await findUnfinished(run.db, job.name);
+    if (unfinished !== null) {
+      if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+      return goOn(run, unfinished, { output, options });
+    }
+    const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+    showPlan(run, backfill, { output, options });
+    output.print(renderCodeProblems(codeProblems, output.screen));
+    if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
+      return EXIT.ok;
+    if (!(await approve(backfill, changes, { output, options }))) return EXIT.ok;
+    return start(run, backfill, { output, options });
+  });
+}
+
+/** Goes on with a backfill that is paused or has no process any more, or executes a plan. */
+export async function resumeBackfill(
+  output: Output,
+  id: string | undefined,
+  options: ResumeOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
+  const { job } = findJob(config, backfill.job);
+  if (job.kind !== 'attribute-orders') throw backfillMissing(id);
+  if (backfill.state === 'paused' && (await wakeOther(output, config, backfill))) return EXIT.ok;
+  return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
+    const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
+    if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
+    if (now?.state !== 'planned') throw notToBeResumed(backfill);
+    // New files and codes count: the plan must still hold with them.
+    await readNews(run);
+    showPlan(run, now, { output, options });
+    if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
+    if (!(await approve(now, null, { output, options }))) return EXIT.ok;
+    return start(run, now, { output, options });
+  });
+}
+
+/** The one that is not finished, else the newest plan. */
+async function chooseBackfill(db: Database, id: string | undefined): Promise<Backfill> {
+  const [active] = await listBackfills(
+    db,
+    id === undefined ? { states: ['running', 'paused'], limit: 1 } : { backfillId: id },
+  );
+  const [planned] =
+    active === undefined && id === undefined
+      ? await listBackfills(db, { states: ['planned'], limit: 1 })
+      : [];
+  const backfill = active ?? planned;
+  if (backfill === undefined) throw backfillMissing(id);
+  if (!['running', 'paused', 'planned'].includes(backfill.state)) throw notToBeResumed(backfill);
+  return backfill;
+}
+
+/** A process that waits while it is paused goes on by itself. @returns false when there is none. */
+async function wakeOther(output: Output, config: PipelineConfig, backfill: Backfill): Promise<boolean> {
+  return withDatabase(config, async (db) => {
+    const { process } = await readBackfillProgress(db, backfill);
+    if (process === null) return false;
+    await moveBackfill(db, backfill.backfillId, { from: ['paused'], to: 'running' });
+    output.emit({ event: 'backfill_resumed', backfill_id: backfill.backfillId, ...process });
+    output.print(`Backfill ${backfill.backfillId} goes on, in process ${process.pid} on ${process.host}.`);
+    return true;
+  });
+}
+
+type WorkshopOptions = {
+  readonly output: Output;
+  readonly options: ResumeOptions;
+  readonly config: PipelineConfig;
+  readonly job: AttributeOrdersSettings;
+  readonly isPlan: boolean;
+};
+
+async function withWorkshop(
+  { output, config, job, isPlan }: WorkshopOptions,
+  work: (run: BackfillRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const client = isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  try {
+    return await withDatabase(
+      config,
+      async (db) => {
+        for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
+        const surroundings = { config, job, db, client, sourceClients, progress, draining: stopping.signal };
+        return withBackfillRun(surroundings, work);
+      },
+      { migrated: false },
+    );
+  } finally {
+    stopping.ignore();
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+function showPlan(run: BackfillRun, backfill: Backfill, { output, options }: Desk): void {
+  run.progress.end();
+  const { requestsPerSecond } = shareOf(withShare(backfill, options), run.config.api);
+  const { backfillId, job, state, period, planHash, plan } = backfill;
+  output.emit({
+    event: 'backfill_plan',
+    backfillId,
+    job,
+    state,
+    ...period,
+    planHash,
+    requestsPerSecond,
+    ...plan,
+  });
+  output.print(
+    renderPlan(backfill, { screen: output.screen, requestsPerSecond, command: commandOf(options) }),
+  );
+}
+
+/** Whether the plan is to be executed. One that differs from what a person has seen before is asked about again, also with --yes. */
+async function approve(
+  backfill: Backfill,
+  changes: PlanChanges | null,
+  { output, options }: Desk,
+): Promise<boolean> {
+  if (changes !== null) {
+    if (!process.stdin.isTTY) throw planChanged(backfill, changes);
+    output.warn(renderChanges(changes, output.screen));
+  } else if (options.yes === true) return true;
+  if (!process.stdin.isTTY) return false;
+  const count = plural(sumOf(backfill), 'order');
+  const question = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await question
+    .question(`Post ${count}? What the service has taken cannot be taken back. Type "yes" to go on: `)
+    .finally(() => question.close());
+  return answer.trim().toLowerCase() === 'yes';
+}
+
+function sumOf({ plan }: Backfill): number {
+  return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
+}
+
+async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
+  const { client, db, runId } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const { backfillId, period } = backfill;
+  const accountId = await openAccount(db, client);
+  const rules = await planRules(run, period);
+  const share = withShare(backfill, desk.options);
+  const approvedBy = userInfo().username;
+  const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
+  if (started.kind === 'changed') throw planChanged(backfill, started.changes);
+  if (started.kind === 'not_planned') throw planGone(backfill);
+  return execute(run, { ...backfill, ...share }, { ...desk, accountId });
+}
+
+async function goOn(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
+  const { client, db } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const accountId = await openAccount(db, client);
+  await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
+  run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
+  return execute(run, { ...backfill, ...withShare(backfill, desk.options) }, { ...desk, accountId });
+}
+
+async function execute(
+  run: BackfillRun,
+  backfill: Backfill,
+  { output, options, accountId }: Desk & { readonly accountId: string },
+): Promise<ExitCode> {
+  if (run.client === null) throw new Error('a plan posts nothing');
+  const end = await executeBackfill(run, backfill, { client: run.client, accountId });
+  run.progress.end();
+  const progress = await readBackfillProgress(run.db, backfill);
+  const problem = end.kind === 'stopped' ? describeStop(end.stop) : null;
+  const { backfillId, job, period } = backfill;
+  output.emit({
+    event: 'backfill_finished',
+    backfillId,
+    job,
+    ...period,
+    end: end.kind,
+    problem,
+    ...progress,
+  });
+  const command = commandOf(options);
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.screen));
+  return exitCodeOf(end, progress);
+}
+
+function exitCodeOf(
+  end: BackfillEnd,
+  { inDoubt, rejected, held }: { inDoubt: number; rejected: number; held: number },
+): ExitCode {
+  if (end.kind === 'cancelled') return EXIT.interrupted;
+  if (end.kind === 'stopped') {
+    if (end.stop.kind === 'drained') return EXIT.interrupted;
+    return end.stop.kind === 'unauthorised' ? EXIT.authentication : EXIT.crash;
+  }
+  if (inDoubt > 0) return EXIT.doubts;
+  return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
+}
+
+function wantedShare({ rate, concurrency }: ResumeOptions) {
+  return { requestsPerSecond: rate ?? null, concurrency: concurrency ?? null };
+}
+
+/** What is said now counts more than what was said when it was planned. */
+function withShare(backfill: Backfill, options: ResumeOptions) {
+  const { requestsPerSecond, concurrency } = wantedShare(options);
+  return {
+    requestsPerSecond: requestsPerSecond ?? backfill.requestsPerSecond,
+    concurrency: concurrency ?? backfill.concurrency,
+  };
+}
+
+function isSame(one: Period, other: Period): boolean {
+  return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
+}
+
+/** What a person types before the name of a command, and behind it, to name the configuration. */
+function commandOf(options: ResumeOptions): (words: string) => string {
+  return (words) => `npx influencer-sync ${words}${configOption(options)}`;
+}
+
+/** Kinds of jobs whose history needs no plan. */
+function explainOtherKind(output: Output, { kind, name }: { kind: string; name: string }): ExitCode {
+  const text =
+    kind === 'mirror-account'
+      ? `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service tells no history.`
+      : `${name} needs no plan: exports of customers carry no date to divide them by, and asking about a customer twice does no harm. Put the old exports where the job reads, and run it; each customer is submitted once:\n  npx influencer-sync run ${name}`;
+  output.emit({ event: 'backfill_not_needed', job: name, kind, message: text });
+  output.print(text);
+  return EXIT.ok;
+}

@@ -1,0 +1,80 @@
+import type { DecimalText } from './order.ts';
+
+/** `replaced`: a newer plan took its place. `running` also when its process is gone: it can be resumed. */
+export type BackfillState = 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
+
+/** Days of the calendar, YYYY-MM-DD, both included, on the wall clock of an IANA zone. */
+export type Period = { readonly fromDay: string; readonly toDay: string; readonly timeZone: string };
+
+/**
+ * What a backfill would do with an order. `to_post`: post it. `waiting`: a run of the job, or another backfill, posts it. The others as
+ * in the report of a run.
+ */
+export type PlanStanding =
+  | 'to_post'
+  | 'already'
+  | 'waiting'
+  | 'excluded'
+  | 'unattributed'
+  | 'organic'
+  | 'held'
+  | 'rejected'
+  | 'in_doubt';
+
+/** Orders of one month that the plan treats alike. */
+export type PlanGroup = {
+  /** YYYY-MM, in the zone of the period. */
+  readonly month: string;
+  readonly standing: PlanStanding;
+  readonly reason: string | null;
+  readonly currency: string;
+  readonly orders: number;
+  /** Revenue by the job's rule, in currency. */
+  readonly amount: DecimalText;
+};
+
+/** A file that states orders of the period. */
+export type PlannedFile = {
+  readonly source: string;
+  readonly uri: string;
+  readonly version: string;
+  readonly orders: number;
+};
+
+export type BackfillPlan = {
+  readonly files: readonly PlannedFile[];
+  readonly groups: readonly PlanGroup[];
+  /** Orders of the period that the job's runs credit by themselves, being placed on or after its start_date. */
+  readonly ofTheRuns: number;
+  /** Orders, of whatever period, that say neither when they were placed nor when they were paid. */
+  readonly undated: number;
+};
+
+export type Backfill = {
+  readonly backfillId: string;
+  readonly job: string;
+  readonly state: BackfillState;
+  readonly period: Period;
+  readonly planHash: string;
+  readonly plan: BackfillPlan;
+  readonly requestsPerSecond: number | null;
+  readonly concurrency: number | null;
+  readonly plannedAt: Date;
+  readonly approvedBy: string | null;
+  readonly approvedAt: Date | null;
+  readonly problem: string | null;
+};
+
+/** What differs from what a plan said, in numbers of orders and with a few of them. */
+export type PlanChanges = {
+  /** To be posted now, and not in the plan. */
+  readonly more: ChangedOrders;
+  /** In the plan, and not to be posted now: credited since, or no longer to be credited. */
+  readonly fewer: ChangedOrders;
+  /** In both, with another amount, currency or influencer. */
+  readonly other: ChangedOrders;
+  /** Files that came, went or were replaced. */
+  readonly files: readonly string[];
+};
+
+export type ChangedOrders = { readonly orders: number; readonly examples: readonly string[] };

@@ -1,0 +1,38 @@
+import type { AttributionRules } from '../attribute/decisions.ts';
+import { type LoadedCodes, loadCodes } from '../attribute/load-codes.ts';
+import { layoutFolders } from '../config/layout-folders.ts';
+import { loadLayout } from '../map/load-layout.ts';
+import type { AttributeOrdersSettings, SourceSettings } from '../model/config.ts';
+import type { Layout } from '../model/layout.ts';
+import { type Run, sourcesOf } from './run.ts';
+
+/** By what rules a job decides whose an order is: those of its runs, and of its backfills. */
+export function attributionRules(
+  run: Run<AttributeOrdersSettings>,
+): Omit<AttributionRules, 'rulesHash' | 'period'> {
+  const { job } = run;
+  const sources = sourcesOf(run).map((source) => ({
+    source: source.name,
+    orderPlatform: source.orderPlatform,
+    credited: job.include ?? layoutOf(run, source).status.credited,
+  }));
+  const start = job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone };
+  return { job: job.name, sources, brandId: job.brandId, revenue: job.revenue, start };
+}
+
+/** Reads the job's codes.csv, if it has one. */
+export function loadJobCodes(run: Run<AttributeOrdersSettings>): Promise<LoadedCodes> {
+  const { db, job } = run;
+  const sources = sourcesOf(run);
+  return loadCodes(db, {
+    job: job.name,
+    path: job.codes,
+    timeZone: sources[0]?.timeZone ?? null,
+    brandId: job.brandId,
+    linkParameters: sources.flatMap((source) => layoutOf(run, source).links.parameters),
+  });
+}
+
+function layoutOf(run: Run, source: SourceSettings): Layout {
+  return loadLayout(source.layout, layoutFolders(run.config.path));
+}

@@ -1,0 +1,81 @@
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listBackfills, storePlan } from '../../attribute/backfill/backfills.ts';
+import { comparePlan } from '../../attribute/backfill/compare-plan.ts';
+import { gatherPlan, type PlanRules } from '../../attribute/backfill/gather-plan.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { boundAccount } from '../../ledger/bind-account.ts';
+import type { Backfill, Period, PlanChanges } from '../../model/backfill.ts';
+import type { SourceSettings } from '../../model/config.ts';
+import type { CodeProblem } from '../../model/orders-report.ts';
+import { acquireLease, releaseLease } from '../../schedule/lease.ts';
+import { attributionRules, loadJobCodes } from '../attribution-rules.ts';
+import { intakeSource } from '../intake-source.ts';
+import { sourcesOf, throwIfDraining } from '../run.ts';
+import type { BackfillRun } from './with-backfill-run.ts';
+
+/** Before the first run there is no account yet, and nothing in the ledger either. */
+const NO_ACCOUNT = 'not bound yet';
+
+export type Planned = {
+  readonly backfill: Backfill;
+  /** What differs from the plan for the same period that was made before and not executed; null when nothing does. */
+  readonly changes: PlanChanges | null;
+  readonly codeProblems: readonly CodeProblem[];
+};
+
+/** A backfill's own limits; null: the share that is left to it. */
+export type WantedShare = { readonly requestsPerSecond: number | null; readonly concurrency: number | null };
+
+/** Reads what is new, for good, as a run does; then decides what is to be posted, keeps that as a plan, and sends nothing. */
+export async function planBackfill(run: BackfillRun, period: Period, share: WantedShare): Promise<Planned> {
+  const { problems: codeProblems } = await readNews(run);
+  const { db, job, runId } = run;
+  run.progress.begin({ name: 'plan', label: 'Planning', unit: 'orders', total: null });
+  const rules = await planRules(run, period);
+  return inTransaction(db, async (trx) => {
+    const gathered = await gatherPlan(trx, rules);
+    const [before] = await listBackfills(trx, { job: job.name, period, states: ['planned'], limit: 1 });
+    const changes = before === undefined ? null : await comparePlan(trx, before, gathered);
+    const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });
+    const [backfill] = await listBackfills(trx, { backfillId });
+    if (backfill === undefined) throw new Error('the plan was not stored');
+    return { backfill, changes, codeProblems };
+  });
+}
+
+/** The rules by which a plan is made, and made again before it is executed. */
+export async function planRules(run: BackfillRun, period: Period): Promise<PlanRules> {
+  const accountId = (await boundAccount(run.db)) ?? NO_ACCOUNT;
+  return { ...attributionRules(run), period, accountId };
+}
+
+/** Codes and files that are new. The source's lease is held while its files are read, and a run of the job waits for it. */
+export async function readNews(run: BackfillRun): Promise<{ readonly problems: readonly CodeProblem[] }> {
+  const codes = await loadJobCodes(run);
+  for (const source of sourcesOf(run)) await readSource(run, source);
+  return codes;
+}
+
+const ASK_AGAIN_MS = 500;
+
+async function readSource(run: BackfillRun, source: SourceSettings): Promise<void> {
+  const { db, owner, config } = run;
+  const name = `source:${source.name}`;
+  const ttlMs = config.api.leaseSeconds * 1_000;
+  const lease = { name, owner, ttlMs, host: hostname(), pid: process.pid };
+  let isTold = false;
+  for (;;) {
+    const answer = await acquireLease(db, lease);
+    if (answer.kind === 'acquired') break;
+    if (!isTold) run.progress.note(`Waiting for the run that reads source ${source.name}.`);
+    isTold = true;
+    await sleep(ASK_AGAIN_MS, undefined, { signal: run.draining }).catch(() => {});
+    throwIfDraining(run);
+  }
+  try {
+    await intakeSource(run, source);
+  } finally {
+    await releaseLease(db, { owner, name }).catch(() => {});
+  }
+}

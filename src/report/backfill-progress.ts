@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { RunAmount } from '../model/report.ts';
+
+/** What became of the orders of a plan. The parts add up to `planned`. */
+export type BackfillProgress = {
+  readonly planned: number;
+  readonly accepted: number;
+  /** Still to be posted by the backfill. */
+  readonly toPost: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+  /** Not posted: changed or credited elsewhere since the plan, cancelled, written off. */
+  readonly held: number;
+  /** Accepted, per currency. */
+  readonly amounts: readonly RunAmount[];
+  /** Answers of the last minute: how fast it goes. */
+  readonly answersLastMinute: number;
+  /** The process that works on it; null when none gives a sign of life. */
+  readonly process: { readonly host: string; readonly pid: number } | null;
+};
+
+type Row = { planned: string; accepted: string; to_post: string; rejected: string; in_doubt: string };
+
+/** How far a backfill is, as the ledger says. */
+export async function readBackfillProgress(
+  db: Database,
+  { backfillId, job }: { readonly backfillId: string; readonly job: string },
+): Promise<BackfillProgress> {
+  const orders = sql`
+    ops.backfill_orders b
+    left join ops.account a on true
+    left join ledger.entries e on e.account_id = a.account_id and e.effect = 'referral' and e.key = b.key
+    where b.backfill_id = ${backfillId}::bigint`;
+  const { rows } = await sql<Row>`
+    select count(*) as planned, count(*) filter (where e.state = 'accepted') as accepted,
+      count(*) filter (where e.state in ('ready', 'sending') or e.state is null) as to_post,
+      count(*) filter (where e.state = 'rejected') as rejected, count(*) filter (where e.state = 'in_doubt') as in_doubt
+    from ${orders}`.execute(db);
+  const { rows: amounts } = await sql<RunAmount>`
+    select b.currency, sum(b.amount)::text as accepted from ${orders} and e.state = 'accepted' group by 1 order by 1`.execute(
+    db,
+  );
+  const { rows: lately } = await sql<{ answers: string }>`
+    select count(*) as answers from ledger.attempts t
+    join ops.runs r on r.run_id = t.run_id and r.job = ${runNameOf(job)}
+    where t.claimed_at > clock_timestamp() - interval '1 minute'
+      and t.run_id = (select max(run_id) from ops.runs where job = ${runNameOf(job)})`.execute(db);
+  const { rows: process } = await sql<{ host: string; pid: number }>`
+    select host, pid from ops.leases where name = ${`job:${runNameOf(job)}`} and expires_at > clock_timestamp()`.execute(
+    db,
+  );
+  const number = (key: keyof Row): number => Number(rows[0]?.[key] ?? 0);
+  const [planned, accepted, toPost] = [number('planned'), number('accepted'), number('to_post')];
+  const [rejected, inDoubt] = [number('rejected'), number('in_doubt')];
+  return {
+    planned,
+    accepted,
+    toPost,
+    rejected,
+    inDoubt,
+    held: planned - accepted - toPost - rejected - inDoubt,
+    amounts,
+    answersLastMinute: Number(lately[0]?.answers ?? 0),
+    process: process[0] ?? null,
+  };
+}
+
+/** Name under which runs of a job's backfills are recorded and hold their lease; no job can have it. */
+export function runNameOf(job: string): string {
+  return `backfill:${job}`;
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { expectSums, repeated, trueCents } from '../pipeline/workshop.ts';
+import {
+  backfill,
+  centsToPost,
+  credited,
+  eventOf,
+  openHistory,
+  ordersBy,
+  PERIOD,
+  planIn,
+  toHistory,
+  twoYears,
+} from './history.ts';
+
+describe('a job with a first day', () => {
+  it('leaves orders that were placed before it to backfills, and its sums add up', async () => {
+    const workshop = await openHistory();
+    workshop.drop(
+      'orders.csv',
+      toHistory([
+        { id: 'old', placedAt: '2024-12-31T22:59:59Z' },
+        { id: 'first', placedAt: '2024-12-31T23:00:00Z' },
+        { id: 'new', placedAt: '2025-06-01T00:00:00Z' },
+      ]),
+    );
+    const { finished, exitCode } = await workshop.run();
+    expect(exitCode).toBe(0);
+    expect(finished?.counts.excluded).toEqual({ before_start: 1 });
+    expect(finished?.counts.entries).toMatchObject({ accepted: 2 });
+    if (finished !== null) expectSums(finished);
+    expect(await workshop.truth()).toEqual(['first', 'new']);
+  });
+});
+
+describe('a plan', () => {
+  it('says what is to become of every order of the period, and sends nothing', async () => {
+    const workshop = await openHistory();
+    workshop.drop('2025.csv', toHistory([{ id: 'new', placedAt: '2025-06-01T00:00:00Z' }]));
+    await workshop.run();
+    const orders = twoYears(100);
+    workshop.drop('history.csv', toHistory(orders));
+    const ended = await backfill(workshop, 'orders', '--from', '2023-01-01', '--to', '2025-12-31', '--plan');
+    expect(ended.exitCode).toBe(0);
+    const plan = planIn(ended);
+    expect(ordersBy(plan.groups)).toEqual({
+      to_post: credited(orders).length,
+      'excluded cancelled': 4,
+      'unattributed unknown_code': 8,
+    });
+    expect(plan.of_the_runs).toBe(1);
+    expect(plan.files).toHaveLength(1);
+    expect(new Set(plan.groups.map(({ month }) => month)).size).toBe(24);
+    expect(await workshop.truth()).toEqual(['new']);
+  });
+});
+
+describe('a backfill', () => {
+  it('posts exactly what its plan says, to the order and the cent, and nothing that is credited already', async () => {
+    const workshop = await openHistory();
+    const orders = twoYears(2_000);
+    // The last months were credited by a run, before the job had its first day.
+    const known = credited(orders).slice(-150);
+    workshop.drop('known.csv', toHistory(known));
+    const pipeline = readFileSync(`${workshop.folder}/pipeline.yaml`, 'utf8');
+    workshop.write('pipeline.yaml', pipeline.replace(/start_date: .*/, ''));
+    await workshop.run();
+    workshop.write('pipeline.yaml', pipeline);
+    const before = await workshop.sandbox.referrals();
+    workshop.drop('history.csv', toHistory(orders));
+
+    const planned = planIn(await backfill(workshop, 'orders', ...PERIOD, '--plan'));
+    expect(ordersBy(planned.groups)).toMatchObject({ already: 150, to_post: credited(orders).length - 150 });
+    const ended = await backfill(workshop, 'resume', planned.backfill_id, '--yes', '--concurrency', '32');
+    expect(ended.exitCode, ended.stderr).toBe(0);
+
+    const referrals = await workshop.sandbox.referrals();
+    const posted = referrals.slice(before.length);
+    expect(repeated(referrals.map(({ order_id }) => order_id))).toEqual([]);
+    expect(referrals.map(({ order_id }) => order_id).sort()).toEqual(
+      credited(orders)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const sums = centsToPost(planned.groups);
+    expect(trueCents(posted)).toBe((sums.EUR ?? 0) + (sums.USD ?? 0));
+    expect(eventOf(ended, 'backfill_finished')).toMatchObject({
+      end: 'done',
+      accepted: posted.length,
+      planned: posted.length,
+    });
+
+    // A run has nothing left to say or to post about them.
+    const { finished } = await workshop.run();
+    expect(finished?.counts.entries).toMatchObject({ accepted: 0, already: credited(orders).length });
+    if (finished !== null) expectSums(finished);
+    expect(await workshop.truth()).toHaveLength(referrals.length);
+  });
+});

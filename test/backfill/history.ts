@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { type CliProcess, type CliResult, readEvents } from '../support/run-cli.ts';
+
+/** Orders that its runs credit by themselves begin here. */
+export const START_DATE = '2025-01-01';
+
+/** The period of most tests: two years. */
+export const PERIOD = ['--from', '2023-01-01', '--to', '2024-12-31'] as const;
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders:
+    kind: attribute-orders
+    source: shop
+    brand_id: 4819
+    codes: ./codes.csv
+    time_zone: Europe/Amsterdam
+    start_date: '${START_DATE}'
+`;
+
+/** A deployment whose job leaves what was ordered before 2025 alone. */
+export function openHistory(options: WorkshopOptions = {}): Promise<Workshop> {
+  return openWorkshop({ flow: FLOW, ...options });
+}
+
+export type HistoricOrder = {
+  readonly id: string;
+  /** ISO, with offset. */
+  readonly placedAt: string;
+  readonly revenue?: string;
+  readonly currency?: string;
+  readonly code?: string;
+  readonly status?: string;
+};
+
+export function toHistory(orders: readonly HistoricOrder[]): string {
+  const lines = orders.map(
+    ({ id, placedAt, revenue = '10.00', currency = 'EUR', code = 'MIA10', status = 'paid' }) =>
+      `${id},${revenue},${currency},${code},${placedAt},${status}`,
+  );
+  return `order_id,order_revenue,currency,discount_codes,placed_at,status\n${lines.join('\n')}\n`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Orders over the two years of PERIOD, evenly: ids `h1` and up; some in dollars, some of nobody, some cancelled. */
+export function twoYears(count: number): readonly HistoricOrder[] {
+  const firstMs = Date.parse('2023-01-01T12:00:00Z');
+  return Array.from({ length: count }, (_, index) => ({
+    id: `h${index + 1}`,
+    placedAt: new Date(firstMs + Math.floor((index / count) * 730) * DAY_MS).toISOString(),
+    revenue: `${Math.floor(index / 7) + 1}.${String(index % 100).padStart(2, '0')}`,
+    currency: index % 5 === 0 ? 'USD' : 'EUR',
+    code: index % 10 === 9 ? 'NOBODY' : index % 3 === 0 ? 'BEN15' : 'MIA10',
+    status: index % 25 === 24 ? 'cancelled' : 'paid',
+  }));
+}
+
+/** Those of them that are credited. */
+export function credited(orders: readonly HistoricOrder[]): readonly HistoricOrder[] {
+  return orders.filter(({ code, status }) => code !== 'NOBODY' && status !== 'cancelled');
+}
+
+export type BackfillEnded = CliResult & { readonly events: readonly Record<string, unknown>[] };
+
+/** `backfill … --json` to its end. */
+export async function backfill(workshop: Workshop, ...args: string[]): Promise<BackfillEnded> {
+  return ended(workshop.start('backfill', ...args, '--json'));
+}
+
+export async function ended(process: CliProcess): Promise<BackfillEnded> {
+  const result = await process.ended;
+  return { ...result, events: readEvents(result) };
+}
+
+export type Group = {
+  month: string;
+  standing: string;
+  reason: string | null;
+  currency: string;
+  orders: number;
+  amount: string;
+};
+
+/** The plan that was shown. */
+export function planIn({ events, stderr }: BackfillEnded): {
+  backfill_id: string;
+  plan_hash: string;
+  groups: readonly Group[];
+  files: readonly { uri: string; orders: number }[];
+  of_the_runs: number;
+  undated: number;
+} {
+  const event = events.find((candidate) => candidate.event === 'backfill_plan');
+  if (event === undefined) throw new Error(`no plan was shown: ${stderr}`);
+  return event as ReturnType<typeof planIn>;
+}
+
+export function eventOf({ events }: BackfillEnded, name: string): Record<string, unknown> | undefined {
+  return events.find(({ event }) => event === name);
+}
+
+/** Orders of a plan by standing. */
+export function ordersBy(groups: readonly Group[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { standing, reason, orders } of groups) {
+    const key = reason === null ? standing : `${standing} ${reason}`;
+    counts[key] = (counts[key] ?? 0) + orders;
+  }
+  return counts;
+}
+
+/** `to_post` per currency, in cents. */
+export function centsToPost(groups: readonly Group[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { standing, currency, amount } of groups)
+    if (standing === 'to_post') sums[currency] = (sums[currency] ?? 0) + Math.round(Number(amount) * 100);
+  return sums;
+}
+
+/** Where everything stands, without ids and times that differ from one deployment to another. */
+export async function endState(workshop: Workshop): Promise<readonly string[]> {
+  const { rows } = await sql<{ said: string }>`
+    select concat_ws(' ', e.order_id, e.state, coalesce(e.state_reason, '-'), e.amount, e.currency, e.attempt, e.not_sent,
+      coalesce(e.backfill_id::text, '-'), a.outcome) as said
+    from ledger.entries e
+    left join intake.attributions a on a.entry_id = e.entry_id
+    order by e.order_id`.execute(workshop.db);
+  return rows.map(({ said }) => said);
+}
