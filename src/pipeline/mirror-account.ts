@@ -1,3 +1,4 @@
+import type { Database } from '../db/connect.ts';
 import { openDatabaseClock } from '../mirror/database-clock.ts';
 import { countDueDeals } from '../mirror/due-deals.ts';
 import { countDueHandles, meetNamedHandles } from '../mirror/known-handles.ts';
@@ -5,7 +6,6 @@ import { countDuePrefixes, plantPrefixes } from '../mirror/known-prefixes.ts';
 import { meetNamedDeals } from '../mirror/meet-deals.ts';
 import { publish } from '../mirror/publish.ts';
 import type { MirrorAccountSettings } from '../model/config.ts';
-import type { MirrorPlan } from '../model/mirror-report.ts';
 import { createBudget } from '../post/ask.ts';
 import { reportMirror } from '../report/report-mirror.ts';
 import { exploreHandles, explorePrefixes } from './explore-account.ts';
@@ -29,7 +29,8 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
   await meetNamedHandles(db);
   if (autocomplete.left() > 0) await plantPrefixes(db);
   if (client === null) {
-    const plan = await planRequests(run, due);
+    const budgets = { budget: budget.left(), autocompleteBudget: autocomplete.left() };
+    const plan = { ...budgets, ...(await countDue(db, due, { withPrefixes: autocomplete.left() > 0 })) };
     return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
   }
 
@@ -68,12 +69,11 @@ function dueAt(now: Date, refreshAfterHours: number) {
   return { now, refreshAfterHours, askedBefore };
 }
 
-async function planRequests({ db, job, options }: Run<MirrorAccountSettings>, due: Due): Promise<MirrorPlan> {
+/** What a run would ask for. */
+async function countDue(db: Database, due: Due, { withPrefixes }: { readonly withPrefixes: boolean }) {
   return {
-    budget: Math.min(job.budget, options.limit ?? job.budget),
-    autocompleteBudget: job.autocompleteBudget,
     dueByWay: await countDueDeals(db, due),
     handles: await countDueHandles(db, due),
-    prefixes: job.autocompleteBudget > 0 ? await countDuePrefixes(db, due) : 0,
+    prefixes: withPrefixes ? await countDuePrefixes(db, due) : 0,
   };
 }

@@ -1,0 +1,317 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
+import { publish } from '../../src/mirror/publish.ts';
+import { readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import { type AskedDeal, stageDeals } from '../../src/mirror/stage.ts';
+import { dealHistory, knowDeals, openStory, rowsOf, type Story } from './story.ts';
+import { dealRecord } from './stub-service.ts';
+
+describe('a version for each change, none for no change', () => {
+  it('a deal that is read again and has not changed keeps its one version and is only seen', async () => {
+    const { db, service, run } = await openStory();
+    service.deals.set('A', dealRecord('A'));
+    await knowDeals(db, ['A']);
+    await run();
+    const [before] = await rowsOf(db, 'select seen_at, changed_at from mirror.deals');
+    const { finished } = await run();
+    const [after] = await rowsOf(db, 'select seen_at, changed_at from mirror.deals');
+    expect(finished.counts.deals).toMatchObject({ new: 0, changed: 0, unchanged: 1 });
+    expect(await dealHistory(db)).toHaveLength(1);
+    expect(after?.changed_at).toEqual(before?.changed_at);
+    expect(Number(after?.seen_at)).toBeGreaterThan(Number(before?.seen_at));
+  });
+
+  it('other order of members is no change, another value is: the version before ends where the new one begins', async () => {
+    const { db, service, run } = await openStory();
+    service.deals.set('A', { id: 'A', influencer_handle: 'a.test', brand_id: 4819, is_active: true });
+    await knowDeals(db, ['A']);
+    await run();
+    service.deals.set('A', { is_active: true, brand_id: 4819, influencer_handle: 'a.test', id: 'A' });
+    expect((await run()).finished.counts.deals).toMatchObject({ unchanged: 1, changed: 0 });
+    service.deals.set('A', dealRecord('A', { is_active: false }));
+    expect((await run()).finished.counts.deals).toMatchObject({ unchanged: 0, changed: 1 });
+    expect(await dealHistory(db)).toEqual([
+      { id: 'A', is_active: true, is_current: false, is_latest: false },
+      { id: 'A', is_active: false, is_current: true, is_latest: true },
+    ]);
+    const [{ meets } = {}] = await rowsOf(
+      db,
+      'select a.valid_to = b.valid_from as meets from mirror.deal_versions a, mirror.deal_versions b where not a.is_latest and b.is_latest',
+    );
+    expect(meets).toBe(true);
+  });
+
+  it('collaborations have a history of their own: a change to one makes no version of its deal', async () => {
+    const { db, service, run } = await openStory();
+    const one = { collab_id: 'C1', code: 'MIA10', referrals: 1 };
+    const two = { collab_id: 'C2', code: 'MIA20', referrals: 0 };
+    service.deals.set('A', dealRecord('A', { collabs: [one, two] }));
+    await knowDeals(db, ['A']);
+    expect((await run()).finished.counts).toMatchObject({ deals: { new: 1 }, collaborations: { new: 2 } });
+    service.deals.set('A', dealRecord('A', { collabs: [two, { ...one, referrals: 2 }] }));
+    expect((await run()).finished.counts.collaborations).toEqual({
+      new: 0,
+      changed: 1,
+      unchanged: 1,
+      gone: 0,
+    });
+    service.deals.set('A', dealRecord('A', { collabs: [two] }));
+    expect((await run()).finished.counts.collaborations).toEqual({
+      new: 0,
+      changed: 0,
+      unchanged: 1,
+      gone: 1,
+    });
+    expect(await dealHistory(db)).toHaveLength(1);
+    expect(
+      await rowsOf(db, 'select collab_id, code, referrals, is_deleted from mirror.collaborations order by 1'),
+    ).toEqual([
+      { collab_id: 'C1', code: 'MIA10', referrals: '2', is_deleted: true },
+      { collab_id: 'C2', code: 'MIA20', referrals: '0', is_deleted: false },
+    ]);
+  });
+
+  it('an answer without a list of collaborations, or with an empty one, ends none', async () => {
+    const { db, service, run } = await openStory();
+    service.deals.set('A', dealRecord('A', { collabs: [{ collab_id: 'C1' }] }));
+    await knowDeals(db, ['A']);
+    await run();
+    expect((await run({ collaborations: false })).finished.counts.collaborations.gone).toBe(0);
+    service.deals.set('A', dealRecord('A', { collabs: [] }));
+    expect((await run()).finished.counts.collaborations.gone).toBe(0);
+    expect(await rowsOf(db, 'select is_deleted from mirror.collaborations')).toEqual([{ is_deleted: false }]);
+  });
+});
+
+describe('absence is not deletion', () => {
+  it('a brand that a complete listing no longer shows is gone, and back when it is listed again', async () => {
+    const { db, service, run } = await openStory();
+    const [acme, home] = [
+      { id: 1, name: 'Acme' },
+      { id: 2, name: 'Home' },
+    ];
+    service.brands = [acme, home];
+    await run();
+    service.brands = [acme];
+    expect((await run()).finished.counts.brands).toEqual({ new: 0, changed: 0, unchanged: 1, gone: 1 });
+    const standing =
+      'select brand_id, is_deleted, deleted_at is null as has_no_end from mirror.brands order by 1';
+    expect(await rowsOf(db, standing)).toEqual([
+      { brand_id: '1', is_deleted: false, has_no_end: true },
+      { brand_id: '2', is_deleted: true, has_no_end: false },
+    ]);
+    expect((await run()).finished.counts.brands.gone, 'gone is counted once').toBe(0);
+    service.brands = [acme, home];
+    expect((await run()).finished.counts.brands).toEqual({ new: 0, changed: 1, unchanged: 1, gone: 0 });
+    expect(
+      await rowsOf(db, "select valid_to is null as is_open from mirror.brand_versions where brand_id = '2'"),
+    ).toEqual(expect.arrayContaining([{ is_open: true }, { is_open: false }]));
+  });
+
+  it.each([
+    ['a failure', { status: 500, body: { message: 'oops' } }],
+    ['a page of a proxy', { body: '<html>Bad gateway</html>' }],
+    ['an empty list', { body: [] }],
+    ['an object without a list', { body: { message: 'try later' } }],
+    ['a list that says that there is more', { body: { items: [{ id: 1, name: 'Acme' }], total: 2 } }],
+    ['a list with a next page', { body: { items: [{ id: 1, name: 'Acme' }], next: '/page/2' } }],
+    ['a list with an item that has no id', { body: [{ id: 1, name: 'Acme' }, { name: 'Home' }] }],
+  ])('%s instead of the whole list takes no brand for gone', async (_what, answer) => {
+    const { db, service, run } = await openStory();
+    service.brands = [
+      { id: 1, name: 'Acme' },
+      { id: 2, name: 'Home' },
+    ];
+    await run();
+    service.override = ({ path }) => (path === '/v1/account/search_brands' ? answer : null);
+    const { finished } = await run();
+    expect(finished).toMatchObject({ status: 'issues', counts: { brands: { gone: 0 } } });
+    expect(await rowsOf(db, 'select 1 from mirror.brands where is_deleted')).toEqual([]);
+  });
+
+  it('a deal is gone when two runs were told that there is none, as of the first time', async () => {
+    const { db, service, run } = await openStory();
+    for (const id of ['A', 'B'])
+      service.deals.set(id, dealRecord(id, { collabs: [{ collab_id: `C${id}` }] }));
+    await knowDeals(db, ['A', 'B']);
+    await run();
+    service.deals.delete('A');
+    const first = await run();
+    expect(first.finished).toMatchObject({ status: 'issues', counts: { deals: { gone: 0, failed: 1 } } });
+    expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
+    const second = await run();
+    expect(second.finished).toMatchObject({
+      status: 'ok',
+      counts: { deals_gone: 1, deals: { gone: 1, failed: 0 } },
+    });
+    expect(
+      await rowsOf(
+        db,
+        'select d.deal_id, d.deleted_at = k.not_found_at as since_first from mirror.deals d join mirror.known_deals k using (deal_id) where d.is_deleted',
+      ),
+    ).toEqual([{ deal_id: 'A', since_first: true }]);
+    expect(await rowsOf(db, 'select collab_id from mirror.collaborations where is_deleted')).toEqual([
+      { collab_id: 'CA' },
+    ]);
+    service.questions.length = 0;
+    await run();
+    expect(service.askedDeals(), 'what is gone is left in peace').toEqual(['B']);
+  });
+
+  it('a deal that is gone and comes back has a gap in its history', async () => {
+    const { db, service, run } = await openStory();
+    for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
+    await knowDeals(db, ['A', 'B']);
+    await run();
+    service.deals.delete('A');
+    await run();
+    await run();
+    service.deals.set('A', dealRecord('A'));
+    await sql`update mirror.known_deals set not_before = now() where deal_id = 'A'`.execute(db);
+    expect((await run()).finished.counts.deals).toMatchObject({ new: 0, changed: 1, unchanged: 1 });
+    const [gap] = await rowsOf(
+      db,
+      "select count(*) as versions, max(valid_from) > min(valid_to) as has_gap from mirror.deal_versions where deal_id = 'A'",
+    );
+    expect(gap).toEqual({ versions: '2', has_gap: true });
+    expect(
+      await rowsOf(
+        db,
+        'select deleted_at, not_found_at from mirror.known_deals where deleted_at is not null',
+      ),
+    ).toEqual([]);
+  });
+
+  it('a service that finds nothing at all any more takes no deal away: a wrong address answers 404 too', async () => {
+    const { db, service, run } = await openStory();
+    for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
+    await knowDeals(db, ['A', 'B']);
+    await run();
+    service.deals.clear();
+    for (let turn = 0; turn < 3; turn += 1) await run();
+    expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
+  });
+
+  it.each([
+    ['404 without a reason', { status: 404, body: '' }],
+    ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
+    ['400 that says that there is none', { status: 400, body: { error: 'Deal not found' } }],
+    ['500', { status: 500, body: { message: 'Deal not found' } }],
+  ])('%s is not the word of the service that a deal is gone', async (_what, answer) => {
+    const { db, service, run } = await openStory();
+    for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
+    await knowDeals(db, ['A', 'B']);
+    await run();
+    service.override = ({ query }) => (query.deal_id === 'A' ? answer : null);
+    for (let turn = 0; turn < 2; turn += 1) {
+      await sql`update mirror.known_deals set not_before = null`.execute(db);
+      await run();
+    }
+    expect(
+      await rowsOf(db, 'select deal_id, failures from mirror.known_deals where last_error is not null'),
+    ).toEqual([{ deal_id: 'A', failures: 2 }]);
+    expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
+  });
+});
+
+describe('an older answer never overwrites a newer one', () => {
+  it('what was asked for before the published answer is dropped, whatever it says', async () => {
+    const story = await openStory();
+    const { db, service, run } = story;
+    const clock = await openDatabaseClock(db);
+    const older = clock();
+    service.deals.set('A', dealRecord('A', { is_active: true }));
+    await knowDeals(db, ['A']);
+    await run();
+    const late = await askedBefore(story, older, { is_active: false });
+    expect(await republish(story, late)).toMatchObject({ deals: { new: 0, changed: 0, asked: 0 } });
+    expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
+  });
+
+  it('a sighting of content that is published no longer counts for nothing', async () => {
+    const story = await openStory();
+    const { db, service, run } = story;
+    service.deals.set('A', dealRecord('A', { is_active: true }));
+    await knowDeals(db, ['A']);
+    await run();
+    const [{ answer_hash } = {}] = await rowsOf(db, 'select answer_hash from mirror.known_deals');
+    service.deals.set('A', dealRecord('A', { is_active: false }));
+    await run();
+    const clock = await openDatabaseClock(db);
+    const sighting: AskedDeal = {
+      dealId: 'A',
+      fetchedAt: new Date(clock().getTime() + 1_000),
+      outcome: { kind: 'unchanged', answerHash: String(answer_hash) },
+    };
+    const [before] = await rowsOf(db, 'select read_at from mirror.known_deals');
+    await republish(story, sighting);
+    expect(await rowsOf(db, 'select read_at from mirror.known_deals')).toEqual([before]);
+  });
+
+  it('of two answers that are staged, the newer one counts, whichever is staged last', async () => {
+    const story = await openStory();
+    const { db } = story;
+    await knowDeals(db, ['A']);
+    const clock = await openDatabaseClock(db);
+    const at = clock();
+    const newer = await askedBefore(story, new Date(at.getTime() + 10), { is_active: true });
+    const older = await askedBefore(story, at, { is_active: false });
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
+      db,
+    );
+    const runId = await newRun(story);
+    await stageDeals(db, runId, [newer]);
+    await republish(story, older);
+    expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
+  });
+
+  it('fetched_at is taken before the request, by the clock of the database', async () => {
+    const { db, service, run } = await openStory();
+    service.deals.set('A', dealRecord('A'));
+    await knowDeals(db, ['A']);
+    let arrivedAt = new Date(0);
+    service.override = async ({ path }) => {
+      if (path === '/v1/crm/get_deal_details') arrivedAt = await clockOf(db);
+      return null;
+    };
+    const beganAt = await clockOf(db);
+    await run();
+    const [row] = await rowsOf(db, 'select seen_at, changed_at from mirror.deals');
+    expect(row?.changed_at).toEqual(row?.seen_at);
+    expect(Number(row?.seen_at)).toBeLessThanOrEqual(arrivedAt.getTime());
+    expect(Number(row?.seen_at)).toBeGreaterThanOrEqual(beganAt.getTime());
+  });
+});
+
+async function clockOf(db: Story['db']): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  return rows[0]?.at ?? new Date(0);
+}
+
+async function askedBefore(
+  _story: Story,
+  fetchedAt: Date,
+  more: Readonly<Record<string, unknown>>,
+): Promise<AskedDeal> {
+  const answer = readDealAnswer(JSON.stringify({ deal_info: dealRecord('A', more) }), 'A');
+  if (!('deal' in answer)) throw new Error(answer.reason);
+  return { dealId: 'A', fetchedAt, outcome: { kind: 'read', answer } };
+}
+
+async function newRun({ db }: Story): Promise<string> {
+  const run = { job: 'mirror', kind: 'mirror-account', host: 'h', pid: 1 };
+  return (await db.insertInto('ops.runs').values(run).returning('run_id').executeTakeFirstOrThrow()).run_id;
+}
+
+/** Stages an answer and publishes, as a process would that holds the lease. */
+async function republish(story: Story, asked: AskedDeal) {
+  const { db } = story;
+  const owner = crypto.randomUUID();
+  await sql`
+    insert into ops.leases (name, owner, expires_at, host, pid)
+    values ('job:test', ${owner}::uuid, clock_timestamp() + interval '1 minute', 'h', 1)`.execute(db);
+  const runId = await newRun(story);
+  await stageDeals(db, runId, [asked]);
+  return publish(db, { runId, owner, now: new Date(), refreshAfterHours: 20 });
+}

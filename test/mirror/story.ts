@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { createClient } from '../../src/api/client.ts';
+import type { Database } from '../../src/db/connect.ts';
+import type { MirrorAccountSettings, PipelineConfig } from '../../src/model/config.ts';
+import type { MirrorReport } from '../../src/model/mirror-report.ts';
+import type { RunFinished } from '../../src/model/run.ts';
+import { mirrorAccount } from '../../src/pipeline/mirror-account.ts';
+import { type RunResult, runJob } from '../../src/pipeline/run-job.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+import { type Stage, setup } from '../support/setup.ts';
+import { type StubService, startStubService } from './stub-service.ts';
+
+export type MirrorRun = Omit<RunResult, 'report' | 'finished'> & {
+  readonly report: MirrorReport;
+  readonly finished: RunFinished<MirrorReport>;
+};
+
+export type Story = Stage & {
+  readonly service: StubService;
+  /** One run, or a plan, of the job in this process. */
+  run(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
+  plan(settings?: Partial<MirrorAccountSettings>): Promise<MirrorRun>;
+};
+
+/** Without autocomplete, and with everything due in every run: a test asks for what it is about. */
+const SETTINGS: MirrorAccountSettings = {
+  name: 'mirror',
+  kind: 'mirror-account',
+  schedule: null,
+  timeZone: 'UTC',
+  after: null,
+  catchUp: 'latest',
+  overlap: 'skip',
+  deadlineMinutes: null,
+  stepMinutes: null,
+  stallMinutes: 30,
+  sources: [],
+  budget: 10_000,
+  autocompleteBudget: 0,
+  refreshAfterHours: 0,
+  collaborations: true,
+};
+
+/** A database, and a service whose answers the test decides. */
+export async function openStory(): Promise<Story> {
+  const stage = await setup();
+  const service = await startStubService();
+  const story = { ...stage, service };
+  return {
+    ...story,
+    run: (settings) => perform(story, { ...SETTINGS, ...settings }, { isPlan: false }),
+    plan: (settings) => perform(story, { ...SETTINGS, ...settings }, { isPlan: true }),
+  };
+}
+
+async function perform(
+  { db, folder, service }: Stage & { readonly service: StubService },
+  job: MirrorAccountSettings,
+  { isPlan }: { readonly isPlan: boolean },
+): Promise<MirrorRun> {
+  const client = createClient({
+    url: service.url,
+    key: 'key-of-the-stub',
+    connections: 8,
+    timeoutMs: 20_000,
+    connectTimeoutMs: 10_000,
+  });
+  const sourceClients = openSourceClients();
+  try {
+    const result = await runJob({
+      config: configOf(folder, service.url, job),
+      job,
+      flow: mirrorAccount,
+      db,
+      client: isPlan ? null : client,
+      sourceClients,
+      options: { limit: null, file: null, allowEmpty: false },
+      progress: { begin() {}, advance() {}, note() {}, end() {} },
+      draining: new AbortController().signal,
+    });
+    return result as unknown as MirrorRun;
+  } finally {
+    sourceClients.close();
+    await client.close();
+  }
+}
+
+function configOf(folder: string, url: string, job: MirrorAccountSettings): PipelineConfig {
+  return {
+    path: join(folder, 'pipeline.yaml'),
+    api: {
+      url,
+      key: 'key-of-the-stub',
+      concurrency: 8,
+      requestsPerSecond: 0,
+      duplicateOrders: 'unknown',
+      quietPeriodMinutes: 60,
+      leaseSeconds: 60,
+      timeoutSeconds: 20,
+    },
+    database: { url: '', dataFolder: join(folder, '.data') },
+    sources: {},
+    jobs: { [job.name]: job },
+  } as unknown as PipelineConfig;
+}
+
+/** Makes deals known, as codes.csv does. */
+export async function knowDeals(db: Database, dealIds: readonly string[]): Promise<void> {
+  for (const [index, dealId] of dealIds.entries()) {
+    await sql`
+      insert into intake.codes (job, code_folded, code, line_no, deal_id, target)
+      select 'orders', ${dealId}, ${dealId}, coalesce(max(line_no), 0) + ${index + 1}, ${dealId}, ${dealId} from intake.codes`.execute(
+      db,
+    );
+  }
+}
+
+export type Version = {
+  readonly id: string;
+  readonly is_active: boolean | null;
+  readonly is_current: boolean;
+  readonly is_latest: boolean;
+};
+
+/** The history of deals, oldest first. */
+export async function dealHistory(db: Database): Promise<readonly Version[]> {
+  const { rows } = await sql<Version>`
+    select deal_id as id, is_active, is_current, is_latest from mirror.deal_versions order by deal_id, valid_from`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Rows of a query, for a test that looks at one thing. */
+export async function rowsOf(db: Database, query: string): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await sql.raw<Record<string, unknown>>(query).execute(db);
+  return rows;
+}
