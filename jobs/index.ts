@@ -4,6 +4,7 @@ import { KnownError } from '../src/model/known-error.ts';
 import type { Run } from '../src/pipeline/run.ts';
 import type { Flow, FlowEnd } from '../src/pipeline/run-job.ts';
 import { attributeOrdersJob } from './attribute-orders.ts';
+import { identifyCustomersJob } from './identify-customers.ts';
 import { mirrorAccountJob } from './mirror-account.ts';
 
 /** One kind of job: what a configuration names, and what runs. */
@@ -16,7 +17,7 @@ export type JobKind<Settings extends JobSettings = JobSettings> = {
 };
 
 /** Every kind of job. A new one is a file beside this one, and a line here. */
-export const jobKinds: readonly JobKind[] = [attributeOrdersJob, mirrorAccountJob];
+export const jobKinds: readonly JobKind[] = [attributeOrdersJob, identifyCustomersJob, mirrorAccountJob];
 
 /**
  * The settings and the flow of a configured job.

@@ -1,3 +1,4 @@
+import type { CustomersReport } from './customers-report.ts';
 import type { MirrorReport } from './mirror-report.ts';
 import type { OrdersReport } from './orders-report.ts';
 
@@ -14,7 +15,7 @@ export type RunStop =
   | { readonly kind: 'database_lost'; readonly message: string };
 
 /** What a run came to: one member for each kind of job. */
-export type RunReport = OrdersReport | MirrorReport;
+export type RunReport = OrdersReport | CustomersReport | MirrorReport;
 
 /** The last event of `run --json`, and what is stored with the run. */
 export type RunFinished<Report extends RunReport = RunReport> = {

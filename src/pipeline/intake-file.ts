@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { beginFile } from '../intake/begin-file.ts';
-import { createStager } from '../intake/create-stager.ts';
+import type { FileRead } from '../intake/fence.ts';
 import { holdFile } from '../intake/hold-file.ts';
-import { type SealedFile, sealFile } from '../intake/seal-file.ts';
-import { mapOrders } from '../map/map-orders.ts';
+import type { SealedRead } from '../intake/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
-import type { Layout } from '../model/layout.ts';
+import type { Layout, ReadFor } from '../model/layout.ts';
+import type { CsvChunk } from '../model/record.ts';
 import type { SourceFile } from '../model/source.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { readText } from '../source/read-text.ts';
-import { type Run, throwIfDraining } from './run.ts';
+import type { Run } from './run.ts';
 
 /** One file to read, and how. */
 export type Reading = {
@@ -25,8 +25,22 @@ export type Reading = {
   readonly again: boolean;
 };
 
-/** The way of one file: begin → open → decode → parse → group → map → stage → seal. Ends with the file sealed, held, or known already. */
-export async function intakeFile(run: Run, reading: Reading): Promise<void> {
+/** What a file is read for, and what then is done with its records. */
+export type Intake = {
+  readonly readFor: ReadFor;
+  /** Maps, stages and seals what one file holds. Calls `progress.advance(0, rows)` for what it has read. */
+  readonly take: (run: Run, reading: Reading, content: FileContent) => Promise<SealedRead<unknown>>;
+};
+
+/** One file's records while it is being read. */
+export type FileContent = FileRead & {
+  readonly chunks: AsyncIterable<CsvChunk>;
+  /** Digest of the decoded content, once it was read whole. */
+  readonly digest: () => string;
+};
+
+/** The way of one file: begin → open → decode → parse → map → stage → seal. Ends with the file sealed, held, or known already. */
+export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<void> {
   const { db, runId, progress } = run;
   const { source, layout, layoutHash, file, again } = reading;
   const reader = randomUUID();
@@ -38,13 +52,14 @@ export async function intakeFile(run: Run, reading: Reading): Promise<void> {
     runId,
     reader,
     again,
+    readFor: intake.readFor,
   });
   if (begun.kind === 'known') return;
   const read = { sourceFileId: begun.sourceFileId, reader };
 
   progress.begin({ name: 'read', label: `Reading ${nameOf(file)}`, unit: 'bytes', total: file.sizeBytes });
   try {
-    const result = await readAndSeal(run, reading, read);
+    const result = await intake.take(run, reading, { ...read, ...openFile(run, reading) });
     if (result.kind === 'held') progress.note(`Held ${nameOf(file)}: ${result.reason.message}`);
     if (result.kind === 'duplicate')
       progress.note(`${nameOf(file)} has the same content as ${result.of.uri}: nothing of it counts again.`);
@@ -55,34 +70,16 @@ export async function intakeFile(run: Run, reading: Reading): Promise<void> {
   }
 }
 
-async function readAndSeal(
-  run: Run,
-  reading: Reading,
-  read: { sourceFileId: string; reader: string },
-): Promise<SealedFile> {
-  const { db, runId, progress, draining } = run;
+function openFile({ sourceClients: clients, draining: signal, progress }: Run, reading: Reading) {
   const { source, layout, file } = reading;
-  const sums = Object.keys(layout.grouping.sum).length > 0;
   const text = readText(file, {
     source,
-    clients: run.sourceClients,
+    clients,
     encoding: layout.encoding,
-    signal: draining,
+    signal,
     onStoredBytes: (count) => progress.advance(count),
   });
-  const records = parseCsv(text.chunks, toParseOptions(layout, source.limits));
-  const stager = createStager(db, { ...read, runId, sums });
-  let rowsRead = 0;
-  for await (const batch of mapOrders(records, { layout, source, otherLayouts: reading.otherLayouts })) {
-    throwIfDraining(run);
-    if (!(await stager.add(batch))) return { kind: 'lost' };
-    rowsRead += batch.rowsRead;
-    progress.advance(0, batch.rowsRead);
-  }
-  if ((await stager.finish()) === null) return { kind: 'lost' };
-  const { maxRejectedShare, maxCancelledShare } = source.limits;
-  const thresholds = { maxRejectedShare, maxCancelledShare };
-  return sealFile(db, { ...read, runId, rowsRead, contentSha256: text.digest(), sums, thresholds });
+  return { chunks: parseCsv(text.chunks, toParseOptions(layout, source.limits)), digest: text.digest };
 }
 
 /** The last part of a file's address. */

@@ -8,8 +8,9 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { listFiles } from '../source/list-files.ts';
 import { inPages } from './in-pages.ts';
-import { intakeFile } from './intake-file.ts';
+import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
+import { takeOrders } from './take-orders.ts';
 
 /** Files that are looked up at once. */
 const PAGE_SIZE = 1_000;
@@ -19,11 +20,15 @@ const PAGE_SIZE = 1_000;
  *
  * @throws KnownError `no_files` (exit 2) when the listing is empty, and what the listing throws.
  */
-export async function intakeSource(run: Run, source: SourceSettings): Promise<void> {
+export async function intakeSource(
+  run: Run,
+  source: SourceSettings,
+  intake: Intake = takeOrders,
+): Promise<void> {
   const { db, sourceClients: clients, draining, options } = run;
   const folders = layoutFolders(run.config.path);
   const layout = loadLayout(source.layout, folders);
-  checkSource(layout, source);
+  checkSource(layout, source, intake.readFor);
   const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
   const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source) };
 
@@ -31,12 +36,18 @@ export async function intakeSource(run: Run, source: SourceSettings): Promise<vo
   for await (const page of inPages(listFiles(source, { clients, signal: draining }), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
-    const unread = await selectUnread(db, { source: source.name, layoutHash: reading.layoutHash, files });
+    const { readFor } = intake;
+    const unread = await selectUnread(db, {
+      source: source.name,
+      layoutHash: reading.layoutHash,
+      files,
+      readFor,
+    });
     // A file that is asked for by name is read again although it was held before.
     const again = options.file !== null;
     for (const file of again ? files : unread) {
       throwIfDraining(run);
-      await intakeFile(run, { ...reading, file, again });
+      await intakeFile(run, { ...reading, file, again }, intake);
     }
   }
   throwIfDraining(run);

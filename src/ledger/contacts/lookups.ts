@@ -21,11 +21,11 @@ export type LookupResult = {
 
 export type LookupScope = { readonly brandId: string; readonly recheckAfterDays: number | null };
 
-/** Customers of sealed files whom nobody has asked about yet, page by page; nobody who has unsubscribed. */
+/** Customers of sealed files whom nobody has asked about yet; nobody who has unsubscribed. One may come twice, from two files. */
 export async function* wantedLookups(
   db: Database,
   { brandId, recheckAfterDays }: LookupScope,
-): AsyncGenerator<readonly WantedLookup[]> {
+): AsyncGenerator<WantedLookup> {
   for (let after = '0'; ; ) {
     const { rows: next } = await sql<{ batch_id: string }>`
       select b.batch_id
@@ -45,7 +45,7 @@ export async function* wantedLookups(
           select from ledger.lookups l where l.contact_hash = m.hash
             and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false)
       order by m.place`.execute(db);
-    yield rows;
+    yield* rows;
     after = batchId;
   }
 }

@@ -13,11 +13,11 @@ export type WaitingBatch = {
 /** So many are in memory at once: some hundred kilobytes. */
 const PAGE_BATCHES = 16;
 
-/** What waits for a brand, the oldest first, page by page. Batches that are made meanwhile are not among them. */
+/** What waits for a brand, the oldest first. Batches that are made meanwhile are not among them. */
 export async function* waitingBatches(
   db: Database,
   brandId: string,
-): AsyncGenerator<readonly WaitingBatch[]> {
+): AsyncGenerator<WaitingBatch> {
   const { rows: ends } = await sql<{ end: string | null }>`
     select max(batch_id) as end from intake.contacts`.execute(db);
   const end = ends[0]?.end ?? '0';
@@ -30,7 +30,7 @@ export async function* waitingBatches(
       order by b.batch_id limit ${PAGE_BATCHES}`.execute(db);
     const last = rows.at(-1);
     if (last === undefined) return;
-    yield rows;
+    yield* rows;
     after = last.batchId;
   }
 }

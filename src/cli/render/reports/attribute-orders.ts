@@ -3,10 +3,10 @@ import { renderCodeProblems } from '../code-problems.ts';
 import { renderDoubtLine } from '../doubts.ts';
 import { heading } from '../heading.ts';
 import { formatAmounts, formatMoney } from '../money.ts';
-import { renderRejectedRow } from '../rejected.ts';
 import type { Screen } from '../screen.ts';
 import { renderTable } from '../table.ts';
-import { fileName, formatCount, NO_BREAK, plural, wrap } from '../text.ts';
+import { formatCount, NO_BREAK, plural, wrap } from '../text.ts';
+import { renderHeldFiles, renderRead, renderRejectedRows } from './read-files.ts';
 import type { ReportRenderer, RunSummary } from './report-renderer.ts';
 
 type Summary = RunSummary<OrdersReport>;
@@ -18,10 +18,19 @@ export const ordersReport: ReportRenderer<OrdersReport> = {
   did: ({ entries }) => `${plural(entries.accepted, 'order')} posted`,
   events: ({ details }) => details.codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
   sections: (summary, screen) => [
-    renderRead(summary),
+    renderRead({ ...summary.report.counts, duplicateFiles: summary.report.details.duplicateFiles }),
     renderStandings(summary, screen),
-    renderHeldFiles(summary, screen),
-    renderRejectedRows(summary, screen),
+    renderHeldFiles(summary.report.details.heldFiles, 'nothing of them was posted', screen),
+    renderRejectedRows(
+      {
+        rows: summary.report.details.rejectedRows,
+        total: summary.report.counts.rejected_rows,
+        runId: summary.finished.run_id,
+        configOption: summary.configOption,
+        isPlan: summary.isPlan,
+      },
+      screen,
+    ),
     renderCodeProblems(summary.report.details.codeProblems, screen),
     renderUnownedCodes(summary, screen),
     renderHeldOrders(summary, screen),
@@ -31,12 +40,6 @@ export const ordersReport: ReportRenderer<OrdersReport> = {
     renderSums(summary, screen),
   ],
 };
-
-function renderRead({ report: { counts, details } }: Summary): string {
-  const again =
-    details.duplicateFiles > 0 ? `, ${plural(details.duplicateFiles, 'file')} with content read before` : '';
-  return `Read ${plural(counts.files, 'file')}, ${plural(counts.rows, 'row')}${again}.`;
-}
 
 type Line = {
   readonly standing: Standing;
@@ -101,43 +104,6 @@ function reasonsOf(groups: readonly StandingGroup[]): string {
     .sort(([, one], [, other]) => other - one)
     .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${formatCount(count)}`)
     .join(', ');
-}
-
-function renderHeldFiles({ report: { details } }: Summary, screen: Screen): string {
-  if (details.heldFiles.length === 0) return '';
-  const lines = details.heldFiles.flatMap((file) => [
-    wrap(`${fileName(file.uri)}: ${file.message}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
-    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
-  ]);
-  return [
-    heading('Held files', details.heldFiles.length, 'nothing of them was posted', screen),
-    ...lines,
-  ].join('\n');
-}
-
-function renderRejectedRows(
-  { finished, report: { counts, details }, configOption = '', isPlan }: Summary,
-  screen: Screen,
-): string {
-  const total = counts.rejected_rows;
-  if (details.rejectedRows.length === 0) return '';
-  const shown = details.rejectedRows.flatMap((row) => renderRejectedRow(row, screen));
-  const command = `${COMMAND} rejected --run ${finished.run_id}`;
-  const commands = [
-    screen.style('dim', '  # all of them; and the rows themselves, to mend them and drop them back'),
-    `  ${command}${configOption}`,
-    `  ${command} --export mend.csv${configOption}`,
-  ];
-  return [
-    heading('Rejected rows', Math.max(total, details.rejectedRows.length), '', screen),
-    ...shown,
-    // A plan leaves nothing behind that could be listed.
-    ...(isPlan === true ? [] : commands),
-  ].join('\n');
 }
 
 function renderUnownedCodes({ report: { details } }: Summary, screen: Screen): string {

@@ -1,5 +1,6 @@
 import type { RunReport } from '../../../model/run.ts';
 import { ordersReport } from './attribute-orders.ts';
+import { customersReport } from './identify-customers.ts';
 import { mirrorReport } from './mirror-account.ts';
 import type { ReportRenderer } from './report-renderer.ts';
 
@@ -8,6 +9,7 @@ const renderers: {
   readonly [Kind in RunReport['kind']]: ReportRenderer<Extract<RunReport, { kind: Kind }>>;
 } = {
   'attribute-orders': ordersReport,
+  'identify-customers': customersReport,
   'mirror-account': mirrorReport,
 };
 

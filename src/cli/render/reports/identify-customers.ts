@@ -1,0 +1,144 @@
+import type { CustomerCounts, CustomersReport } from '../../../model/customers-report.ts';
+import { heading } from '../heading.ts';
+import type { Screen } from '../screen.ts';
+import { formatCount, NO_BREAK, plural, wrap } from '../text.ts';
+import { renderHeldFiles, renderRead, renderRejectedRows } from './read-files.ts';
+import type { ReportRenderer } from './report-renderer.ts';
+
+/** What a run of `identify-customers` did and where every customer stands. */
+export const customersReport: ReportRenderer<CustomersReport> = {
+  did: ({ submitted, lookups }) =>
+    `${plural(submitted, 'customer')} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
+  events: () => [],
+  sections: ({ finished, report, configOption, isPlan = false }, screen) => [
+    renderRead({ ...report.counts, duplicateFiles: report.details.duplicateFiles }),
+    renderStandings(report, isPlan, screen),
+    renderPassedOver(report.counts, screen),
+    renderLookups(report, isPlan, screen),
+    renderHeldFiles(report.details.heldFiles, 'nothing of them was submitted', screen),
+    renderRejectedRows(
+      {
+        rows: report.details.rejectedRows,
+        total: report.counts.rejected_rows,
+        runId: finished.run_id,
+        configOption,
+        isPlan,
+      },
+      screen,
+    ),
+    renderRefusals(report, screen),
+    renderSums(report, screen),
+  ],
+};
+
+type Line = readonly [label: string, count: number, note: string, color?: 'green' | 'yellow'];
+
+function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: Screen): string {
+  const { submitted, already, waiting, refused, unsubscribed, calls } = counts;
+  const took = calls.accepted > 0 ? `in ${plural(calls.accepted, 'call')}` : '';
+  const toMake = calls.to_make > 0 ? `in ${plural(calls.to_make, 'call')}` : '';
+  const lines: readonly Line[] = [
+    ['submitted', submitted, took, 'green'],
+    ['already known', already, 'submitted before this run'],
+    [isPlan ? 'would be submitted' : 'to be submitted', waiting, toMake],
+    ['refused', refused, 'the service does not take the address', 'yellow'],
+    ['unsubscribed', unsubscribed, 'never sent'],
+  ];
+  const width = Math.max(formatCount(counts.customers).length, 5);
+  const shown = lines.flatMap(([label, count, note, color]) => {
+    if (count === 0 && label !== 'submitted' && label !== 'already known') return [];
+    const text = `  ${label.padEnd(20)}${formatCount(count).padStart(width)}${note === '' || count === 0 ? '' : `  ${note}`}`;
+    return [color !== undefined && count > 0 ? screen.style(color, text) : text];
+  });
+  const title = screen.style('bold', plural(counts.customers, 'customer'));
+  const meaning =
+    'Submitted means that the service has queued them: whom it identifies appears there, under "Your customers", within the hour.';
+  return [
+    `${title} of this brand so far, each counted once:`,
+    ...shown,
+    ...(submitted > 0 ? [screen.style('dim', wrap(meaning, { width: screen.columns, indent: '  ' }))] : []),
+  ].join('\n');
+}
+
+function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Screen): string {
+  const reasons = [
+    [passed.no_address, 'without an address'],
+    [passed.no_consent, 'without consent'],
+    [passed.unsubscribed, 'unsubscribed'],
+  ] as const;
+  const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
+  if (said.length === 0) return '';
+  return wrap(`Rows passed over: ${said.join(', ')}.`, {
+    width: screen.columns,
+    indent: '  ',
+    firstIndent: '',
+  });
+}
+
+function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, screen: Screen): string {
+  const {
+    asked,
+    influencers,
+    no_match: noMatch,
+    refused,
+    beyond_budget: beyond,
+    to_ask: toAsk,
+  } = counts.lookups;
+  if (details.lookupBudget === null) return '';
+  const parts = [
+    ...(isPlan ? [] : [`${plural(asked, 'customer')} looked up`]),
+    ...(influencers > 0 ? [`${plural(influencers, 'influencer')}`] : []),
+    ...(noMatch > 0 ? [`${formatCount(noMatch)} no match`] : []),
+    ...(refused > 0 ? [`${formatCount(refused)} refused`] : []),
+    ...(toAsk > 0 ? [`${formatCount(toAsk)} ${isPlan ? 'would be looked up' : 'wait'}`] : []),
+    ...(beyond > 0
+      ? [`${formatCount(beyond)} beyond the budget of ${formatCount(details.lookupBudget)}`]
+      : []),
+  ];
+  return wrap(`In real time: ${parts.length === 0 ? 'nobody to look up' : parts.join(', ')}.`, {
+    width: screen.columns,
+    indent: '  ',
+    firstIndent: '',
+  });
+}
+
+function renderRefusals({ counts, details }: CustomersReport, screen: Screen): string {
+  const { contacts } = counts.refusals;
+  if (contacts === 0) return '';
+  const lines = details.refusals.map(({ message, contacts: count }) =>
+    wrap(`${plural(count, 'customer')}: ${message}`, {
+      width: screen.columns,
+      indent: '    ',
+      firstIndent: '  ',
+    }),
+  );
+  const help =
+    'Their batches were cut in halves until only they were left; all others were taken. They are not sent again unless recheck_after says so.';
+  return [
+    heading('Refused by the service', contacts, '', screen),
+    ...lines,
+    screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' })),
+  ].join('\n');
+}
+
+function renderSums({ counts, sumsAddUp }: CustomersReport, screen: Screen): string {
+  const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
+  const parts: readonly (readonly [number, string])[] = [
+    [submitted, 'submitted'],
+    [already, 'already known'],
+    [waiting, 'to be submitted'],
+    [refused, 'refused'],
+    [unsubscribed, 'unsubscribed'],
+  ];
+  const sum = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${formatCount(count)} ${word}`.replaceAll(' ', NO_BREAK));
+  const equation = `${plural(customers, 'customer')} = ${sum.length === 0 ? '0' : sum.join(' + ')}`;
+  const text = sumsAddUp
+    ? `The sums add up: ${equation}.`
+    : `THE SUMS DO NOT ADD UP: ${equation}. Please report this; nobody is submitted twice meanwhile.`;
+  return screen.style(
+    sumsAddUp ? 'dim' : ['red', 'bold'],
+    wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
+  );
+}

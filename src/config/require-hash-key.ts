@@ -1,0 +1,29 @@
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { shortPath } from './locate.ts';
+
+/** As many characters as 128 bits take in hexadecimal digits. */
+const MIN_CHARS = 32;
+
+/**
+ * The key under which customers' addresses are hashed: there is no default, because anybody could then try addresses.
+ *
+ * @throws KnownError `contact_key_missing`, `contact_key_short` (exit 2).
+ */
+export function requireHashKey({ contacts, path }: PipelineConfig): string {
+  const { hashKey } = contacts;
+  if (hashKey.length >= MIN_CHARS) return hashKey;
+  const isMissing = hashKey === '';
+  throw new KnownError({
+    code: isMissing ? 'contact_key_missing' : 'contact_key_short',
+    message: isMissing
+      ? 'There is no key to hash the addresses of customers with.'
+      : `The key to hash the addresses of customers with has ${hashKey.length} characters; it needs ${MIN_CHARS}.`,
+    where: `contacts.hash_key in ${shortPath(path)}`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
+    help: 'Make one, once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CONTACT_HASH_KEY to it (in .env, or where your secrets are), and in pipeline.yaml:\n  contacts: { hash_key: "${CONTACT_HASH_KEY:-}" }',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}

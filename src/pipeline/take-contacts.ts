@@ -1,0 +1,62 @@
+import { type ContactTotals, createContactStager } from '../intake/create-contact-stager.ts';
+import { sealContacts } from '../intake/seal-contacts.ts';
+import { contactHasher } from '../map/contact-hash.ts';
+import { mapContacts } from '../map/map-contacts.ts';
+import type { IdentifyCustomersSettings, LookupSettings } from '../model/config.ts';
+import type { StatedContact } from '../model/contact.ts';
+import type { Intake } from './intake-file.ts';
+import { type Run, throwIfDraining } from './run.ts';
+
+/** How files are read for their customers, and what they came to together. */
+export type ContactIntake = Intake & {
+  /** Customers that the run wants to look up beyond its budget. */
+  readonly lookupsBeyond: () => number;
+};
+
+/** A file's rows become customers of the job's brand: map → stage → seal. */
+export function createContactIntake({ job, config }: Run<IdentifyCustomersSettings>): ContactIntake {
+  const { brandId, batchSize, recheckAfterDays, lookup, consent } = job;
+  const hashOf = contactHasher(config.contacts.hashKey, brandId);
+  const isWanted = lookup === null ? null : (contact: StatedContact) => meets(lookup, contact);
+  let lookupBudget = lookup?.budget ?? 0;
+  let lookupsBeyond = 0;
+
+  function count({ lookups }: ContactTotals): void {
+    lookupBudget -= lookups.within;
+    lookupsBeyond += lookups.beyond;
+  }
+
+  return {
+    readFor: 'contacts',
+    lookupsBeyond: () => lookupsBeyond,
+    async take(run, { source, layout, otherLayouts }, { chunks, digest, ...read }) {
+      const { db, runId, progress } = run;
+      const settings = { job: job.name, brandId, batchSize, recheckAfterDays, isWanted, lookupBudget };
+      const stager = createContactStager(db, { ...read, runId, ...settings });
+      let rowsRead = 0;
+      for await (const batch of mapContacts(chunks, { layout, source, otherLayouts, consent, hashOf })) {
+        throwIfDraining(run);
+        if (!(await stager.add(batch))) return { kind: 'lost' };
+        rowsRead += batch.rowsRead;
+        progress.advance(0, batch.rowsRead);
+      }
+      const staged = await stager.finish();
+      if (staged === null) return { kind: 'lost' };
+      const { maxRejectedShare } = source.limits;
+      const sealing = { ...read, runId, rowsRead, contentSha256: digest(), staged, maxRejectedShare };
+      const sealed = await sealContacts(db, sealing);
+      if (sealed.kind === 'sealed') count(staged);
+      return sealed;
+    },
+  };
+}
+
+/** Whether a customer is one whom the job looks up: everybody, or whoever meets one of its conditions. */
+function meets({ minOrders, minSpent, withCode }: LookupSettings, contact: StatedContact): boolean {
+  if (minOrders === null && minSpent === null && !withCode) return true;
+  return (
+    (minOrders !== null && (contact.ordersCount ?? 0) >= minOrders) ||
+    (minSpent !== null && contact.spent !== null && Number(contact.spent) >= minSpent) ||
+    (withCode && contact.boughtWithCode === true)
+  );
+}

@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { PassedOver } from '../model/contact.ts';
+import type { CustomerCounts, CustomersReport } from '../model/customers-report.ts';
+import { listHeldFiles } from './list-held-files.ts';
+import { listRejected } from './list-rejected.ts';
+
+/** A summary shows so many of each kind and says how to see the rest. */
+const SHOWN = 5;
+
+export type ReportCustomersOptions = {
+  readonly runId: string;
+  readonly brandId: string;
+  readonly sources: readonly string[];
+  /** Null when the job looks nobody up. */
+  readonly lookups: { readonly budget: number; readonly beyond: number } | null;
+};
+
+/** What a run of `identify-customers` did and where every customer of its brand stands after it. */
+export async function reportCustomers(
+  db: Database,
+  options: ReportCustomersOptions,
+): Promise<CustomersReport> {
+  const { runId, brandId, sources, lookups } = options;
+  const files = await readFiles(db, runId);
+  const standing = await readStanding(db, { runId, brandId });
+  const stored = await readStored(db, brandId);
+  const calls = await readCalls(db, runId);
+  const counts: CustomerCounts = {
+    files: files.sealed,
+    rows: files.rows,
+    rejected_rows: files.rejectedRows,
+    passed_over: files.passedOver,
+    ...standing,
+    calls: { accepted: calls.accepted, to_make: stored.calls },
+    refusals: { split: calls.split, contacts: calls.refused },
+    lookups: {
+      ...(await readLookups(db, runId)),
+      beyond_budget: lookups?.beyond ?? 0,
+      to_ask: stored.lookups,
+    },
+  };
+  const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
+  const heldFiles = await listHeldFiles(db, { sources, readFor: 'contacts' });
+  return {
+    kind: 'identify-customers',
+    counts,
+    amounts: [],
+    sumsAddUp:
+      customers === submitted + already + waiting + refused + unsubscribed &&
+      waiting === stored.contacts &&
+      files.rows === files.contactRows + files.rejectedRows,
+    doubts: 0,
+    needsAttention: counts.rejected_rows > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
+    details: {
+      duplicateFiles: files.duplicates,
+      rejectedRows: await listRejected(db, { runId, limit: SHOWN }),
+      heldFiles,
+      refusals: await readRefusals(db, runId),
+      lookupBudget: lookups?.budget ?? null,
+    },
+  };
+}
+
+/** Counts as numbers; bigint comes as text. */
+function toNumbers<Key extends string>(row: Readonly<Record<Key, string>> | undefined): Record<Key, number> {
+  const entries = Object.entries<string>(row ?? ({} as Record<Key, string>));
+  return Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) as Record<Key, number>;
+}
+
+async function readFiles(db: Database, runId: string) {
+  const reason = (name: PassedOver) =>
+    sql`coalesce(sum((passed_over ->> ${name})::bigint) filter (where state = 'sealed'), 0)`;
+  const { rows } = await sql<
+    Record<'sealed' | 'rows' | 'contactRows' | 'rejectedRows' | 'duplicates' | PassedOver, string>
+  >`
+    select count(*) filter (where state = 'sealed') as sealed,
+      coalesce(sum(rows_read) filter (where state = 'sealed'), 0) as rows,
+      coalesce(sum(contact_rows) filter (where state = 'sealed'), 0) as "contactRows",
+      coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
+      count(*) filter (where state = 'duplicate') as duplicates,
+      ${reason('no_address')} as no_address, ${reason('no_consent')} as no_consent, ${reason('unsubscribed')} as unsubscribed
+    from intake.source_files where run_id = ${runId}::bigint`.execute(db);
+  const { no_address, no_consent, unsubscribed, ...counts } = toNumbers(rows[0]);
+  return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
+}
+
+/** Customers whose file was never sealed do not count yet: the next reading takes them over. */
+async function readStanding(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
+  const { rows } = await sql<
+    Record<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed', string>
+  >`
+    with standing as (
+      select case
+        when c.state = 'unsubscribed' then 'unsubscribed'
+        when f.state = 'sealed' then 'waiting'
+        when c.state = 'submitted' then case when b.run_id = ${runId}::bigint then 'submitted' else 'already' end
+        when c.state = 'refused' then 'refused'
+      end as standing, count(*) as customers
+      from ledger.contacts c
+      left join intake.source_files f on f.source_file_id = c.staged_file_id
+      left join ledger.identify_batches b on b.batch_id = c.batch_id and b.run_id = ${runId}::bigint
+      where c.brand_id = ${brandId} group by 1
+    )
+    select coalesce(sum(customers), 0) as customers,
+      coalesce(sum(customers) filter (where standing = 'submitted'), 0) as submitted,
+      coalesce(sum(customers) filter (where standing = 'already'), 0) as already,
+      coalesce(sum(customers) filter (where standing = 'waiting'), 0) as waiting,
+      coalesce(sum(customers) filter (where standing = 'refused'), 0) as refused,
+      coalesce(sum(customers) filter (where standing = 'unsubscribed'), 0) as unsubscribed
+    from standing where standing is not null`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readStored(db: Database, brandId: string) {
+  const { rows } = await sql<Record<'contacts' | 'calls' | 'lookups', string>>`
+    select coalesce(sum(cardinality(c.contact_hashes)) filter (where c.purpose = 'submit'), 0) as contacts,
+      count(*) filter (where c.purpose = 'submit') as calls,
+      coalesce(sum(cardinality(c.contact_hashes)) filter (where c.purpose = 'lookup'), 0) as lookups
+    from intake.contacts c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
+    where c.brand_id = ${brandId}`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readCalls(db: Database, runId: string) {
+  const { rows } = await sql<Record<'accepted' | 'split' | 'refused', string>>`
+    select count(*) filter (where state = 'accepted') as accepted, count(*) filter (where state = 'split') as split,
+      count(*) filter (where state = 'refused') as refused
+    from ledger.identify_batches where run_id = ${runId}::bigint`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readLookups(db: Database, runId: string) {
+  const { rows } = await sql<Record<'asked' | 'influencers' | 'no_match' | 'refused', string>>`
+    select count(*) as asked, count(*) filter (where outcome = 'influencer') as influencers,
+      count(*) filter (where outcome = 'no_match') as no_match, count(*) filter (where outcome = 'refused') as refused
+    from ledger.lookups where run_id = ${runId}::bigint`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readRefusals(db: Database, runId: string) {
+  const { rows } = await sql<{ message: string; contacts: string }>`
+    select coalesce(message, 'no reason was given') as message, count(*) as contacts
+    from ledger.identify_batches where run_id = ${runId}::bigint and state = 'refused'
+    group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
+  return rows.map(({ message, contacts }) => ({ message, contacts: Number(contacts) }));
+}
