@@ -1,8 +1,9 @@
 import type { Finding } from '../../model/finding.ts';
-import { KnownError, type KnownErrorDetails } from '../../model/known-error.ts';
+import { KnownError } from '../../model/known-error.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import type { Check, Patient } from './check.ts';
 import { checks } from './checks/index.ts';
+import { findingsOf } from './findings-of.ts';
 
 /** Looks at everything that a run depends on, one check after the other; each finding comes as soon as it is there. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
@@ -25,17 +26,4 @@ async function look(check: Check, patient: Patient): Promise<readonly Finding[]>
       },
     ];
   }
-}
-
-/** A known error as findings: each of its problems, else the error itself. */
-export function findingsOf(about: string, details: KnownErrorDetails): readonly Finding[] {
-  const at = (where: string | undefined): string => (where === undefined ? '' : ` (${where})`);
-  const { problems = [], message, where, help } = details;
-  if (problems.length === 0) return [{ status: 'problem', about, what: message + at(where), mend: help }];
-  return problems.map((problem) => ({
-    status: 'problem',
-    about,
-    what: problem.message + at(problem.where),
-    mend: problem.help,
-  }));
 }

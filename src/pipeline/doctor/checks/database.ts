@@ -7,7 +7,7 @@ import {
 import { pendingMigrations } from '../../../db/migrate.ts';
 import type { Finding } from '../../../model/finding.ts';
 import type { Check } from '../check.ts';
-import { findingsOf } from '../examine.ts';
+import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'database';
 

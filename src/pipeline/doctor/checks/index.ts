@@ -3,9 +3,9 @@ import { channels } from './channels.ts';
 import { clocks } from './clocks.ts';
 import { database } from './database.ts';
 import { disk } from './disk.ts';
+import { keyAndAccount } from './key-and-account.ts';
 import { schedules } from './schedules.ts';
-import { service } from './service.ts';
 import { sources } from './sources.ts';
 
 /** Everything that doctor looks at, in the order in which it is shown. A new check is a file beside this one, and a line here. */
-export const checks: readonly Check[] = [database, service, clocks, sources, disk, schedules, channels];
+export const checks: readonly Check[] = [database, keyAndAccount, clocks, sources, disk, schedules, channels];

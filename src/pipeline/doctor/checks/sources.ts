@@ -12,7 +12,7 @@ import { toParseOptions } from '../../../parse/parse-options.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { readText } from '../../../source/read-text.ts';
 import type { Check, Patient } from '../check.ts';
-import { findingsOf } from '../examine.ts';
+import { findingsOf } from '../findings-of.ts';
 
 /** Lists each source, reads the beginning of the last file by name (exports carry their date), and holds its header against the layout. */
 export const sources: Check = {

@@ -6,12 +6,12 @@ import { boundAccount } from '../../../ledger/bind-account.ts';
 import { EXIT } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';
 import type { Check, Patient } from '../check.ts';
-import { findingsOf } from '../examine.ts';
+import { findingsOf } from '../findings-of.ts';
 
 const ABOUT = 'service';
 
 /** Address, key, and whether the key's account is the one that this ledger belongs to. */
-export const service: Check = {
+export const keyAndAccount: Check = {
   name: ABOUT,
   async look(patient) {
     const { client, config } = patient;
