@@ -38,6 +38,7 @@ export async function hello(client: Client): Promise<Account> {
     operation: 'account_hello',
     status: 200,
     text: 'the answer does not say to which account the key belongs',
+    fate: 'not_processed',
     safe: 'Nothing was changed. Check the base address: it may not be the service.',
   });
 }

@@ -2,6 +2,22 @@ import type { Exchange } from '../model/exchange.ts';
 import type { OperationName } from './contract.ts';
 import { operationOf } from './contract.ts';
 import { readErrorText } from './read-error.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/**
+ * What became of a request that did not succeed: `not_sent`, nothing left this machine; `not_processed`, the service refused it; `in_doubt`,
+ * nobody but the service knows.
+ */
+export type Fate = 'not_sent' | 'not_processed' | 'in_doubt';
+
+type Details = {
+  readonly operation: OperationName;
+  readonly status: number | null;
+  readonly text: string;
+  readonly fate: Fate;
+  readonly safe: string;
+  readonly retryAfterMs?: number | null;
+};
 
 /** An operation that did not succeed. Carries no key, no body and no address. */
 export class ApiError extends Error {
@@ -10,54 +26,54 @@ export class ApiError extends Error {
   readonly status: number | null;
   /** What the service said, or what went wrong on the way; masked, 300 characters at most. */
   readonly text: string;
-  /** What is safe to do next. */
+  readonly fate: Fate;
+  /** What is safe to do next, in words. */
   readonly safe: string;
+  /** How long the service asks to wait before the next request, in milliseconds; null where it does not say. */
+  readonly retryAfterMs: number | null;
 
-  constructor(details: {
-    readonly operation: OperationName;
-    readonly status: number | null;
-    readonly text: string;
-    readonly safe: string;
-  }) {
-    super(
-      `${details.operation}: ${details.status === null ? '' : `HTTP ${details.status}: `}${details.text}`,
-    );
+  constructor({ operation, status, text, fate, safe, retryAfterMs = null }: Details) {
+    super(`${operation}: ${status === null ? '' : `HTTP ${status}: `}${text}`);
     this.name = 'ApiError';
-    this.operation = details.operation;
-    this.status = details.status;
-    this.text = details.text;
-    this.safe = details.safe;
+    this.operation = operation;
+    this.status = status;
+    this.text = text;
+    this.fate = fate;
+    this.safe = safe;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
 /** Turns an exchange that did not succeed into an error. `text` replaces what the answer says. */
 export function toApiError(operation: OperationName, exchange: Exchange, text?: string): ApiError {
   if (exchange.kind === 'failure') {
-    return new ApiError({
-      operation,
-      status: null,
-      text: exchange.reason,
-      safe: safeAfterFailure(operation, exchange.written),
-    });
+    const details = { operation, status: null, text: exchange.reason };
+    return exchange.written
+      ? new ApiError({ ...details, fate: 'in_doubt', safe: safeInDoubt(operation) })
+      : new ApiError({ ...details, fate: 'not_sent', safe: 'Nothing was sent. It can be sent again.' });
   }
-  const { status } = exchange;
-  const said = text ?? readErrorText(exchange.text) ?? 'the answer says nothing';
-  return new ApiError({ operation, status, text: said, safe: safeAfterStatus(operation, status) });
+  const { status, headers } = exchange;
+  return new ApiError({
+    operation,
+    status,
+    text: text ?? readErrorText(exchange.text) ?? 'the answer says nothing',
+    fate: isRefusal(status) ? 'not_processed' : 'in_doubt',
+    safe: safeAfterStatus(operation, status),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], new Date()),
+  });
 }
 
-const NOT_PROCESSED = 'It was not processed.';
-
-function safeAfterFailure(operation: OperationName, written: boolean): string {
-  return written ? safeInDoubt(operation) : `Nothing was sent. It can be sent again.`;
+/** Statuses after which a request was certainly not processed; of the others that cannot be said (docs/ledger.md, T4 to T6). */
+function isRefusal(status: number): boolean {
+  return [400, 401, 403, 404, 405, 413, 415, 422, 429].includes(status);
 }
 
 function safeAfterStatus(operation: OperationName, status: number): string {
-  if (status === 401 || status === 403) return `${NOT_PROCESSED} Check the API key, then send it again.`;
-  if (status === 429) return `${NOT_PROCESSED} Send it again after the time that the service asks for.`;
+  if (status === 401 || status === 403) return 'It was not processed. Check the API key, then send it again.';
+  if (status === 429) return 'It was not processed. Send it again after the time that the service asks for.';
   if (status >= 300 && status < 400)
     return `The address leads elsewhere. Check the base address. ${safeInDoubt(operation)}`;
-  if ([400, 404, 405, 413, 415, 422].includes(status))
-    return `${NOT_PROCESSED} Change the request before sending it again.`;
+  if (isRefusal(status)) return 'It was not processed. Change the request before sending it again.';
   return safeInDoubt(operation);
 }
 

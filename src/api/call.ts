@@ -70,6 +70,7 @@ function check(name: OperationName, schema: z.ZodType | null, value: unknown): u
     operation: name,
     status: null,
     text: explainIssues(result.error.issues),
+    fate: 'not_sent',
     safe: 'Nothing was sent. Change the request.',
   });
 }

@@ -1,22 +1,12 @@
 import type { z } from 'zod';
-import type { Group, Operation } from './contract/operation.ts';
+import type { Operation } from './contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from './contract.ts';
 import { exampleOf } from './examples.ts';
+import { GROUPS } from './groups.ts';
 import { rulesOf, toJsonSchema } from './json-schema.ts';
 
 /** Version of the interface: section Versioning of the specification. */
 const VERSION = '1.4.2';
-
-const GROUPS: Readonly<Record<Group, string>> = {
-  test: 'Whether a request arrives, and whose key it carries.',
-  search: 'Finds influencers, and the handles, tags and places to search by. Costs credits.',
-  identify: 'Tells which contacts are influencers.',
-  import: 'Brings influencers into the CRM or into an outreach campaign.',
-  'influencer page': 'One deal: its data, notes, tasks, stage and capture of posts.',
-  'affiliate tracking': 'Clicks and orders, from a server. Never repeat these.',
-  'account search': 'What the account holds.',
-  webhooks: 'Where the service sends its events.',
-};
 
 /**
  * The OpenAPI 3.1 document of the contract, pretty-printed, with a line break at its end. `npm run openapi` writes it to docs/openapi.json.

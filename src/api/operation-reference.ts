@@ -6,7 +6,7 @@ import { type Field, requestFieldsOf, responseFieldsOf } from './operation-field
 const HEAD = `# The operations of the service
 
 Written by \`npm run openapi\` from the contract in \`src/api/contract/\`; do not edit it. The same as an OpenAPI 3.1 document:
-[openapi.json](openapi.json). How to call them from code, and the local service that the examples talk to: [sandbox.md](sandbox.md).
+[openapi.json](openapi.json). How to call them from code: [api.md](api.md). The local service that the examples talk to: [sandbox.md](sandbox.md).
 
 The examples run against the sandbox. Start it, and say once where it is:
 

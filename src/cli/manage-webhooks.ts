@@ -1,7 +1,6 @@
 import { ApiError } from '../api/api-error.ts';
-import { call } from '../api/call.ts';
-import type { Client } from '../api/client.ts';
 import { webhookTypes } from '../api/contract/webhook-types.ts';
+import { type Api, toApi } from '../api/create-api.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -25,12 +24,10 @@ export async function registerWebhooks(
 ): Promise<ExitCode> {
   const kinds = readKinds(options.kind);
   const base = readAddress(url);
-  return withClient(options, async (client) => {
+  return withApi(options, async ({ webhooks: { createWebhook } }) => {
     for (const kind of kinds) {
       const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
-      const isNew = await unless(409, () =>
-        call(client, 'create_webhook', { body: { webhook_url, webhook_type: kind } }),
-      );
+      const isNew = await unless(409, () => createWebhook({ webhook_url, webhook_type: kind }));
       const state = isNew ? 'registered' : 'there already';
       output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
       output.print(`${kind}: ${state}`);
@@ -41,8 +38,8 @@ export async function registerWebhooks(
 
 /** Shows what is registered. */
 export async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
-  return withClient(options, async (client) => {
-    const { webhooks } = await call(client, 'get_webhooks');
+  return withApi(options, async ({ webhooks: { getWebhooks } }) => {
+    const { webhooks } = await getWebhooks();
     // The items are not shown by the specification; a webhook is a pair of these two.
     const rows = webhooks.map((item) => [textOf(item.webhook_type), textOf(item.webhook_url)]);
     for (const [type, url] of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: type });
@@ -59,15 +56,15 @@ export async function listWebhooks(output: Output, options: ManageOptions): Prom
 export async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
   const kinds = options.kind === undefined ? null : readKinds(options.kind);
   const base = readAddress(url);
-  return withClient(options, async (client) => {
-    const { webhooks } = await call(client, 'get_webhooks');
+  return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
+    const { webhooks } = await getWebhooks();
     let deleted = 0;
     for (const item of webhooks) {
       const webhook_url = textOf(item.webhook_url);
       const webhook_type = textOf(item.webhook_type);
       const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
       if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
-      await unless(400, () => call(client, 'delete_webhook', { body: { webhook_url, webhook_type } }));
+      await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
       output.emit({ event: 'webhook', webhook_url, webhook_type, state: 'deleted' });
       output.print(`${webhook_type}: deleted`);
       deleted += 1;
@@ -81,17 +78,14 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-async function withClient(
-  options: ConfigOptions,
-  work: (client: Client) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const client = openClient(findService(options, { needsKey: true }));
+async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitCode>): Promise<ExitCode> {
+  const api = toApi(openClient(findService(options, { needsKey: true })));
   try {
-    return await work(client);
+    return await work(api);
   } catch (error) {
     throw error instanceof ApiError ? toKnownError(error) : error;
   } finally {
-    await client.close();
+    await api.close();
   }
 }
 

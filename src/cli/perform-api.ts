@@ -154,16 +154,10 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
     exitCode:
       status === 401 || status === 403
         ? EXIT.authentication
-        : inDoubt(name, exchange)
+        : error.fate === 'in_doubt' && !operationOf(name).repeatable
           ? EXIT.doubts
           : EXIT.crash,
   });
-}
-
-/** Whether nobody knows if something that must not be repeated was done. */
-function inDoubt(name: OperationName, exchange: Exchange): boolean {
-  if (operationOf(name).repeatable) return false;
-  return exchange.kind === 'failure' ? exchange.written : exchange.status >= 500 || exchange.status < 400;
 }
 
 /** The answer on one line, byte for byte where it is JSON; as a JSON text where it is none. */

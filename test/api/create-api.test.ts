@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ApiError, createApi, readListing } from 'influencer-sync/api';
+import { startSandbox } from 'influencer-sync/sandbox';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { apiTypeSource } from '../../src/api/api-type-source.ts';
+import { camelCase } from '../../src/api/camel-case.ts';
+import { operationNames, operationOf } from '../../src/api/contract.ts';
+import { exampleOf } from '../../src/api/examples.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+/** The sandbox, as somebody else's test would start it, and its functions. */
+async function openSandbox() {
+  const sandbox = await startSandbox({ port: 0 });
+  const api = createApi({ url: sandbox.url, key: sandbox.key });
+  onTestFinished(async () => {
+    await api.close();
+    await sandbox.close();
+  });
+  return api;
+}
+
+/** A service that gives one answer to everything. */
+async function openTalker(status: number, text: string, headers: Readonly<Record<string, string>> = {}) {
+  const server = createServer((_request, response) => response.writeHead(status, headers).end(text));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const api = createApi({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    key: 'planted-key-1',
+  });
+  onTestFinished(async () => {
+    await api.close();
+    server.close();
+  });
+  return api;
+}
+
+describe('one function an operation', () => {
+  it.each(operationNames)('%s is there in its group, and answers what the contract says', async (name) => {
+    const api = await openSandbox();
+    const { group, response } = operationOf(name);
+    const calls = api[camelCase(group) as 'search'] as unknown as Record<
+      string,
+      (input?: unknown) => Promise<unknown>
+    >;
+    const { query, body } = exampleOf(name);
+    // What is deleted must be there.
+    if (name === 'delete_webhook') await api.webhooks.createWebhook(exampleOf(name).body as never);
+    const answer = await calls[camelCase(name)]?.(body ?? query ?? undefined);
+    expect(response.safeParse(answer).error?.issues ?? []).toEqual([]);
+  });
+
+  it('has types for what is sent and what comes back', async () => {
+    const api = await openSandbox();
+    const { deal_id: dealId } = await api.import.createDeal({
+      influencer_handle: 'typed.maker.test',
+      platform: 'tiktok',
+      brand_id: 4819,
+      dealflow_id: 'D_FSSI4P',
+    });
+    const { new_clicks_value: clicks } = await api.affiliateTracking.newInfluencerClick({
+      deal_id: dealId,
+      increase_clicks: 3,
+    });
+    expect(clicks.toFixed(0)).toBe('3');
+    const { shown_accounts: shown } = await api.search.getSearch({ platform: 'tiktok', filter: {} });
+    expect(shown.map((id) => id.length).length).toBe(10);
+    expect(readListing(await api.accountSearch.searchBrands())).toHaveLength(2);
+    // @ts-expect-error -- a platform that there is not
+    const wrong = api.search.getSearch({ platform: 'myspace', filter: {} });
+    await expect(wrong).rejects.toMatchObject({
+      fate: 'not_sent',
+      text: expect.stringContaining('platform'),
+    });
+    // @ts-expect-error -- nothing names the note
+    await expect(api.influencerPage.createNote({ deal_id: dealId })).rejects.toThrow(ApiError);
+    // @ts-expect-error -- a required query is missing
+    await expect(api.search.locations()).rejects.toThrow(ApiError);
+  });
+
+  it('the type says what the contract says: run npm run openapi', () => {
+    expect(readFileSync(new URL('src/api/api-type.ts', `file://${ROOT}`), 'utf8')).toBe(apiTypeSource());
+  });
+});
+
+describe('an error', () => {
+  const order = { deal_id: 'D1', order_id: '1', order_revenue: 1 };
+
+  it.each([
+    ['message', '{"message":"Brand not found for jane@example.com"}'],
+    ['error', '{"error":"Brand not found for jane@example.com"}'],
+    ['error_message', '{"error_message":"Brand not found for jane@example.com"}'],
+    ['errors', '{"errors":["Brand not found for jane@example.com"]}'],
+    ['no JSON', 'Brand not found for jane@example.com'],
+  ])('in the form of %s is one type with status, text, operation and what is safe', async (_form, text) => {
+    const api = await openTalker(404, text);
+    const error = await api.affiliateTracking.newInfluencerReferral(order).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      operation: 'new_influencer_referral',
+      status: 404,
+      text: 'Brand not found for [address]',
+      fate: 'not_processed',
+      safe: expect.stringContaining('Change the request'),
+    });
+  });
+
+  it.each([
+    [401, 'not_processed', 'Check the API key'],
+    [409, 'in_doubt', 'Do not send it again'],
+    [422, 'not_processed', 'Change the request'],
+    [500, 'in_doubt', 'Do not send it again'],
+    [302, 'in_doubt', 'leads elsewhere'],
+    [200, 'in_doubt', 'Do not send it again'],
+  ])('HTTP %i of an order means %s', async (status, fate, safe) => {
+    const api = await openTalker(status, '{"key":"planted-key-1"}');
+    await expect(api.affiliateTracking.newInfluencerReferral(order)).rejects.toMatchObject({
+      status,
+      fate,
+      safe: expect.stringContaining(safe),
+      message: expect.not.stringContaining('planted'),
+    });
+  });
+
+  it('says how long to wait, and that what may be repeated may be repeated', async () => {
+    const busy = await openTalker(429, '{"message":"slow down"}', { 'retry-after': '7' });
+    await expect(busy.accountSearch.searchBrands()).rejects.toMatchObject({
+      retryAfterMs: 7_000,
+      fate: 'not_processed',
+    });
+    const failing = await openTalker(503, 'away');
+    await expect(failing.accountSearch.searchBrands()).rejects.toMatchObject({
+      safe: 'It can be repeated without harm.',
+      retryAfterMs: null,
+    });
+  });
+
+  it('says that nothing was sent where nobody listens', async () => {
+    const api = createApi({ url: 'http://127.0.0.1:1', key: 'k' });
+    await expect(api.accountSearch.searchBrands()).rejects.toMatchObject({ status: null, fate: 'not_sent' });
+    await api.close();
+  });
+});
+
+/** `npm install ../influencer-sync` makes a link; installing an archive or from git makes a copy. */
+describe('in another package', () => {
+  const run = promisify(execFile);
+  const PROGRAM = `import { startSandbox } from 'influencer-sync/sandbox';
+import { createApi } from 'influencer-sync/api';
+const sandbox = await startSandbox({ port: 0 });
+const api = createApi(sandbox);
+const { message }: { message: string } = await api.test.accountHello();
+console.log(message);
+await api.close();
+await sandbox.close();
+`;
+
+  function makePackage(): string {
+    const folder = makeTestFolder();
+    mkdirSync(join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder, 'program.ts'), PROGRAM);
+    return folder;
+  }
+
+  it('that links to a clone, it runs, and its types are checked with the settings that docs/api.md names', async () => {
+    const folder = makePackage();
+    symlinkSync(ROOT, join(folder, 'node_modules', 'influencer-sync'));
+    const { stdout } = await run(process.execPath, ['program.ts'], { cwd: folder });
+    expect(stdout).toMatch(/^You are logged in - /);
+    const settings =
+      readFileSync(join(ROOT, 'docs', 'api.md'), 'utf8').match(/```json\n([\s\S]*?)```/)?.[1] ?? '';
+    writeFileSync(join(folder, 'tsconfig.json'), settings);
+    symlinkSync(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'));
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    await expect(run(process.execPath, [tsc, '-p', folder])).resolves.toMatchObject({ stdout: '' });
+    writeFileSync(join(folder, 'program.ts'), PROGRAM.replace('message: string', 'message: number'));
+    await expect(run(process.execPath, [tsc, '-p', folder])).rejects.toMatchObject({
+      stdout: expect.stringContaining('program.ts(5'),
+    });
+  });
+
+  it('that has a copy among its packages, Node refuses it, as docs/api.md says', async () => {
+    const folder = makePackage();
+    const copy = join(folder, 'node_modules', 'influencer-sync');
+    mkdirSync(copy);
+    cpSync(join(ROOT, 'src'), join(copy, 'src'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(copy, 'package.json'));
+    await expect(run(process.execPath, ['program.ts'], { cwd: folder })).rejects.toMatchObject({
+      stderr: expect.stringContaining('ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING'),
+    });
+  });
+});
