@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readErrorText } from '../../src/api/read-error.ts';
+import { ERROR_FORMS } from '../../src/sandbox/faults/error-form.ts';
 import { createFaultPlan } from '../../src/sandbox/faults/fault-plan.ts';
 import { faultRule, parseFaultFlag } from '../../src/sandbox/faults/fault-rule.ts';
 import { openClient } from '../api/test-client.ts';
@@ -119,6 +121,32 @@ test('plays a fault for the operation or path it names, after so many and so oft
   ]);
 });
 
+test.each(Object.keys(ERROR_FORMS))(
+  'tells an error in the form of %s, with the text and status of the rule',
+  async (form) => {
+    const sandbox = await startTestSandbox();
+    await sandbox.setFaults({ kind: 'error_before', status: 422, text: 'Brand not found', form });
+    const answer = await sandbox.refer();
+    expect([answer.status, readErrorText(answer.text)]).toEqual([422, 'Brand not found']);
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+    expect([isJson, answer.text.startsWith('{')]).toEqual(
+      form === 'not_json' ? [false, false] : [true, true],
+    );
+    expect(await sandbox.truth('referrals')).toEqual([]);
+  },
+);
+
+test.each([
+  ['401', { status: 403, text: 'No API access', form: 'error' }, 403],
+  ['429', { text: 'Slow down', form: 'errors', retry_after: 1 }, 429],
+  ['error_after', { text: 'Half done', form: 'not_json' }, 500],
+])('%s can say what a rule tells it to', async (kind, rule, status) => {
+  const sandbox = await startTestSandbox();
+  await sandbox.setFaults({ kind, ...rule });
+  const answer = await sandbox.refer();
+  expect([answer.status, readErrorText(answer.text)]).toEqual([status, rule.text]);
+});
+
 test('forgets its faults on DELETE', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.setFaults({ kind: 'error_before' });
@@ -131,6 +159,7 @@ test.each<[unknown, RegExp]>([
   [{ kind: '429', probability: 2 }, /probability/],
   [{ rules: [{ kind: '429', operation: 'nothing' }] }, /operation/],
   [[{ kind: '429', often: 1 }], /often/],
+  [{ kind: '401', form: 'poem' }, /form/],
   ['{', /./],
 ])('refuses the fault %j and says what is wrong', async (body, message) => {
   const sandbox = await startTestSandbox();

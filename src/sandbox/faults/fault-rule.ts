@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type OperationName, operationNames } from '../../api/contract.ts';
+import { ERROR_FORMS, type ErrorForm } from './error-form.ts';
 
 /** What can go wrong, and whether the request is processed all the same when the rule does not say. */
 export const FAULT_KINDS = {
@@ -17,11 +18,12 @@ export const FAULT_KINDS = {
   stall_body: true,
   /** Headers and half of the body, then the connection is closed. */
   cut_body: true,
-  /** `status`, 500 if not given. */
+  /** `status`, 500 if not given, with `text` in the form of `form`. */
   error_before: false,
   error_after: true,
-  /** 429 with `retry_after`. */
+  /** 429 with `retry_after`, and its text as an error's. */
   '429': false,
+  /** The key is refused; `status`, 401 if not given. */
   '401': false,
   /** `status`, 302 if not given, to another path. */
   redirect: false,
@@ -34,6 +36,7 @@ export const FAULT_KINDS = {
 export type FaultKind = keyof typeof FAULT_KINDS;
 
 const kinds = Object.keys(FAULT_KINDS) as [FaultKind, ...FaultKind[]];
+const forms = Object.keys(ERROR_FORMS) as [ErrorForm, ...ErrorForm[]];
 const names = operationNames as readonly [OperationName, ...OperationName[]];
 
 export const faultRule = z.strictObject({
@@ -49,6 +52,10 @@ export const faultRule = z.strictObject({
   after: z.int().min(0).default(0),
   ms: z.int().min(0).max(86_400_000).optional(),
   status: z.int().min(200).max(599).optional(),
+  /** What the service says, where the fault is an error. */
+  text: z.string().max(10_000).optional(),
+  /** How it says it; in `message` if not given. */
+  form: z.enum(forms).optional(),
   /** Sent as `Retry-After`: seconds, text as it is, or `date:<seconds>` for an HTTP date so far from now. Absent: no header. */
   retry_after: z.union([z.int().min(0), z.string()]).optional(),
   /** Of the decisions; the sandbox's own if not given. */

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Answer } from '../operations/operation.ts';
+import { ERROR_FORMS } from './error-form.ts';
 import type { FaultRule } from './fault-rule.ts';
 
 export type Stage = {
@@ -37,12 +38,12 @@ export function playFault({ reply, rule, answer, goDown }: Stage): number | null
       return answer.status;
     case 'error_before':
     case 'error_after':
-      return send(reply, rule.status ?? 500, { message: 'Something went wrong on our side.' });
+      return sendError(reply, rule, { status: 500, text: 'Something went wrong on our side.' });
     case '401':
-      return send(reply, 401, { message: 'Invalid API key.' });
+      return sendError(reply, rule, { status: 401, text: 'Invalid API key.' });
     case '429':
       if (rule.retry_after !== undefined) reply.header('retry-after', retryAfterText(rule.retry_after));
-      return send(reply, 429, { message: 'Too many requests.' });
+      return sendError(reply, rule, { status: 429, text: 'Too many requests.' });
     case 'redirect':
       reply.header('location', '/elsewhere');
       return send(reply, rule.status ?? 302, '');
@@ -58,6 +59,17 @@ export function playFault({ reply, rule, answer, goDown }: Stage): number | null
     case 'latency':
       return send(reply, answer.status, answer.body);
   }
+}
+
+/** @param usual what is said where the rule says nothing else. */
+function sendError(
+  reply: FastifyReply,
+  { status, text, form = 'message' }: FaultRule,
+  usual: { readonly status: number; readonly text: string },
+): number {
+  const body = ERROR_FORMS[form](text ?? usual.text);
+  if (typeof body === 'string') reply.type('text/plain; charset=utf-8');
+  return send(reply, status ?? usual.status, body);
 }
 
 function send(reply: FastifyReply, status: number, body: unknown): number {
