@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { reapLost } from '../../src/ledger/reap.ts';
+import { acceptDoubt, approveResend } from '../../src/ledger/resolve.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { type CliProcess, type CliResult, readEvents } from '../support/run-cli.ts';
 
@@ -121,13 +123,53 @@ export function centsToPost(groups: readonly Group[]): Record<string, number> {
   return sums;
 }
 
-/** Where everything stands, without ids and times that differ from one deployment to another. */
-export async function endState(workshop: Workshop): Promise<readonly string[]> {
+/** Where every order of the ledger stands: order, state, amount, currency, backfill that still has it, outcome. */
+export async function endState({ db }: Workshop): Promise<readonly string[]> {
   const { rows } = await sql<{ said: string }>`
-    select concat_ws(' ', e.order_id, e.state, coalesce(e.state_reason, '-'), e.amount, e.currency, e.attempt, e.not_sent,
-      coalesce(e.backfill_id::text, '-'), a.outcome) as said
-    from ledger.entries e
-    left join intake.attributions a on a.entry_id = e.entry_id
-    order by e.order_id`.execute(workshop.db);
-  return rows.map(({ said }) => said);
+    select concat_ws(' ', e.order_id, e.state, e.amount, e.currency, coalesce(e.backfill_id::text, '-'), a.outcome) as said
+    from ledger.entries e left join intake.attributions a on a.entry_id = e.entry_id`.execute(db);
+  return rows.map(({ said }) => said).sort();
+}
+
+/** What an undisturbed backfill leaves of these orders: each credited one accepted, with its amount. */
+export function wholeState(orders: readonly HistoricOrder[]): readonly string[] {
+  return credited(orders)
+    .map(({ id, revenue, currency }) => `${id} accepted ${revenue}00 ${currency} - attributed`)
+    .sort();
+}
+
+/** Holds a lock that keeps others from writing to a table, until the returned function is called. */
+export async function blockWrites({ db }: Workshop, table: string): Promise<() => Promise<void>> {
+  const trx = await db.startTransaction().execute();
+  await sql`lock table ${sql.table(table)} in share mode`.execute(trx);
+  return async () => {
+    await trx.rollback().execute();
+  };
+}
+
+/** Whether somebody waits for a lock. */
+export async function isAnyoneBlocked({ db }: Workshop): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length > 0;
+}
+
+/** What SIGKILL leaves: leases that nobody renews are over, as after their time. */
+export async function letLeasesEnd({ db }: Workshop): Promise<void> {
+  await sql`update ops.leases set expires_at = to_timestamp(0)`.execute(db);
+}
+
+/** A person looks each doubt up in the service: accepted if it is there, else sent again. @returns how many there were. */
+export async function settleDoubts(workshop: Workshop): Promise<number> {
+  const truth = new Set(await workshop.truth());
+  await reapLost(workshop.db);
+  const { rows } = await sql<{ entry_id: string; order_id: string }>`
+    select entry_id, order_id from ledger.entries where state = 'in_doubt'`.execute(workshop.db);
+  for (const { entry_id: entryId, order_id: orderId } of rows) {
+    const resolution = { entryId, reason: 'looked up', decidedBy: 'a person' };
+    if (truth.has(orderId))
+      await acceptDoubt(workshop.db, { ...resolution, dealId: 'DEALMIA', collabId: null });
+    else await approveResend(workshop.db, resolution);
+  }
+  return rows.length;
 }

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { repeated, type Workshop } from '../pipeline/workshop.ts';
+import type { CliProcess } from '../support/run-cli.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  backfill,
+  blockWrites,
+  credited,
+  ended,
+  endState,
+  eventOf,
+  type HistoricOrder,
+  isAnyoneBlocked,
+  letLeasesEnd,
+  openHistory,
+  PERIOD,
+  settleDoubts,
+  toHistory,
+  twoYears,
+  wholeState,
+} from './history.ts';
+
+/** Enough that it can be stopped in the middle; more where there is time for it. */
+const ORDERS = Number(process.env.BACKFILL_ORDERS ?? 2_000);
+const IN_FLIGHT = 32;
+/** Those on the wire, and half as many that are being claimed or recorded. */
+const AT_ONCE = IN_FLIGHT + IN_FLIGHT / 2;
+
+async function openTwoYears(): Promise<{ workshop: Workshop; orders: readonly HistoricOrder[] }> {
+  const workshop = await openHistory({ api: 'concurrency: 32' });
+  const orders = twoYears(ORDERS);
+  workshop.drop('history.csv', toHistory(orders));
+  return { workshop, orders };
+}
+
+/** Slow enough that a test can step in between, at any number of orders. */
+const SHARE = ['--rate', String(ORDERS / 5), '--concurrency', String(IN_FLIGHT)];
+
+const start = (workshop: Workshop): CliProcess =>
+  workshop.start('backfill', 'orders', ...PERIOD, '--yes', ...SHARE, '--json');
+
+/** SIGKILL while the process waits for a lock on a table. */
+async function killWhileItWrites(workshop: Workshop, table: string): Promise<void> {
+  const release = await blockWrites(workshop, table);
+  const process = start(workshop);
+  await waitFor(() => isAnyoneBlocked(workshop));
+  process.kill('SIGKILL');
+  await process.ended;
+  await release();
+  await waitFor(async () => !(await isAnyoneBlocked(workshop)));
+  await letLeasesEnd(workshop);
+}
+
+async function killAfter(workshop: Workshop, posted: number): Promise<void> {
+  const process = start(workshop);
+  await waitFor(async () => (await workshop.truth()).length >= posted, { timeoutMs: 120_000 });
+  process.kill('SIGKILL');
+  await process.ended;
+  await letLeasesEnd(workshop);
+}
+
+describe('a backfill that is stopped', () => {
+  it('by SIGKILL at every phase goes on where it stood, and ends as if nobody had disturbed it', async () => {
+    const { workshop, orders } = await openTwoYears();
+    const whole = credited(orders).length;
+    await killWhileItWrites(workshop, 'intake.orders');
+    await killWhileItWrites(workshop, 'ops.backfill_orders');
+    await killWhileItWrites(workshop, 'ledger.entries');
+    expect(await workshop.truth(), 'nothing is posted before the plan is approved and made').toEqual([]);
+    let doubts = 0;
+    for (const share of [0.1, 0.4, 0.7]) {
+      await killAfter(workshop, Math.floor(whole * share));
+      doubts = await settleDoubts(workshop);
+      expect(doubts).toBeLessThanOrEqual(AT_ONCE);
+    }
+    // At the very end: everything is posted, and it cannot say so.
+    const last = start(workshop);
+    await waitFor(async () => (await workshop.truth()).length > whole * 0.8);
+    const release = await blockWrites(workshop, 'ops.backfills');
+    await waitFor(async () => (await workshop.truth()).length === whole && (await isAnyoneBlocked(workshop)));
+    last.kill('SIGKILL');
+    await last.ended;
+    await release();
+    await letLeasesEnd(workshop);
+
+    const done = await ended(start(workshop));
+    expect(done.exitCode, done.stderr).toBe(0);
+    expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', planned: whole, accepted: whole });
+    expect(await endState(workshop)).toEqual(wholeState(orders));
+    expect(repeated(await workshop.truth())).toEqual([]);
+    expect(await workshop.truth()).toHaveLength(whole);
+  });
+
+  it('by pause waits, goes on by resume, and by SIGTERM leaves no doubt', async () => {
+    const { workshop, orders } = await openTwoYears();
+    const whole = credited(orders).length;
+    const first = start(workshop);
+    await waitFor(async () => (await workshop.truth()).length > whole * 0.05);
+    expect((await workshop.cli('backfill', 'pause')).exitCode).toBe(0);
+    await waitFor(() => first.stdout().includes('Paused.'));
+    const posted = (await workshop.truth()).length;
+    const status = await backfill(workshop, 'status');
+    expect(eventOf(status, 'backfill')).toMatchObject({ state: 'paused', accepted: posted, in_doubt: 0 });
+    expect((await workshop.truth()).length).toBe(posted);
+
+    const resumed = await backfill(workshop, 'resume');
+    expect(eventOf(resumed, 'backfill_resumed')).toMatchObject({ pid: first.pid });
+    await waitFor(async () => (await workshop.truth()).length > posted);
+    first.kill('SIGTERM');
+    const stopped = await ended(first);
+    expect(stopped.exitCode).toBe(130);
+    expect(eventOf(stopped, 'backfill_finished')).toMatchObject({ end: 'stopped', in_doubt: 0 });
+
+    const done = await backfill(workshop, 'resume', ...SHARE);
+    expect(done.exitCode, done.stderr).toBe(0);
+    expect(await endState(workshop)).toEqual(wholeState(orders));
+    expect(repeated(await workshop.truth())).toEqual([]);
+  });
+
+  it('by cancel leaves what it has not posted as it was, and another plan takes that up', async () => {
+    const { workshop, orders } = await openTwoYears();
+    const whole = credited(orders).length;
+    const first = start(workshop);
+    await waitFor(async () => (await workshop.truth()).length > whole * 0.05);
+    expect((await workshop.cli('backfill', 'cancel')).exitCode).toBe(0);
+    const cancelled = await ended(first);
+    expect(cancelled.exitCode).toBe(130);
+    const posted = (await workshop.truth()).length;
+    expect(eventOf(cancelled, 'backfill_finished')).toMatchObject({ end: 'cancelled', accepted: posted });
+
+    const { finished } = await workshop.run();
+    expect(finished?.counts.excluded.before_start).toBe(ORDERS - posted);
+    expect(finished?.counts.entries).toMatchObject({ accepted: 0, already: posted, ready: 0, held: 0 });
+    expect((await workshop.truth()).length).toBe(posted);
+
+    const done = await ended(start(workshop));
+    expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', planned: whole - posted });
+    expect(await endState(workshop)).toEqual(wholeState(orders));
+    expect(repeated(await workshop.truth())).toEqual([]);
+  });
+});
