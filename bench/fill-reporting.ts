@@ -132,10 +132,9 @@ async function fillLedger(db: Database): Promise<void> {
     db,
   );
   await sql`
-    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
-    select entry_id, 'refunded', amount, amount / 2, currency, 'h', 1 from ledger.entries where state = 'accepted' and entry_id % 20 = 0`.execute(
-    db,
-  );
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id, noted_at)
+    select entry_id, 'refunded', amount, amount / 2, currency, 'h', 1, now() - entry_id % ${DAYS}::int * interval '1 day'
+    from ledger.entries where state = 'accepted' and entry_id % 20 = 0`.execute(db);
 }
 
 async function fillCustomers(db: Database, customers: number): Promise<void> {

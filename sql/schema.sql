@@ -2066,9 +2066,12 @@ CREATE VIEW bi.run_health AS
           WHERE ((r.job = j.job) AND (r.status = ANY (ARRAY['ok'::text, 'issues'::text])))
           ORDER BY r.run_id DESC
          LIMIT 1) k ON (true))
-     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE (e_1.state = ANY (ARRAY['ready'::text, 'sending'::text]))) AS ready_orders,
-            count(*) FILTER (WHERE (e_1.state = 'in_doubt'::text)) AS in_doubt_orders
-           FROM ledger.entries e_1
+     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE ((e_1.state = 'ready'::text) OR o.is_alive)) AS ready_orders,
+            count(*) FILTER (WHERE ((e_1.state = 'in_doubt'::text) OR ((e_1.state = 'sending'::text) AND (NOT o.is_alive)))) AS in_doubt_orders
+           FROM (ledger.entries e_1
+             CROSS JOIN LATERAL ( SELECT ((e_1.state = 'sending'::text) AND (EXISTS ( SELECT
+                           FROM ops.leases l_1
+                          WHERE ((l_1.owner = e_1.owner) AND (l_1.expires_at > clock_timestamp()))))) AS is_alive) o)
           WHERE ((e_1.job = j.job) AND (NOT e_1.is_settled))) e);
 
 COMMENT ON VIEW bi.run_health IS 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';

@@ -1,8 +1,8 @@
 -- Title: What is to be settled with influencers by hand?
--- Description: The last word on each order that changed after it was sent, by deal and currency.
+-- Description: The last word on each order that changed after it was sent, as noted in the last 30 days, by deal and currency.
 -- View: bi.adjustments
 select coalesce(deal_id, influencer_handle) as influencer, currency, count(*) as orders, sum(difference_amount) as difference_amount
 from bi.adjustments
-where is_latest
+where is_latest and noted_at >= now() - interval '30 days'
 group by 1, currency
 order by sum(difference_amount), 1, currency;

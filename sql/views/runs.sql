@@ -60,8 +60,13 @@ create view bi.run_health as
     select r.run_id, r.finished_at from ops.runs r
     where r.job = j.job and r.status in ('ok', 'issues') order by r.run_id desc limit 1) k on true
   cross join lateral (
-    select count(*) filter (where e.state in ('ready', 'sending')) as ready_orders, count(*) filter (where e.state = 'in_doubt') as in_doubt_orders
-    from ledger.entries e where e.job = j.job and not e.is_settled) e;
+    select count(*) filter (where e.state = 'ready' or is_alive) as ready_orders,
+      count(*) filter (where e.state = 'in_doubt' or (e.state = 'sending' and not is_alive)) as in_doubt_orders
+    from ledger.entries e
+    cross join lateral (
+      select e.state = 'sending' and exists (
+        select from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp()) as is_alive) o
+    where e.job = j.job and not e.is_settled) e;
 comment on view bi.run_health is 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';
 comment on column bi.run_health.job is 'Key of the row: job in the configuration that has run at least once.';
 comment on column bi.run_health.kind is 'Kind of the job.';

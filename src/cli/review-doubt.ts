@@ -13,6 +13,7 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Doubt } from '../model/orders-report.ts';
 import { listDoubts } from '../report/list-doubts.ts';
+import { refreshReporting } from '../report/refresh-reporting.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
 import { wrap } from './render/text.ts';
@@ -63,6 +64,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
   const resolution = { entryId, reason, decidedBy: userInfo().username };
   const resolved = await decide(db, { options, resolution, doubt });
   if (!resolved.done) throw notInDoubt(entryId, resolved.state);
+  if (doubt !== undefined) await refreshReporting(db, { job: doubt.job });
   output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
   output.print(`Entry ${entryId} is ${WORDS[resolved.state ?? ''] ?? resolved.state} now.`);
   return EXIT.ok;

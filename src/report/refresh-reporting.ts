@@ -70,7 +70,7 @@ async function gatherChangedOrders(trx: Transaction<DB>, job: string): Promise<v
 async function gatherNewStandings(trx: Transaction<DB>, job: string): Promise<number> {
   await sql`
     create temporary table new_standings on commit drop as
-    select n.* from (${standingOfOrders({ job, orders: sql`changed_orders` })}) n
+    select n.*, s.job is null as is_new from (${standingOfOrders({ job, orders: sql`changed_orders` })}) n
     left join reporting.order_standings s on s.job = n.job and s.source = n.source and s.order_id = n.order_id
     where s.job is null or row(n.*) is distinct from row(s.*)`.execute(trx);
   await sql`analyze new_standings`.execute(trx);
@@ -87,17 +87,23 @@ async function gatherNewStandings(trx: Transaction<DB>, job: string): Promise<nu
   return Number(rows[0]?.orders ?? 0);
 }
 
+/** Nobody else writes here meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts. */
 async function replaceStandings(trx: Transaction<DB>): Promise<void> {
   await sql`
-    insert into reporting.order_standings
-    select * from new_standings order by day_utc, order_version_id
-    on conflict (job, source, order_id) do update
-    set order_version_id = excluded.order_version_id, entry_id = excluded.entry_id, ordered_at = excluded.ordered_at,
-        day_utc = excluded.day_utc, standing = excluded.standing, standing_reason = excluded.standing_reason,
-        standing_at = excluded.standing_at, is_open = excluded.is_open, matched_by = excluded.matched_by,
-        matched_value = excluded.matched_value, target = excluded.target, brand_id = excluded.brand_id, deal_id = excluded.deal_id,
-        collab_id = excluded.collab_id, influencer_handle = excluded.influencer_handle, currency = excluded.currency,
-        amount = excluded.amount`.execute(trx);
+    update reporting.order_standings s
+    set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
+        standing = n.standing, standing_reason = n.standing_reason, standing_at = n.standing_at, is_open = n.is_open,
+        matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
+        collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
+    from new_standings n
+    where not n.is_new and s.job = n.job and s.source = n.source and s.order_id = n.order_id`.execute(trx);
+  await sql`
+    insert into reporting.order_standings (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing,
+      standing_reason, standing_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency,
+      amount)
+    select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing, standing_reason, standing_at, is_open,
+      matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
+    from new_standings where is_new order by day_utc, order_version_id`.execute(trx);
 }
 
 /** The embedded database has nobody else who does it. Where the role may not, the server says so and goes on: its autovacuum does it. */

@@ -1,0 +1,171 @@
+import { sql } from 'kysely';
+import { describe, expect, it, test } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { queryViews } from '../../src/report/query-views.ts';
+import { type Question, readQuestions } from '../support/read-questions.ts';
+import { setup } from '../support/setup.ts';
+import { tellStory } from './story.ts';
+
+const SOME = expect.any(String);
+
+/**
+ * What each question of `deploy/metabase/` answers about the story, worked out by hand from `story.ts` and `test/report/seed.ts`. DAY is the
+ * day of its orders, MONTH the first of that month, TIME any moment.
+ */
+const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
+  'adjustments-by-deal': [['D1', 'EUR', '1', '-20.0000']],
+  brands: [['4819', 'Acme', 'false', 'TIME', 'TIME']],
+  'brands-by-month': [
+    ['MONTH', '4819', 'Acme', 'EUR', '3', '1264.5000'],
+    ['MONTH', '4819', 'Acme', 'USD', '1', '0.1000'],
+  ],
+  coverage: [
+    ['all', '3', '2', '1', '0', '0', '0', null],
+    ['autocomplete', '2', '1', '1', '0', '0', '0', null],
+    ['codes', '1', '1', '0', '0', '0', '0', null],
+  ],
+  'credited-by-run': [['1', 'attribute-orders', 'TIME', 'EUR', '30.0000']],
+  'deals-by-dealflow': [['Spring', 'Acme', '3', '2']],
+  'deals-on-the-first': [['D_1', '1']],
+  'deals-that-sell-nothing': [['D3', 'idle.ivy', 'tiktok', 'Acme', 'Spring', '7']],
+  'do-orders-add-up': [],
+  funnel: [
+    ['attribute-orders', 'EUR', '13', '1', '1', '2', '2', '1', '1', '2', '3', '23.1', '1264.5000'],
+    ['attribute-orders', 'USD', '1', '0', '0', '0', '0', '0', '0', '0', '1', '100.0', '0.1000'],
+  ],
+  'how-fresh': [['TIME', SOME]],
+  'how-long-runs-take': [['attribute-orders', '2', '1', '3600.0', '3600.000']],
+  'influencers-with-several-deals': [['mara.paints', 'instagram', '2', '1']],
+  'influencers-without-a-deal': [
+    ['Acme', 'tiktok', 'new.nora', '12000', 'true', '3', '120.5000', 'EUR', 'https://social.test/new.nora'],
+  ],
+  'job-health': [['attribute-orders', 'lost', 'TIME', SOME, '0', 'false', 'true', '1', '2']],
+  'last-night': [
+    ['2', 'attribute-orders', 'lost', 'TIME', null, null, null, null, null],
+    ['1', 'attribute-orders', 'ok', 'TIME', '3600.000', null, null, '2', null],
+  ],
+  'money-in-doubt': [['EUR', '2', '55.0000', 'TIME']],
+  'one-deal-by-day': [
+    ['DAY', 'EUR', '3', '3', '1264.5000'],
+    ['DAY', 'USD', '1', '1', '0.1000'],
+  ],
+  'one-order': [['shop-orders', '1001', '#1001', 'paid', 'TIME', 'EUR', '1234.5000', null, 'MARA15', null]],
+  'orders-by-shop': [
+    ['shop-orders', 'EUR', '13', '1598.5000', '122.96'],
+    ['shop-orders', 'USD', '1', '0.1000', '0.10'],
+  ],
+  'orders-of-a-deal': [
+    ['DAY', 'shop-orders', '1001', '#1001', 'accepted', 'code', 'MARA15', '1234.5000', 'EUR'],
+    ['DAY', 'shop-orders', '1002', '#1002', 'accepted', 'code', 'MARA15', '0.1000', 'USD'],
+    ['DAY', 'shop-orders', '9001', '#9001', 'accepted', 'code', 'MARA15', '10.0000', 'EUR'],
+    ['DAY', 'shop-orders', '9002', '#9002', 'accepted', null, 'MARA15', '20.0000', 'EUR'],
+  ],
+  refunds: [['shop-orders', 'EUR', '2', '10.0000']],
+  'sold-within-a-month': [['D1', 'mara.paints', '3', '150.50']],
+  'stages-of-a-deal': [
+    ['D1', '1', 'TIME'],
+    ['D1', '2', 'TIME'],
+  ],
+  'still-to-be-settled': [
+    ['held', 'written_off', 'EUR', '1', '6.0000', 'TIME'],
+    ['in_doubt', null, 'EUR', '1', '22.0000', 'TIME'],
+    ['in_doubt', 'the connection was cut before the answer', 'EUR', '1', '33.0000', 'TIME'],
+    ['ready', null, 'EUR', '1', '55.0000', 'TIME'],
+    ['rejected', 'HTTP 422: no such influencer', 'EUR', '1', '44.0000', 'TIME'],
+  ],
+  'top-deals': [
+    ['EUR', '1', 'mara.paints', '3', '1264.5000'],
+    ['USD', '1', 'mara.paints', '1', '0.1000'],
+  ],
+  'unowned-codes': [
+    ['EUR', '1', 'SUMMER 5', '2', '150.0000'],
+    ['EUR', '2', 'XMAS', '1', '70.0000'],
+  ],
+  'why-not-credited': [
+    [
+      'attribute-orders',
+      'shop-orders',
+      '1004',
+      'rejected',
+      'HTTP 422: no such influencer',
+      'MARA15',
+      null,
+      'mara.paints',
+      '44.0000',
+      'EUR',
+    ],
+  ],
+};
+
+describe('the questions of deploy/metabase', () => {
+  const questions = readQuestions();
+
+  it('each gets the answer that the story calls for', async () => {
+    const { db } = await setup();
+    expect(await answerAll(db, questions)).toEqual(ANSWERS);
+  });
+
+  it('each gets the same answer from the embedded database', async () => {
+    const db = await connect({ url: '', embeddedFolder: 'memory' });
+    try {
+      await migrate(db);
+      expect(await answerAll(db, questions)).toEqual(ANSWERS);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  it('are those that the comments of the views and functions name, no more and no fewer', async () => {
+    const { db } = await setup();
+    const { rows } = await sql<{ name: string; comment: string }>`
+      select 'bi.' || relname as name, obj_description(oid, 'pg_class') as comment
+      from pg_class where relnamespace = 'bi'::regnamespace and relkind = 'v'
+      union all
+      select 'bi.' || proname, obj_description(oid, 'pg_proc') from pg_proc where pronamespace = 'bi'::regnamespace
+      order by 1`.execute(db);
+    const named = rows.map(({ name, comment }) => ({ name, titles: titlesIn(comment) }));
+    const asked = rows.map(({ name }) => ({
+      name,
+      titles: questions
+        .filter(({ view }) => view === name)
+        .map(({ title }) => title)
+        .sort(),
+    }));
+    expect(named).toEqual(asked);
+    expect(questions.filter(({ view }) => !rows.some(({ name }) => name === view))).toEqual([]);
+  });
+});
+
+test('amounts of two currencies are never in one sum', async () => {
+  const { db } = await setup();
+  await tellStory(db);
+  const { rows } = await sql<{ days: string; sums: string }>`
+    select count(*) as days, count(distinct currency) as sums from bi.brand_performance_daily`.execute(db);
+  expect(rows).toEqual([{ days: '2', sums: '2' }]);
+});
+
+/** The questions that stand behind `Answers:` in a comment. */
+function titlesIn(comment: string): readonly string[] {
+  const [, titles = ''] = comment.split('Answers: ');
+  return titles
+    .split(/(?<=\?) /)
+    .filter((title) => title !== '')
+    .sort();
+}
+
+async function answerAll(db: Database, questions: readonly Question[]): Promise<Record<string, unknown>> {
+  const { ordered } = await tellStory(db);
+  const answers: Record<string, unknown> = {};
+  for (const { slug, sql: text } of questions) {
+    const { rows } = await queryViews(db, { text, limit: 100, timeoutMs: 30_000 });
+    answers[slug] = rows.map((row) => row.map((cell) => nameDays(cell, ordered)));
+  }
+  return answers;
+}
+
+function nameDays(cell: string | null, ordered: string): string | null {
+  if (cell === ordered) return 'DAY';
+  if (cell === `${ordered.slice(0, 7)}-01`) return 'MONTH';
+  return cell === null ? null : cell.replace(/^\d{4}-\d\d-\d\dT.*$/, 'TIME');
+}

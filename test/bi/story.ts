@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import { refreshReporting } from '../../src/report/refresh-reporting.ts';
+import { JOB, seedRuns } from '../report/seed.ts';
+
+/** The day of the orders, as the views write it. */
+export type StoryDays = { readonly ordered: string };
+
+/**
+ * The job of `test/report/seed.ts`, its orders two days ago at noon; an account with one brand, one dealflow and three deals, of which D1
+ * was read twice; three customers, two of them influencers; an order that was refunded and then cancelled after it was accepted.
+ */
+export async function tellStory(db: Database): Promise<StoryDays> {
+  const { runId } = await seedRuns(db);
+  await sql`update intake.orders set placed_at = ${NOON} - interval '2 days'`.execute(db);
+  await sql`update intake.orders set refunded = 5 where order_id in ('9001', '1007')`.execute(db);
+  await sql`update ops.runs set started_at = now() - interval '3 hours', finished_at = now() - interval '2 hours' where status = 'ok'`.execute(
+    db,
+  );
+  await sql`update ops.runs set started_at = now() - interval '1 hour' where run_id = ${runId}::bigint`.execute(
+    db,
+  );
+  await adjust(db, runId);
+  await mirror(db, runId);
+  await identify(db, runId);
+  await refreshReporting(db, { job: JOB });
+  const { rows } =
+    await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
+      db,
+    );
+  return rows[0] ?? { ordered: '' };
+}
+
+/** Of today in UTC: no test may depend on the hour. */
+const NOON = sql`((now() at time zone 'UTC')::date + interval '12 hours') at time zone 'UTC'`;
+
+async function adjust(db: Database, runId: string): Promise<void> {
+  await sql`
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+    select entry_id, kind, 20, new_amount, 'EUR', 'h', ${runId}::bigint
+    from ledger.entries, (values (1, 'refunded', 15.00), (2, 'cancelled', null)) as note(place, kind, new_amount)
+    where order_id = '9002' order by place`.execute(db);
+}
+
+async function mirror(db: Database, runId: string): Promise<void> {
+  const statements = [
+    sql`insert into mirror.publications (run_id, counts) values (${runId}::bigint, '{}')`,
+    sql`insert into mirror.brand_versions (brand_id, name, raw, row_hash, valid_from, first_seen_at, seen_at, run_id)
+      values ('4819', 'Acme', '{}', 'h', now() - interval '60 days', now() - interval '60 days', now(), ${runId}::bigint)`,
+    sql`insert into mirror.dealflow_versions (dealflow_id, brand_id, name, raw, row_hash, valid_from, first_seen_at, seen_at, run_id)
+      values ('D_1', '4819', 'Spring', '{}', 'h', now() - interval '60 days', now() - interval '60 days', now(), ${runId}::bigint)`,
+    sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at)
+      values ('D1', 'codes', '{codes}', now()), ('D2', 'autocomplete', '{autocomplete}', now()), ('D3', 'autocomplete', '{autocomplete}', now())`,
+    // D1 changed ten days ago; D3 has only just been found.
+    sql`insert into mirror.deal_versions (deal_id, influencer_handle, platform, brand_id, dealflow_id, is_active, funnel_step, total_clicks,
+        total_referrals, total_sales, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
+      select deal_id, handle, platform, '4819', 'D_1', is_active, step, clicks, referrals, sales, '{"email": "[redacted]"}', step::text,
+        now() - since * interval '1 day', now() - till * interval '1 day', till is null, now() - interval '60 days', ${runId}::bigint
+      from (values
+        ('D1', 'mara.paints', 'instagram', true, 1, 10, 2, 100.00, 60, 10),
+        ('D1', 'mara.paints', 'instagram', true, 2, 40, 5, 250.50, 10, null),
+        ('D2', 'Mara.Paints', 'instagram', false, 1, 0, 0, 0, 60, null),
+        ('D3', 'idle.ivy', 'tiktok', true, 1, 7, 0, 0, 0, null)
+      ) as v(deal_id, handle, platform, is_active, step, clicks, referrals, sales, since, till)`,
+    sql`insert into mirror.coverage (run_id, way, known, also_known, fresh, stale, unread, failing, deleted)
+      values (${runId}::bigint, 'all', 3, 0, 2, 1, 0, 0, 0), (${runId}::bigint, 'codes', 1, 0, 1, 0, 0, 0, 0),
+        (${runId}::bigint, 'autocomplete', 2, 1, 1, 1, 0, 0, 0)`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+async function identify(db: Database, runId: string): Promise<void> {
+  await sql`
+    insert into ledger.contacts (contact_hash, brand_id, state, source, submissions, submitted_at, orders_count, spent, currency)
+    select md5(name)::uuid, '4819', 'submitted', 'customers', 1, now(), 3, 120.50, 'EUR'
+    from (values ('mara.paints'), ('new.nora'), ('nobody')) as c(name)`.execute(db);
+  await sql`
+    insert into ledger.lookups (contact_hash, brand_id, outcome, platform, username, followers, is_verified, profile_url, run_id)
+    values (md5('mara.paints')::uuid, '4819', 'influencer', 'instagram', 'mara.paints', 5000, false, 'https://social.test/mara.paints', ${runId}::bigint),
+      (md5('new.nora')::uuid, '4819', 'influencer', 'tiktok', 'new.nora', 12000, true, 'https://social.test/new.nora', ${runId}::bigint),
+      (md5('nobody')::uuid, '4819', 'no_match', null, null, null, null, null, ${runId}::bigint)`.execute(db);
+}

@@ -1,0 +1,158 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { applyViews, areViewsStale } from '../../src/db/apply-views.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { refreshReporting } from '../../src/report/refresh-reporting.ts';
+import { setup } from '../support/setup.ts';
+import { tellStory } from './story.ts';
+
+type Column = { readonly view: string; readonly name: string; readonly type: string };
+
+/** The promise of the issue: what an analyst may rely on. */
+const PROMISED = [
+  'adjustments',
+  'attribution_funnel_daily',
+  'brand_performance_daily',
+  'brands',
+  'deal_history',
+  'deal_performance_daily',
+  'dealflows',
+  'deals',
+  'doubts',
+  'influencers_among_customers',
+  'mirror_coverage',
+  'orders',
+  'orders_attributed',
+  'run_amounts',
+  'run_health',
+  'runs',
+  'unattributed_revenue',
+];
+
+/** Words for what a person could be reached or known by. */
+const PERSONAL =
+  /e_?mail|phone|first_name|last_name|full_name|address|street|zip|postcode|contact|hash|hmac|body|raw|host|pid|decided_by/;
+
+describe('the views of schema bi', () => {
+  it('are those that are promised', async () => {
+    const { db } = await setup();
+    expect([...new Set((await columnsOf(db)).map(({ view }) => view))]).toEqual(PROMISED);
+  });
+
+  it('name their columns in one way: is_…, …_at, …_utc, …_id as text', async () => {
+    const { db } = await setup();
+    const wrong = (await columnsOf(db)).filter(({ name, type }) => {
+      if (type === 'boolean') return !name.startsWith('is_');
+      if (type === 'timestamp with time zone') return !/(_at|^valid_from|^valid_to)$/.test(name);
+      if (type === 'date') return !name.endsWith('_utc');
+      return (
+        /^is_|_at$|_utc$/.test(name) || /^(timestamp|time|jsonb?|ARRAY|bytea|uuid|real|double)/.test(type)
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('give ids as text, but for those that count up here', async () => {
+    const { db } = await setup();
+    const ours = /^(run|entry|order_version|adjustment|source_file|last_run)_id$/;
+    const ids = (await columnsOf(db)).filter(({ name }) => name.endsWith('_id'));
+    expect(ids.length).toBeGreaterThan(20);
+    expect(ids.filter(({ name, type }) => type !== (ours.test(name) ? 'bigint' : 'text'))).toEqual([]);
+  });
+
+  it('give money as numeric, beside its currency or named after it', async () => {
+    const { db } = await setup();
+    const columns = await columnsOf(db);
+    const money = columns.filter(({ name }) => /amount|revenue|spent|_in_account_currency$/.test(name));
+    expect(money.length).toBeGreaterThan(20);
+    const wrong = money.filter(
+      ({ view, name, type }) =>
+        type !== 'numeric' ||
+        !(
+          name.endsWith('_in_account_currency') ||
+          columns.some((other) => other.view === view && other.name === 'currency' && other.type === 'text')
+        ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no column for personal data', async () => {
+    const { db } = await setup();
+    expect((await columnsOf(db)).filter(({ name }) => PERSONAL.test(name))).toEqual([]);
+  });
+
+  it('show no e-mail address, wherever one was written', async () => {
+    const { db } = await setup();
+    const address = 'jane.doe@example.com';
+    await tellStory(db);
+    await sql`update intake.orders set codes = array[${address}], links = array[${address}], status = 'paid'`.execute(
+      db,
+    );
+    await sql`update intake.attributions set matched_value = ${address} where outcome = 'unattributed'`.execute(
+      db,
+    );
+    await sql`update intake.attributed_files set attributed_at = now()`.execute(db);
+    await refreshReporting(db, { job: 'attribute-orders' });
+    for (const view of PROMISED) {
+      const { rows } = await sql<{
+        row: string;
+      }>`select to_json(v)::text as row from ${sql.table(`bi.${view}`)} v`.execute(db);
+      expect(rows.length, view).toBeGreaterThan(0);
+      expect(
+        rows.filter(({ row }) => row.includes('doe@')),
+        view,
+      ).toEqual([]);
+    }
+    const { rows } = await sql<{
+      codes: string;
+    }>`select distinct discount_codes as codes from bi.orders`.execute(db);
+    expect(rows).toEqual([{ codes: 'j***@***' }]);
+  });
+});
+
+describe('applying the views', () => {
+  it('does nothing when they are as they should be', async () => {
+    const { db } = await setup();
+    expect(await areViewsStale(db)).toBe(false);
+    expect(await applyViews(db)).toBe(false);
+  });
+
+  it('makes schema bi what the files say, whatever it was, when their digest is another', async () => {
+    const { db } = await setup();
+    await sql`drop view bi.runs cascade`.execute(db);
+    await sql`create view bi.of_somebody as select 1 as one`.execute(db);
+    await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(db);
+    expect(await areViewsStale(db)).toBe(true);
+    expect(await migrate(db)).toEqual(['bi (views)']);
+    expect([...new Set((await columnsOf(db)).map(({ view }) => view))]).toEqual(PROMISED);
+  });
+
+  it('by two processes at once does it once', async () => {
+    const { db } = await setup();
+    await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(db);
+    expect((await Promise.all([applyViews(db), applyViews(db), applyViews(db)])).sort()).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('drops nothing that somebody else has built on them, and says what stands in the way', async () => {
+    const { db } = await setup();
+    await sql`create schema theirs`.execute(db);
+    await sql`create view theirs.report as select * from bi.orders`.execute(db);
+    await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(db);
+    await expect(migrate(db)).rejects.toMatchObject({
+      details: { code: 'views_in_use', exitCode: 2, message: expect.stringContaining('theirs.report') },
+    });
+    expect((await sql`select * from theirs.report`.execute(db)).rows).toEqual([]);
+  });
+});
+
+async function columnsOf(db: Database): Promise<readonly Column[]> {
+  const { rows } = await sql<Column>`
+    select table_name as view, column_name as name, data_type as type from information_schema.columns
+    where table_schema = 'bi' order by table_name, ordinal_position`.execute(db);
+  return rows;
+}

@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { refreshReporting } from '../../src/report/refresh-reporting.ts';
+import { CODES, LATER_CODE, manyRows, openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { JOB, seedRuns } from './seed.ts';
+
+/** All that the daily sums say, without the order in which it is stored. */
+async function readSums(db: Database): Promise<unknown> {
+  const tables = ['order_standings', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
+  return Promise.all(
+    tables.map(async (table) => {
+      const { rows } =
+        await sql`select to_json(t)::text as row from ${sql.table(`reporting.${table}`)} t order by 1`.execute(
+          db,
+        );
+      return rows;
+    }),
+  );
+}
+
+/** What they say when they are worked out from nothing. */
+async function rebuild(db: Database, job: string): Promise<unknown> {
+  await sql`truncate reporting.counted_files, reporting.order_standings, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
+    reporting.code_days`.execute(db);
+  await refreshReporting(db, { job });
+  return readSums(db);
+}
+
+describe('a refresh', () => {
+  test('that follows another, with nothing in between, changes nothing', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 14, days: 1 });
+    const before = await readSums(db);
+    expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 0, days: 0 });
+    expect(await readSums(db)).toEqual(before);
+  });
+
+  test('moves an order from day to day, and leaves no empty day behind', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    await refreshReporting(db, { job: JOB });
+    await sql`update intake.orders set placed_at = '2026-03-31T23:30:00-02:00' where order_id = '1002'`.execute(
+      db,
+    );
+    await sql`update intake.attributed_files set attributed_at = now()`.execute(db);
+    expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 1, days: 2 });
+    const { rows } =
+      await sql`select day_utc::text as day, accepted_orders as orders from bi.brand_performance_daily where currency = 'USD'`.execute(
+        db,
+      );
+    expect(rows).toEqual([{ day: '2026-04-01', orders: '1' }]);
+    expect(await readSums(db)).toEqual(await rebuild(db, JOB));
+  });
+
+  test('takes note of what a person or an event has settled since', async () => {
+    const { db } = await setup();
+    const { doubtId } = await seedRuns(db);
+    await refreshReporting(db, { job: JOB });
+    await sql`update ledger.entries set state = 'accepted', state_reason = 'accepted by decision', deal_id = 'https://service.test/deal/D9?x=1',
+      state_changed_at = now() where entry_id = ${doubtId}::bigint`.execute(db);
+    expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 1, days: 1 });
+    const { rows } =
+      await sql`select standing, deal_id from bi.orders_attributed where order_id = '1005'`.execute(db);
+    expect(rows).toEqual([{ standing: 'accepted', deal_id: 'D9' }]);
+    expect(await readSums(db)).toEqual(await rebuild(db, JOB));
+  });
+
+  test('by two jobs at once counts both', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    await sql`insert into intake.attributions select 'other', source, order_id, order_version_id, outcome, reason, matched_by, matched_value,
+      target, brand_id, influencer_handle, deal_id, collab_id, amount, currency, null, false, rules_hash, decided_at
+      from intake.attributions where outcome <> 'attributed'`.execute(db);
+    await sql`insert into intake.attributed_files select 'other', source_file_id, rules_hash, attributed_at from intake.attributed_files`.execute(
+      db,
+    );
+    await Promise.all([refreshReporting(db, { job: JOB }), refreshReporting(db, { job: 'other' })]);
+    const { rows } =
+      await sql`select job, sum(orders) as orders from reporting.funnel_days group by job order by job`.execute(
+        db,
+      );
+    expect(rows).toEqual([
+      { job: JOB, orders: '14' },
+      { job: 'other', orders: '14' },
+    ]);
+  });
+});
+
+describe('after a run the daily sums are right', () => {
+  test('when it had new exports, changed orders and new codes', async () => {
+    const shop = await openWorkshop();
+    shop.drop('1.csv', toCsv(manyRows(40)));
+    await shop.run();
+    await expectRight(shop.db);
+    shop.drop(
+      '2.csv',
+      toCsv([...manyRows(10).map((row) => ({ ...row, revenue: '1.00' })), { id: 'zoe', code: 'ZOE20' }]),
+    );
+    await shop.run();
+    await expectRight(shop.db);
+    const revenue = await unownedRevenue(shop.db);
+    expect(revenue).toEqual([{ code: 'ZOE20', orders: '1' }]);
+    shop.write('codes.csv', CODES + LATER_CODE);
+    await shop.run();
+    expect(await unownedRevenue(shop.db)).toEqual([]);
+    await expectRight(shop.db);
+  });
+
+  test('also when the one before was killed between posting and adding up', async () => {
+    const shop = await openWorkshop({ sandbox: ['--latency', '20'] });
+    shop.drop('1.csv', toCsv(manyRows(300)));
+    const killed = shop.start('run', 'orders');
+    await waitFor(async () => (await shop.truth()).length >= 20);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const { rows } = await sql`select from reporting.order_standings`.execute(shop.db);
+    expect(rows, 'nothing was added up yet').toEqual([]);
+    await sql`delete from ops.leases`.execute(shop.db);
+    await shop.run();
+    await expectRight(shop.db);
+    const counted = await sql<{ orders: string; accepted: string }>`
+      select sum(orders)::text as orders, sum(accepted_orders)::text as accepted from bi.attribution_funnel_daily`.execute(
+      shop.db,
+    );
+    const entries = await sql<{
+      accepted: string;
+    }>`select count(*)::text as accepted from ledger.entries where state = 'accepted'`.execute(shop.db);
+    expect(counted.rows).toEqual([{ orders: '300', accepted: entries.rows[0]?.accepted }]);
+  });
+});
+
+async function expectRight(db: Database): Promise<void> {
+  expect(await readSums(db)).toEqual(await rebuild(db, 'orders'));
+}
+
+async function unownedRevenue(db: Database): Promise<readonly unknown[]> {
+  const { rows } = await sql`select code, orders from bi.unattributed_revenue where code = 'ZOE20'`.execute(
+    db,
+  );
+  return rows;
+}
