@@ -1,6 +1,10 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -14,6 +18,9 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "5 * * * *"}
 `;
+/** api.concurrency is 4, and half as many more may be claimed. */
+const IN_FLIGHT_AT_MOST = 6;
+
 const API = 'lease_seconds: 3\ntimeout_seconds: 2';
 
 /** The schedule was looked at last so many hours ago, as if the process had been down since. */
@@ -23,8 +30,14 @@ async function lookedAt(shop: Workshop, hoursAgo: number, job = 'orders'): Promi
     on conflict (job) do update set looked_until = excluded.looked_until`.execute(shop.db);
 }
 
-async function slotsOf(shop: Workshop): Promise<readonly { slot: Date; state: string; attempts: number; reason: string | null }[]> {
-  return shop.db.selectFrom('ops.slots').select(['slot', 'state', 'attempts', 'reason']).orderBy('slot').execute();
+async function slotsOf(
+  shop: Workshop,
+): Promise<readonly { slot: Date; state: string; attempts: number; reason: string | null }[]> {
+  return shop.db
+    .selectFrom('ops.slots')
+    .select(['slot', 'state', 'attempts', 'reason'])
+    .orderBy('slot')
+    .execute();
 }
 
 /** Starts it, and says where it listens. */
@@ -57,5 +70,142 @@ describe('serve', () => {
     server.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ exitCode: 0, signal: null });
     expect(repeated(await shop.truth())).toEqual([]);
+  });
+
+  it('asked to end by SIGTERM finishes what is on its way, exits 0, and the slot goes on in the next process', async () => {
+    const shop = await openWorkshop({ flow: FLOW, api: API, sandbox: ['--latency', '40'] });
+    shop.drop('orders.csv', toCsv(manyRows(120)));
+    await lookedAt(shop, 1);
+    const first = await serve(shop);
+    await waitFor(async () => (await shop.truth()).length >= 5);
+    first.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ exitCode: 0, signal: null });
+    const states = await countStates(shop.db);
+    expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
+    expect(states.accepted).toBe((await shop.truth()).length);
+    expect(await slotsOf(shop)).toMatchObject([
+      { state: 'due', attempts: 1, reason: 'The run was asked to end.' },
+    ]);
+
+    const second = await serve(shop);
+    await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done', { timeoutMs: 60_000 });
+    expect(await slotsOf(shop)).toMatchObject([{ state: 'done', attempts: 2 }]);
+    expect(await countStates(shop.db)).toEqual({ accepted: 120 });
+    expect(repeated(await shop.truth())).toEqual([]);
+    second.kill('SIGINT');
+    expect((await second.ended).exitCode).toBe(0);
+  });
+
+  it('asked twice stops at once; only what was on its way is in doubt, and the slot goes on', async () => {
+    const shop = await openWorkshop({ flow: FLOW, api: API });
+    shop.drop('orders.csv', toCsv(manyRows(40)));
+    await lookedAt(shop, 1);
+    await shop.sandbox.setFaults([{ kind: 'stall_after', operation: 'new_influencer_referral', after: 3 }]);
+    const first = await serve(shop);
+    await waitFor(async () => (await shop.truth()).length >= 5);
+    first.kill('SIGTERM');
+    await waitFor(() => first.stderr().includes('stopping'));
+    first.kill('SIGTERM');
+    expect((await first.ended).exitCode).toBe(130);
+    await shop.sandbox.setFaults(null);
+    const second = await serve(shop);
+    await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done', { timeoutMs: 60_000 });
+    const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
+    expect(others).toEqual({});
+    expect(accepted + doubts).toBe(40);
+    expect(doubts).toBeGreaterThan(0);
+    expect(doubts).toBeLessThanOrEqual(IN_FLIGHT_AT_MOST);
+    expect(repeated(await shop.truth())).toEqual([]);
+    second.kill('SIGTERM');
+    await second.ended;
+  });
+
+  it('starts while the database is away, is not ready, and goes on when it comes; and again when it goes', async () => {
+    const shop = await openWorkshop({ flow: FLOW, api: API });
+    const wire = await startDatabaseProxy(shop.databaseUrl);
+    onTestFinished(() => wire.close());
+    shop.env.DATABASE_URL = wire.url;
+    shop.drop('orders.csv', toCsv(manyRows(10)));
+    await lookedAt(shop, 1);
+    wire.cut();
+    const server = await serve(shop);
+    await waitFor(async () => (await get(`${server.url}/readyz`)).body.includes('"code"'));
+    const answer = await get(`${server.url}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.body)).toMatchObject({ ready: false, checks: { database: { ok: false } } });
+    expect((await get(`${server.url}/healthz`)).status).toBe(200);
+    expect((await get(`${server.url}/metrics`)).body).toContain('influencer_sync_database_up 0');
+
+    wire.mend();
+    await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
+    await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done');
+    wire.cut();
+    await waitFor(async () => (await get(`${server.url}/readyz`)).status === 503);
+    wire.mend();
+    await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
+    expect(await slotsOf(shop)).toMatchObject([{ state: 'done', attempts: 1 }]);
+    expect(repeated(await shop.truth())).toEqual([]);
+    server.kill('SIGTERM');
+    expect((await server.ended).exitCode).toBe(0);
+  });
+
+  it('ends a run that makes no progress, says so, settles its slot, and leaves only what was in flight in doubt', async () => {
+    const shop = await openWorkshop({
+      flow: FLOW.replace('schedule:', 'stall_minutes: 0.02, schedule:'),
+      api: API,
+      sandbox: ['--latency', '5'],
+    });
+    shop.drop('orders.csv', toCsv(manyRows(40)));
+    await lookedAt(shop, 1);
+    await shop.sandbox.setFaults([{ kind: 'stall_after', operation: 'new_influencer_referral', after: 3 }]);
+    const server = await serve(shop);
+    await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'failed', { timeoutMs: 60_000 });
+    const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step post, and was ended.';
+    expect(await slotsOf(shop)).toMatchObject([{ state: 'failed', reason }]);
+    const runs = await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute();
+    expect(runs).toEqual([{ status: 'failed', problem: reason }]);
+    const { accepted = 0, in_doubt: doubts = 0, ready = 0 } = await countStates(shop.db);
+    expect(accepted + doubts + ready).toBe(40);
+    expect(ready).toBeGreaterThan(0);
+    expect(doubts).toBeLessThanOrEqual(IN_FLIGHT_AT_MOST);
+    server.kill('SIGTERM');
+    expect((await server.ended).exitCode).toBe(0);
+  });
+
+  it('receives events where a secret is set, at the address of the receiver', async () => {
+    const shop = await openWorkshop({
+      flow: `${FLOW}webhooks: {port: 0, secret: a-secret}\n`,
+      api: API,
+    });
+    const server = await serve(shop);
+    const { events } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { events: string };
+    const body = '{"webhook_type":"new_max_bid","deal_id":"DEALMIA"}';
+    const signature = createHmac('sha256', 'a-secret').update(body).digest('hex');
+    await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
+    const answer = await fetch(events, {
+      method: 'POST',
+      body,
+      headers: { 'x-service-signature': signature },
+    });
+    expect(answer.status).toBe(200);
+    expect(await shop.db.selectFrom('ops.webhook_events').select('kind').execute()).toEqual([
+      { kind: 'new_max_bid' },
+    ]);
+    server.kill('SIGTERM');
+    expect((await server.ended).exitCode).toBe(0);
+  });
+
+  it('with nothing to do says what to set, and a port that is taken is named: exit 2', async () => {
+    const shop = await openWorkshop({ flow: FLOW.replace(', schedule: "5 * * * *"', ''), api: API });
+    const idle = await shop.cli('serve');
+    expect(idle.exitCode).toBe(2);
+    expect(idle.stderr).toContain('Give a job a schedule');
+    shop.write(
+      'pipeline.yaml',
+      `${readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8')}webhooks: {port: 0, secret: a-secret}\n`,
+    );
+    const taken = await shop.cli('serve', '--port', new URL(shop.sandbox.url).port);
+    expect(taken.exitCode).toBe(2);
+    expect(taken.stderr).toContain('EADDRINUSE');
   });
 });

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 /** A referral as the sandbox's log of the truth has it. */
 export type TrueReferral = {
   readonly order_id: string;
+  readonly order_platform: string;
   readonly order_revenue: unknown;
   readonly order_notes?: string;
 };

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createClient } from '../../src/api/client.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
+import type { FlowEnd } from '../../src/pipeline/run-job.ts';
+import { runSlot } from '../../src/pipeline/run-slot.ts';
+import { acquireLease, keepLease } from '../../src/schedule/lease.ts';
+import { claimSlot, type SlotEnd } from '../../src/schedule/slots.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+import { openWorkshop, type Workshop } from './workshop.ts';
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "5 * * * *", LIMIT}
+`;
+
+/** Claims a slot, and runs a flow for it. */
+async function runFlow(
+  shop: Workshop,
+  flow: () => Promise<FlowEnd>,
+  change: (config: PipelineConfig) => PipelineConfig = (config) => config,
+): Promise<SlotEnd> {
+  const config = change(loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env));
+  const job = config.jobs.orders;
+  if (job === undefined) throw new Error('the job is not there');
+  const owner = randomUUID();
+  await keepLease(shop.db, { name: `serve:${owner}`, owner, host: 'here', pid: 1, ttlMs: 60_000 });
+  const slot = new Date('2026-05-01T10:05Z');
+  await shop.db
+    .insertInto('ops.slots')
+    .values({ job: 'orders', slot, state: 'due' })
+    .onConflict((row) => row.doNothing())
+    .execute();
+  const now = new Date('2026-05-01T11:00Z');
+  const claimed = await claimSlot(shop.db, { job: 'orders', owner, now, leases: [] });
+  if (claimed === null) throw new Error('the slot was not claimed');
+  return runSlot(
+    {
+      config,
+      job,
+      flow,
+      db: shop.db,
+      sourceClients: openSourceClients(),
+      openClient: () =>
+        createClient({
+          url: shop.sandbox.url,
+          key: shop.sandbox.key,
+          connections: 1,
+          timeoutMs: 1_000,
+          connectTimeoutMs: 1_000,
+        }),
+      draining: new AbortController().signal,
+      onEnded: () => {},
+    },
+    claimed,
+  );
+}
+
+const hang = () => new Promise<never>(() => {});
+
+it('a run that hangs and does not heed its signal is given up, and leaves nothing held', async () => {
+  const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 0.02') });
+  const end = await runFlow(shop, hang, (config) => ({
+    ...config,
+    serve: { ...config.serve, graceSeconds: 0.1 },
+  }));
+  const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step begin, and was ended.';
+  expect(end).toEqual({ kind: 'failed', reason });
+  expect(await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute()).toEqual([
+    { status: 'failed', problem: reason },
+  ]);
+  const held = await shop.db.selectFrom('ops.leases').select('name').execute();
+  expect(held.filter(({ name }) => !name.startsWith('serve:'))).toEqual([]);
+});
+
+it('a slot whose job somebody runs by hand rests, and counts as no loss', async () => {
+  const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
+  await acquireLease(shop.db, {
+    name: 'job:orders',
+    owner: randomUUID(),
+    host: 'there',
+    pid: 2,
+    ttlMs: 60_000,
+  });
+  expect(await runFlow(shop, hang)).toMatchObject({ kind: 'again', isLoss: false, restMs: 10_000 });
+});
+
+it('a bug in a flow fails the slot, and its words stay out of the record', async () => {
+  const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
+  const end = await runFlow(shop, async () => {
+    throw new Error('someone@example.com');
+  });
+  expect(end).toEqual({ kind: 'failed', reason: 'a bug' });
+});
+
+it('a database that goes away while a flow runs is a loss, and the slot goes on', async () => {
+  const shop = await openWorkshop({ flow: FLOW.replace('LIMIT', 'stall_minutes: 1') });
+  const end = await runFlow(shop, async () => {
+    throw Object.assign(new Error('gone'), { code: 'ECONNRESET' });
+  });
+  expect(end).toMatchObject({ kind: 'again', isLoss: true });
+});

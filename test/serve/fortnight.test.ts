@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openCalendar } from '../../src/schedule/calendar.ts';
+import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+vi.setConfig({ testTimeout: 1_200_000 });
+
+const SCRIPT = new URL('serving-process.ts', import.meta.url).pathname;
+
+/** On the wire, and half as many more, for each of the two jobs of a process. */
+const DOUBTS_A_KILL = 12;
+
+/** With the day on which clocks go back in it. */
+const FROM = new Date('2026-10-18T22:00Z');
+const UNTIL = new Date('2026-11-01T23:00Z');
+/** 1 makes it some minutes long: FORTNIGHT_EVERY_HOURS=1. */
+const EVERY_HOURS = Number(process.env.FORTNIGHT_EVERY_HOURS ?? 12);
+const SCHEDULE = `5 */${EVERY_HOURS} * * *`;
+const TIME_ZONE = 'Europe/Amsterdam';
+const HOUR_MS = 3_600_000;
+
+const FLOW = `
+serve: {grace_seconds: 10}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  web: {uri: ./exports/, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "${SCHEDULE}", time_zone: ${TIME_ZONE}, catch_up: all, overlap: queue}
+  web-orders: {kind: attribute-orders, source: web, brand_id: 4819, codes: ./codes.csv, after: orders, overlap: queue}
+`;
+
+it('two processes over a fortnight, killed at random: each slot once, nothing lost, nothing twice, doubts only in flight', async () => {
+  const shop = await openWorkshop({
+    flow: FLOW,
+    api: 'lease_seconds: 2\ntimeout_seconds: 1',
+    sandbox: ['--latency', '8'],
+  });
+  await sql`create table public.simulated_clock (now timestamptz not null)`.execute(shop.db);
+  await sql`insert into public.simulated_clock values (${FROM})`.execute(shop.db);
+  const random = seeded(20_261_018);
+  const processes = [await start(shop), await start(shop)];
+  await waitFor(async () => (await shop.db.selectFrom('ops.schedules').selectAll().execute()).length === 1);
+
+  let orders = 0;
+  let kills = 0;
+  for (
+    let now = FROM.getTime();
+    now < UNTIL.getTime();
+    now += EVERY_HOURS * HOUR_MS * (0.2 + 1.3 * random())
+  ) {
+    const more = Math.floor(random() * 25);
+    if (more > 0) shop.drop(`orders-${Math.round(now)}.csv`, toCsv(manyRows(more, `o${Math.round(now)}-`)));
+    orders += more;
+    await setClock(shop, new Date(now));
+    const what = random();
+    // One is killed while it is at work, or while it is not; sometimes both, and it is a while until they are started again.
+    const struck = what < 0.1 ? [0] : what < 0.2 ? [1] : what < 0.25 ? [0, 1] : [];
+    if (struck.length > 0) await sleep(random() * 250);
+    for (const index of struck) {
+      processes[index]?.kill(random() < 0.8 ? 'SIGKILL' : 'SIGTERM');
+      kills += 1;
+    }
+    if (struck.length === 0 && random() < 0.6) await settled(shop);
+    for (const index of struck) processes[index] = await start(shop);
+  }
+  await setClock(shop, UNTIL);
+  await settled(shop);
+  expect(kills).toBeGreaterThan(5);
+
+  const expected = openCalendar({ schedule: SCHEDULE, timeZone: TIME_ZONE }).between(FROM, UNTIL);
+  expect(expected).toHaveLength((24 / EVERY_HOURS) * 14);
+  for (const job of ['orders', 'web-orders']) {
+    const slots = await shop.db
+      .selectFrom('ops.slots')
+      .selectAll()
+      .where('job', '=', job)
+      .orderBy('slot')
+      .execute();
+    expect(slots.map(({ slot }) => slot)).toEqual(expected);
+    expect(slots.filter(({ state }) => state !== 'done')).toEqual([]);
+    const runs = await shop.db
+      .selectFrom('ops.runs')
+      .select(['run_id', 'status'])
+      .where('job', '=', job)
+      .execute();
+    const ended = runs
+      .filter(({ status }) => status === 'ok' || status === 'issues')
+      .map(({ run_id }) => run_id);
+    expect(ended.sort()).toEqual(slots.map(({ run_id }) => run_id).sort());
+  }
+
+  const truth = await shop.sandbox.referrals();
+  const ids = truth.map(({ order_id, order_platform }) => `${order_platform} ${order_id}`);
+  expect(repeated(ids)).toEqual([]);
+  const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
+  expect(others).toEqual({});
+  expect(accepted + doubts).toBe(2 * orders);
+  expect(doubts).toBeLessThanOrEqual(kills * DOUBTS_A_KILL);
+  expect(ids.length).toBeGreaterThanOrEqual(accepted);
+  expect(ids.length).toBeLessThanOrEqual(accepted + doubts);
+});
+
+async function start(shop: Workshop): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [SCRIPT, join(shop.folder, 'pipeline.yaml')], {
+    env: { PATH: process.env.PATH, ...shop.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function setClock(shop: Workshop, now: Date): Promise<void> {
+  await sql`update public.simulated_clock set now = ${now}`.execute(shop.db);
+}
+
+/** Waits until the schedule was looked at up to the clock, and nothing is left to do. */
+function settled(shop: Workshop): Promise<void> {
+  return waitFor(
+    async () => {
+      const { rows } = await sql`
+        select 1 from public.simulated_clock c
+        where exists (select 1 from ops.slots where not is_settled)
+          or exists (select 1 from ops.schedules s where s.looked_until < c.now)`.execute(shop.db);
+      return rows.length === 0;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

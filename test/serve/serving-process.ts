@@ -1,0 +1,61 @@
+/**
+ * What `serve` is made of, with the clock of a table in place of the database's own: the one thing that a simulated fortnight cannot wait
+ * for. Everything else is the production parts: slots, leases, runs, requests.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { findJob } from '../../jobs/index.ts';
+import { createClient } from '../../src/api/client.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { connect } from '../../src/db/connect.ts';
+import { runSlot } from '../../src/pipeline/run-slot.ts';
+import { createScheduler } from '../../src/schedule/scheduler.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+
+const LOOK_EVERY_MS = 40;
+
+const config = loadConfig(process.argv[2] ?? '', process.env);
+const db = await connect({ url: config.database.url, embeddedFolder: '', maxConnections: 8 });
+const sourceClients = openSourceClients();
+const draining = new AbortController();
+const scheduler = createScheduler({
+  db,
+  owner: randomUUID(),
+  jobs: Object.values(config.jobs),
+  leaseMs: config.api.leaseSeconds * 1000,
+  now: async () => {
+    const { rows } = await sql<{ now: Date }>`select now from public.simulated_clock`.execute(db);
+    if (rows[0] === undefined) throw new Error('there is no clock');
+    return rows[0].now;
+  },
+  work: (claimed) =>
+    runSlot(
+      {
+        ...findJob(config, claimed.job),
+        config,
+        db,
+        sourceClients,
+        draining: draining.signal,
+        openClient: () =>
+          createClient({
+            url: config.api.url,
+            key: config.api.key,
+            connections: config.api.concurrency,
+            timeoutMs: config.api.timeoutSeconds * 1000,
+            connectTimeoutMs: 1_000,
+          }),
+        onEnded: () => {},
+      },
+      claimed,
+    ),
+  onEvent: () => {},
+});
+const timer = setInterval(() => void scheduler.look().catch(() => {}), LOOK_EVERY_MS);
+process.on('SIGTERM', async () => {
+  clearInterval(timer);
+  scheduler.stop();
+  draining.abort();
+  await scheduler.ended();
+  await db.destroy();
+});
+process.stdout.write('serving\n');
