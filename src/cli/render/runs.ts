@@ -12,12 +12,11 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
   if (runs.length === 0) return 'Nothing has run yet.\n';
   const columns = [
     { title: 'run', align: 'right' },
-    { title: 'job' },
+    { title: 'job', cutAt: 'never' },
     { title: 'status', cutAt: 'never' },
     { title: 'started (UTC)', cutAt: 'never' },
     { title: 'took', align: 'right' },
     { title: 'did' },
-    { title: 'amount' },
   ] as const;
   const rows = runs.map((run) => [
     run.runId,
@@ -25,8 +24,7 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
     run.status,
     formatInstant(run.startedAt).slice(0, 16),
     run.status === 'lost' ? '' : formatDuration(run.seconds),
-    run.counts === null ? '' : rendererOf(run.kind).did(run.counts),
-    formatAmounts((run.amounts ?? []).map(({ currency, accepted }) => ({ currency, amount: accepted }))),
+    didOf(run),
   ]);
   const problems = runs.flatMap((run) => {
     const problem = run.status === 'lost' ? LOST : run.problem;
@@ -36,4 +34,11 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
   });
   const table = renderTable(columns, rows, { screen });
   return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
+}
+
+/** `32 posted, 880.80 EUR, 267.52 GBP`. */
+function didOf({ kind, counts, amounts }: ListedRun): string {
+  if (counts === null) return '';
+  const accepted = (amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
+  return [rendererOf(kind).did(counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
 }

@@ -15,7 +15,7 @@ const COMMAND = 'npx influencer-sync';
 
 /** What a run of `attribute-orders` did and where every order stands, so that nobody has to ask what a number means. */
 export const ordersReport: ReportRenderer<OrdersReport> = {
-  did: ({ entries }) => `${plural(entries.accepted, 'order')} posted`,
+  did: ({ entries }) => `${formatCount(entries.accepted)} posted`,
   events: ({ details }) => details.codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
   sections: (summary, screen) => [
     renderRead({ ...summary.report.counts, duplicateFiles: summary.report.details.duplicateFiles }),

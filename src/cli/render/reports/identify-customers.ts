@@ -8,7 +8,7 @@ import type { ReportRenderer } from './report-renderer.ts';
 /** What a run of `identify-customers` did and where every customer stands. */
 export const customersReport: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
-    `${plural(submitted, 'customer')} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
+    `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
   events: () => [],
   sections: ({ finished, report, configOption, isPlan = false }, screen) => [
     renderRead({ ...report.counts, duplicateFiles: report.details.duplicateFiles }),

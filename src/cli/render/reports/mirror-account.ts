@@ -10,7 +10,7 @@ type Summary = RunSummary<MirrorReport>;
 /** What a run of `mirror-account` changed, how complete the mirror is, and what the service sends otherwise than before. */
 export const mirrorReport: ReportRenderer<MirrorReport> = {
   did: ({ deals }) =>
-    `${plural(deals.asked, 'deal')} read, ${formatCount(deals.new + deals.changed)} new or changed`,
+    `${formatCount(deals.asked)} read, ${formatCount(deals.new + deals.changed)} new or changed`,
   events: ({ details }) => details.drift.map((drift) => ({ event: 'drift', ...drift })),
   sections: (summary, screen) => [
     renderPlan(summary, screen),

@@ -14,7 +14,7 @@ export type RunSummary<Report extends RunReport = RunReport> = {
 
 /** How the report of one kind of job is shown. */
 export type ReportRenderer<Report extends RunReport> = {
-  /** What a run did, in a few words, for lists of runs: `32 orders posted`. */
+  /** What a run did, in a few words, for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
   /** What a program is told before `run_finished`. */
   events(report: Report): readonly Readonly<Record<string, unknown>>[];
