@@ -85,7 +85,11 @@ describe('a backfill that is stopped', () => {
 
     const done = await ended(start(workshop));
     expect(done.exitCode, done.stderr).toBe(0);
-    expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', planned: whole, accepted: whole });
+    expect(eventOf(done, 'backfill_finished')).toMatchObject({
+      end: 'done',
+      planned: whole,
+      accepted: whole,
+    });
     expect(await endState(workshop)).toEqual(wholeState(orders));
     expect(repeated(await workshop.truth())).toEqual([]);
     expect(await workshop.truth()).toHaveLength(whole);

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { expectSums } from '../pipeline/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  backfill,
+  blockWrites,
+  ended,
+  endState,
+  eventOf,
+  isAnyoneBlocked,
+  openHistory,
+  PERIOD,
+  toHistory,
+  twoYears,
+  wholeState,
+} from './history.ts';
+
+const NEW = { id: 'new', placedAt: '2025-02-02T00:00:00Z', revenue: '5.00' };
+
+describe('a run beside a backfill', () => {
+  it('posts its own orders and none of the backfill, and counts only its own', async () => {
+    const workshop = await openHistory();
+    const orders = twoYears(200);
+    workshop.drop('history.csv', toHistory(orders));
+    const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '10', '--json');
+    await waitFor(async () => (await workshop.truth()).length > 3);
+    workshop.drop('news.csv', toHistory([NEW]));
+    const { finished, exitCode, stderr } = await workshop.run();
+    expect(exitCode, stderr).toBe(0);
+    expect(finished?.counts.entries.accepted).toBe(1);
+    expect(finished?.amounts).toEqual([{ currency: 'EUR', accepted: '5.0000' }]);
+    if (finished !== null) expectSums(finished);
+    expect(finished?.counts.entries.ready, 'the backfill is still at work').toBeGreaterThan(0);
+    expect(process.stdout()).not.toContain('backfill_finished');
+    process.kill('SIGTERM');
+    expect((await ended(process)).exitCode).toBe(130);
+    const done = await backfill(workshop, 'resume', '--rate', '10000', '--concurrency', '16');
+    expect(done.exitCode, done.stderr).toBe(0);
+    const ofTheRun = `${NEW.id} accepted ${NEW.revenue}00 EUR - attributed`;
+    expect(await endState(workshop)).toEqual([...wholeState(orders), ofTheRun].sort());
+  });
+
+  it('that begins while the backfill reads files waits for it, and does not fail', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory(twoYears(20)));
+    const release = await blockWrites(workshop, 'intake.orders');
+    const process = workshop.start('backfill', 'orders', ...PERIOD, '--plan', '--json');
+    await waitFor(() => isAnyoneBlocked(workshop));
+    const run = workshop.start('run', 'orders', '--json');
+    await waitFor(async () => {
+      const leases = workshop.db.selectFrom('ops.leases').select('name').where('name', '=', 'job:orders');
+      return (await leases.execute()).length > 0;
+    });
+    await release();
+    expect((await ended(process)).exitCode).toBe(0);
+    const result = await ended(run);
+    expect(result.exitCode, result.stderr).toBe(0);
+    expect(eventOf(result, 'run_finished')).toMatchObject({ status: 'ok' });
+  });
+
+  it('keeps a doubt of the backfill for a person, who decides; then a run sends what was approved', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory([{ id: 'lost', placedAt: '2023-05-05T10:00:00Z' }]));
+    await workshop.sandbox.setFaults([
+      { operation: 'new_influencer_referral', kind: 'reset_before', count: 1 },
+    ]);
+    const first = await backfill(workshop, 'orders', ...PERIOD, '--yes');
+    expect(first.exitCode, first.stderr).toBe(6);
+    expect(eventOf(first, 'backfill_finished')).toMatchObject({ end: 'done', in_doubt: 1 });
+    const { entry_id: entryId } = await workshop.db
+      .selectFrom('ledger.entries')
+      .select('entry_id')
+      .executeTakeFirstOrThrow();
+    await workshop.cli('review', entryId, '--resend', '--yes', '--reason', 'it is not there');
+    workshop.drop('news.csv', toHistory([NEW]));
+    await workshop.run();
+    expect(await workshop.truth()).toEqual(['lost', 'new']);
+  });
+
+  it('another backfill of the same job is refused while one is not at its end', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory(twoYears(200)));
+    const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '10', '--json');
+    await waitFor(async () => (await workshop.truth()).length > 0);
+    const second = await backfill(workshop, 'orders', ...PERIOD, '--yes');
+    expect(second.exitCode).toBe(5);
+    process.kill('SIGTERM');
+    await process.ended;
+    const other = await backfill(workshop, 'orders', '--from', '2022-01-01', '--to', '2022-12-31', '--yes');
+    expect(other.exitCode).toBe(2);
+    expect(eventOf(other, 'error')).toMatchObject({ code: 'backfill_unfinished' });
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CODES, LATER_CODE, type Workshop } from '../pipeline/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { backfill, ended, eventOf, openHistory, ordersBy, PERIOD, planIn, toHistory } from './history.ts';
+
+const OLD = '2023-05-05T10:00:00Z';
+const NEW = { id: 'n', placedAt: '2025-02-02T00:00:00Z' };
+
+async function openPlanned(): Promise<{ workshop: Workshop; planId: string }> {
+  const workshop = await openHistory();
+  workshop.drop(
+    'history.csv',
+    toHistory([
+      { id: 'a', placedAt: OLD, revenue: '10.00' },
+      { id: 'b', placedAt: '2023-05-06T10:00:00Z', revenue: '20.00' },
+      { id: 'z', placedAt: OLD, revenue: '30.00', code: 'ZOE20' },
+    ]),
+  );
+  const plan = planIn(await backfill(workshop, 'orders', ...PERIOD, '--plan'));
+  expect(ordersBy(plan.groups)).toEqual({ to_post: 2, 'unattributed unknown_code': 1 });
+  return { workshop, planId: plan.backfill_id };
+}
+
+/** Runs of the job credit what was ordered since `day`. */
+function startFrom({ folder, write }: Workshop, day: string): void {
+  const text = readFileSync(join(folder, 'pipeline.yaml'), 'utf8');
+  write('pipeline.yaml', text.replace(/start_date: .*/, `start_date: '${day}'`));
+}
+
+const CHANGES: readonly (readonly [string, (workshop: Workshop) => void, string])[] = [
+  [
+    'another amount in a newer file',
+    ({ drop }) => drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }])),
+    '1 order with another amount or influencer (b); other files: newer.csv',
+  ],
+  [
+    'an order more, in a new file',
+    ({ drop }) => drop('more.csv', toHistory([{ id: 'c', placedAt: OLD }])),
+    '1 order more to post (c); other files: more.csv',
+  ],
+  [
+    'a code that has got an owner',
+    ({ write }) => write('codes.csv', `${CODES}${LATER_CODE}`),
+    '1 order more to post (z)',
+  ],
+  [
+    'an order that was cancelled since',
+    ({ drop }) =>
+      drop('off.csv', toHistory([{ id: 'a', placedAt: OLD, status: 'cancelled' }, NEW, { ...NEW, id: 'm' }])),
+    '1 order no longer to post (a)',
+  ],
+];
+
+describe('a plan that no longer holds', () => {
+  it('is refused, says what changed, and is asked about again, whatever it is that changed', async () => {
+    const { workshop } = await openPlanned();
+    let planId = (await openPlan(workshop)).backfill_id;
+    for (const [what, change, said] of CHANGES) {
+      change(workshop);
+      const resumed = await backfill(workshop, 'resume', planId, '--yes');
+      expect(resumed.exitCode, what).toBe(2);
+      expect(eventOf(resumed, 'error'), what).toMatchObject({ code: 'plan_changed' });
+      expect(String(eventOf(resumed, 'error')?.message)).toContain(said);
+      // The same command makes a new plan, and does not take the old --yes for it.
+      const again = await backfill(workshop, 'orders', ...PERIOD, '--yes');
+      expect(again.exitCode, what).toBe(2);
+      expect(String(eventOf(again, 'error')?.message)).toContain(said);
+      planId = planIn(again).backfill_id;
+    }
+    expect(await workshop.truth()).toEqual([]);
+    const done = await backfill(workshop, 'resume', planId, '--yes');
+    expect(done.exitCode, done.stderr).toBe(0);
+    expect(await workshop.truth()).toEqual(['b', 'c', 'z']);
+  });
+
+  it('because of orders that were credited since is refused', async () => {
+    const { workshop, planId } = await openPlanned();
+    startFrom(workshop, '2023-01-01');
+    await workshop.run();
+    startFrom(workshop, '2025-01-01');
+    const resumed = await backfill(workshop, 'resume', planId, '--yes');
+    expect(resumed.exitCode).toBe(2);
+    expect(String(eventOf(resumed, 'error')?.message)).toContain('2 orders no longer to post (a, b)');
+    expect(await workshop.truth()).toEqual(['a', 'b']);
+  });
+});
+
+it('an order that changes while its plan is executed is not posted with another amount; a new plan has it', async () => {
+  const { workshop } = await openPlanned();
+  // A turn each 100 seconds: the second order waits.
+  const first = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01', '--json');
+  await waitFor(async () => (await workshop.truth()).length === 1);
+  first.kill('SIGTERM');
+  expect((await ended(first)).exitCode).toBe(130);
+  workshop.drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }, NEW]));
+  await workshop.run();
+  const done = await backfill(workshop, 'resume', '--yes');
+  expect(done.exitCode).toBe(3);
+  expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', planned: 2, accepted: 1, held: 1 });
+  const { groups } = await openPlan(workshop);
+  expect(ordersBy(groups)).toMatchObject({ to_post: 1, already: 1 });
+  expect(groups.find(({ standing }) => standing === 'to_post')).toMatchObject({ amount: '99.0000' });
+});
+
+async function openPlan(workshop: Workshop): Promise<ReturnType<typeof planIn>> {
+  return planIn(await backfill(workshop, 'orders', ...PERIOD, '--plan'));
+}
