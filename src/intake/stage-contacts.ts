@@ -89,13 +89,19 @@ export async function stageContacts(
           bought_with_code = case when k.with_code then true else coalesce(c.bought_with_code, k.with_code) end
       from known k where c.contact_hash = k.hash and (k.change is not null or k.says_more)
     ),
+    asked as materialized (
+      select g.place from given g cross join lateral (
+        select 1 from ledger.lookups l
+        where l.contact_hash = g.hash and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false
+        limit 1) l
+      where g.is_wanted
+    ),
     judged as (
       select g.place,
         not g.is_out and (i.contact_hash is not null or k.change = 'submit') as submits,
-        g.is_wanted and not g.is_out and k.state is distinct from 'unsubscribed' and not exists (
-          select from ledger.lookups l where l.contact_hash = g.hash
-            and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false) as looks_up
+        g.is_wanted and not g.is_out and k.state is distinct from 'unsubscribed' and a.place is null as looks_up
       from given g left join inserted i on i.contact_hash = g.hash left join known k on k.place = g.place
+        left join asked a on a.place = g.place
     )
     select (select count(*) from fence) as fenced, (select count(*) from inserted) as new,
       (select count(*) from known where change = 'withdraw' and is_waiting) as withdrawn,

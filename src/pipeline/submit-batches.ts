@@ -1,14 +1,12 @@
 import type { Client } from '../api/client.ts';
 import {
-  type AcceptedBatch,
-  acceptBatches,
+  acceptBatch,
   type Refusal,
   refuseContact,
   splitBatch,
   wasEverAccepted,
 } from '../ledger/contacts/settle-batches.ts';
 import { countWaiting, type WaitingBatch, waitingBatches } from '../ledger/contacts/waiting-batches.ts';
-import { groupCommit } from '../ledger/group-commit.ts';
 import type { IdentifyCustomersSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -40,7 +38,6 @@ export async function submitBatches(
 ): Promise<void> {
   const { db, job, runId, progress, options } = run;
   const call = { runId, sourceType: job.sourceType };
-  const accept = groupCommit((batches: readonly AcceptedBatch[]) => acceptBatches(db, batches, call));
   const refusalsAtMost = SEARCH_COSTS * (run.config.api.concurrency + 1);
   let suspects: Suspect[] = [];
   let acceptedOnce = await wasEverAccepted(db, { brandId: job.brandId, sourceType: job.sourceType });
@@ -57,9 +54,9 @@ export async function submitBatches(
     // What got no clear answer waits for the next run.
   }
 
-  async function settleAccepted({ batchId, contacts }: WaitingBatch, httpStatus: number): Promise<void> {
-    await accept({ batchId, httpStatus });
-    progress.advance(contacts);
+  async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
+    await acceptBatch(db, batch, { httpStatus, call });
+    progress.advance(batch.contacts);
     acceptedOnce = true;
     refusedInARow = 0;
     const proven = suspects;

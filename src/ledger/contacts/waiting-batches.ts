@@ -14,10 +14,7 @@ export type WaitingBatch = {
 const PAGE_BATCHES = 16;
 
 /** What waits for a brand, the oldest first. Batches that are made meanwhile are not among them. */
-export async function* waitingBatches(
-  db: Database,
-  brandId: string,
-): AsyncGenerator<WaitingBatch> {
+export async function* waitingBatches(db: Database, brandId: string): AsyncGenerator<WaitingBatch> {
   const { rows: ends } = await sql<{ end: string | null }>`
     select max(batch_id) as end from intake.contacts`.execute(db);
   const end = ends[0]?.end ?? '0';

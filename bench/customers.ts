@@ -1,0 +1,125 @@
+/**
+ * A Shopify export of customers from the file to accepted batches, against a real Postgres and the sandbox, as a share of csv-parse alone on
+ * the same file. Each figure is a process of its own; wall clock, and peak memory.
+ */
+import { execFileSync } from 'node:child_process';
+import { createReadStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse';
+import { findJob } from '../jobs/index.ts';
+import { createClient } from '../src/api/client.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import { connect } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { runJob } from '../src/pipeline/run-job.ts';
+import { openSourceClients } from '../src/source/source-clients.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import type { Measurement } from './measure.ts';
+import { startSandbox } from './sandbox.ts';
+import { writeCustomersExport } from './write-customers-export.ts';
+
+const READ_BYTES = 256 * 1024;
+
+type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };
+
+/** @returns the share of csv-parse alone for a new file, and peak memory in MB. */
+export async function measureCustomers(rows: number): Promise<readonly Measurement[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const server = await startPostgresServer();
+  const sandbox = await startSandbox(['--key', 'bench']);
+  try {
+    mkdirSync(join(folder, 'exports'));
+    await writeCustomersExport(join(folder, 'exports', 'customers.csv'), rows);
+    writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
+    const alone = measureApart(['csvParse', join(folder, 'exports', 'customers.csv')]);
+    const run = measureApart(['identify', folder, server.url, sandbox.url]);
+    const again = measureApart(['csvParse', join(folder, 'exports', 'customers.csv')]);
+    const csvSeconds = Math.min(alone.seconds, again.seconds);
+    const count = rows.toLocaleString('en');
+    return [
+      {
+        name: `${count} customers from file to accepted batch`,
+        value: csvSeconds / run.seconds,
+        detail: `${Math.round(rows / run.seconds).toLocaleString('en')} e-mails/s: ${run.seconds.toFixed(1)} s against ${csvSeconds.toFixed(1)} s; ${run.cpuSeconds.toFixed(1)} s of CPU in this process`,
+      },
+      {
+        name: `peak memory of ${count} customers, MB`,
+        value: run.rssMb,
+        detail: `csv-parse alone ${alone.rssMb} MB`,
+      },
+    ];
+  } finally {
+    sandbox.stop();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const CONFIG = `
+api: {url: "\${URL}", key: bench, concurrency: 4, requests_per_second: 0}
+database: {url: "\${DATABASE_URL}"}
+contacts: {hash_key: 0123456789abcdef0123456789abcdef}
+sources: {shop: {uri: ./exports/, layout: shopify-customers}}
+jobs: {customers: {kind: identify-customers, source: shop, brand_id: 4819}}
+`;
+
+const MODES = {
+  async csvParse(path = ''): Promise<void> {
+    for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse()));
+  },
+  async identify(folder = '', databaseUrl = '', apiUrl = ''): Promise<void> {
+    const env = { DATABASE_URL: databaseUrl, URL: apiUrl };
+    const config = loadConfig(join(folder, 'pipeline.yaml'), env);
+    const db = await connect({ url: databaseUrl, embeddedFolder: '' });
+    await migrate(db);
+    const client = createClient({
+      url: apiUrl,
+      key: 'bench',
+      connections: 4,
+      timeoutMs: 30_000,
+      connectTimeoutMs: 5_000,
+    });
+    const { exitCode } = await runJob({
+      ...findJob(config, 'customers'),
+      config,
+      db,
+      client,
+      sourceClients: openSourceClients(),
+      options: { limit: null, file: null, allowEmpty: false },
+      progress: { begin() {}, advance() {}, note: (text) => process.stderr.write(`${text}\n`), end() {} },
+      draining: new AbortController().signal,
+    });
+    if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
+    await client.close();
+    await db.destroy();
+  },
+};
+
+function measureApart(args: readonly string[]): Measured {
+  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(output) as Measured;
+}
+
+async function measureHere(mode: keyof typeof MODES, args: readonly string[]): Promise<Measured> {
+  const startedAt = performance.now();
+  await MODES[mode](...args);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage();
+  return {
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    rssMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  };
+}
+
+const [mode, ...args] = process.argv.slice(2);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isPart = mode === 'csvParse' || mode === 'identify';
+  const result = isPart ? await measureHere(mode, args) : await measureCustomers(Number(mode ?? 1_000_000));
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}
