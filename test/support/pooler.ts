@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { serverUser } from './guarded-folder.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Where packages put it, beside the path; PGBOUNCER names another. */
+const FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
+
+/** The pgbouncer of this machine; null where there is none. */
+export function findPooler(): string | null {
+  const { PGBOUNCER: named = '', PATH = '' } = process.env;
+  const folders = [...PATH.split(delimiter), ...FOLDERS];
+  const found = [named, ...folders.map((folder) => join(folder, 'pgbouncer'))];
+  return found.find((path) => path !== '' && existsSync(path)) ?? null;
+}
+
+/**
+ * Starts a pgbouncer in transaction mode in front of a database, with fewer connections than clients, so that each transaction may get
+ * another one. It ends with the test.
+ *
+ * @returns the database's address by way of it.
+ */
+export async function startPooler(binary: string, databaseUrl: string): Promise<string> {
+  const target = new URL(databaseUrl);
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-pooler-'));
+  // It refuses to run as root, and its user must be able to read this.
+  chmodSync(folder, 0o755);
+  const password = target.password === '' ? '' : ` password=${decodeURIComponent(target.password)}`;
+  const settings = [
+    '[databases]',
+    `* = host=${target.hostname} port=${target.port || 5432} user=${target.username}${password}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 3',
+    'max_client_conn = 200',
+    'server_idle_timeout = 1',
+  ];
+  const file = join(folder, 'pgbouncer.ini');
+  writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o644 });
+  const child = spawn(binary, ['-q', file], { ...serverUser(), cwd: folder, stdio: 'ignore' });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+  await waitFor(() => answers(url.href));
+  return url.href;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
