@@ -12,6 +12,8 @@ export type Load = {
   readonly connections: number;
   /** JSON of the request with this number, from 0. */
   readonly bodyOf: (number: number) => string;
+  /** Headers that depend on the body. */
+  readonly headersOf?: (body: string) => Readonly<Record<string, string>>;
 };
 
 /**
@@ -52,7 +54,10 @@ function sendInTurn(socket: Socket, load: Load, take: () => number): Promise<voi
         return;
       }
       const body = load.bodyOf(number);
-      socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+      const own = Object.entries(load.headersOf?.(body) ?? {}).map(
+        ([name, value]) => `${name}: ${value}\r\n`,
+      );
+      socket.write(`${head}${own.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     }
     socket.on('data', (chunk) => {
       answer += String(chunk);

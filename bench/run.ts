@@ -2,7 +2,7 @@
  * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
  *
  *     npm run bench                 # everything, some ten minutes
- *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox
+ *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox, webhooks
  */
 import { cpus } from 'node:os';
 import { measureIntake, measureMemory } from './intake.ts';
@@ -10,6 +10,7 @@ import type { Measurement } from './measure.ts';
 import { measurePosting } from './posting.ts';
 import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
 import { measureStart } from './start.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 const MILLION = 1_000_000;
 
@@ -54,6 +55,11 @@ const benchmarks: readonly Benchmark[] = [
     name: 'sandbox: search with six filters',
     goal: '< 20 ms at the median',
     measure: async () => [await measureSearch(300)],
+  },
+  {
+    name: 'webhooks',
+    goal: '≥ 500 events a second stored',
+    measure: async () => [await measureWebhooks({ events: 10_000, senders: 64, rounds: 5 })],
   },
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];

@@ -14,7 +14,7 @@ import { createLogger } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
-import { receiveEvent } from '../pipeline/receive-event.ts';
+import { createEventStore } from '../pipeline/receive-event.ts';
 import { runSlot } from '../pipeline/run-slot.ts';
 import { createPace } from '../post/pace.ts';
 import { paceClient } from '../post/pace-client.ts';
@@ -174,7 +174,7 @@ async function openReceiver({ config, db, log }: Serving): Promise<Receiver | nu
   if (config.webhooks.secrets.length === 0) return null;
   return startReceiver({
     settings: config.webhooks,
-    store: (event) => receiveEvent(db, event),
+    store: createEventStore(db),
     onDelivery: (fate, status, kind) => log.info({ event: fate, status, kind }, 'delivery'),
     onError: (error) => log.error(error instanceof Error ? error : {}, 'an event could not be stored'),
   });

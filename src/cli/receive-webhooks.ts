@@ -3,7 +3,7 @@ import { migrate } from '../db/migrate.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { createLogger } from '../observe/logger.ts';
-import { receiveEvent } from '../pipeline/receive-event.ts';
+import { createEventStore } from '../pipeline/receive-event.ts';
 import { startReceiver } from '../webhook/start-receiver.ts';
 import type { ConfigOptions } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';
@@ -29,7 +29,7 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
       const stopping = listenForStop(output);
       const receiver = await startReceiver({
         settings,
-        store: (event) => receiveEvent(db, event),
+        store: createEventStore(db),
         onDelivery: (fate, status, kind) => logger.info({ event: fate, status, kind }, 'delivery'),
         onError: (error) => logger.error(error instanceof Error ? error : {}, 'an event could not be stored'),
       });

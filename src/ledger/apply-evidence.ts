@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { EntryState } from '../model/ledger.ts';
 
 /** What a signed event says about an order. */
@@ -77,6 +78,36 @@ export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidenc
     .where('entry_id', '=', stored.entry_id)
     .executeTakeFirstOrThrow();
   return { entryId: stored.entry_id, state: entry.state as EntryState };
+}
+
+/**
+ * The same for many, in their order. Most events are about orders that the ledger does not have (yet): their evidence is stored in one
+ * statement, and only the others are looked at one by one.
+ */
+export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEvidence[]): Promise<void> {
+  if (all.length === 0) return;
+  const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
+  const { rows } = await sql<{ place: number }>`
+    with given as materialized (
+      select place, "orderId" as order_id, "orderPlatform" as order_platform, "dealId" as deal_id, "collabId" as collab_id, amount,
+        currency, "bodySha256" as body_sha256
+      from jsonb_to_recordset(${given}::jsonb) as g(place integer, "orderId" text, "orderPlatform" text, "dealId" text, "collabId" text,
+        amount numeric, currency text, "bodySha256" text)
+    ),
+    known as materialized (
+      select v.place from given v where exists (select from ledger.entries e where ${isAbout})
+    ),
+    stored as (
+      insert into ledger.evidence (kind, order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256)
+      select 'webhook_order', order_platform, order_id, deal_id, collab_id, amount, currency, body_sha256
+      from given where place not in (select place from known) order by place
+      on conflict (kind, body_sha256) do nothing
+    )
+    select place from known order by place`.execute(trx);
+  for (const { place } of rows) {
+    const evidence = all[place];
+    if (evidence !== undefined) await applyEvidence(trx, evidence);
+  }
 }
 
 /**

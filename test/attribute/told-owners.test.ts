@@ -3,7 +3,7 @@ import { loadCodes } from '../../src/attribute/load-codes.ts';
 import type { CodeRow, OwnerRow } from '../../src/attribute/parse-codes.ts';
 import type { ToldChange } from '../../src/attribute/read-code-changes.ts';
 import { toOwnerRows } from '../../src/attribute/told-owners.ts';
-import { receiveEvent } from '../../src/pipeline/receive-event.ts';
+import { receiveEvents } from '../../src/pipeline/receive-event.ts';
 import { readEvent } from '../../src/webhook/read-event.ts';
 import { setup } from '../support/setup.ts';
 
@@ -95,7 +95,7 @@ it('a code that an event of the service told of is one of the job, and orders ar
   const before = await loadCodes(db, options);
   const code = { old_discount_code: null, new_discount_code: 'MIA15' };
   const body = Buffer.from(JSON.stringify({ deal_id: 'D1', code_information: code }));
-  await receiveEvent(db, readEvent({ body, addressKind: null, timestamp: undefined }));
+  await receiveEvents(db, [readEvent({ body, addressKind: null, timestamp: undefined })]);
   const after = await loadCodes(db, options);
   expect(after).toMatchObject({ codes: 1, problems: [] });
   expect(after.hash).not.toBe(before.hash);

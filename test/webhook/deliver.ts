@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { WebhookSettings } from '../../src/model/webhook-event.ts';
-import { receiveEvent } from '../../src/pipeline/receive-event.ts';
+import { createEventStore } from '../../src/pipeline/receive-event.ts';
 import { type Receiver, startReceiver } from '../../src/webhook/start-receiver.ts';
 
 export const SECRET = 'a-signing-secret';
@@ -25,7 +25,7 @@ export function sign(body: string | Buffer, secret = SECRET, encoding: 'hex' | '
 export async function openReceiver(db: Database, settings: Partial<WebhookSettings> = {}): Promise<Receiver> {
   const receiver = await startReceiver({
     settings: { ...SETTINGS, ...settings },
-    store: (event) => receiveEvent(db, event),
+    store: createEventStore(db),
   });
   onTestFinished(() => receiver.close());
   return receiver;

@@ -1,0 +1,18 @@
+/** The receiver of events with a store that keeps nothing: what receiving and verifying cost without a database. Prints its address. */
+import { startReceiver } from '../src/webhook/start-receiver.ts';
+
+const [, , secret = ''] = process.argv;
+const receiver = await startReceiver({
+  settings: {
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    secrets: [secret],
+    headerPrefix: 'X-Service',
+    encoding: 'hex',
+    maxBodyBytes: 1024 * 1024,
+  },
+  store: async () => true,
+});
+process.stdout.write(`${JSON.stringify({ url: receiver.url, key: 'none' })}\n`);
+process.once('SIGTERM', () => void receiver.close());
