@@ -3,10 +3,10 @@ import { type RawBuilder, sql } from 'kysely';
 /** Entry `e` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written. */
 export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
 
-/** The job has an entry for order `o` that a backfill has taken, or that may have been processed: it goes on answering for the order. */
+/** The job has an entry for order `o` that a backfill is to post, or that may have been processed: it goes on answering for the order. */
 export function isAnswered(job: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from ledger.entries e
     where e.order_id = o.order_id and e.source = o.source and e.job = ${job} and e.effect = 'referral'
-      and (e.backfill_id is not null or not ${neverSent}))`;
+      and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}))`;
 }

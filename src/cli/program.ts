@@ -7,6 +7,7 @@ import type { Act, CommandDefinition } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
+import { ledgerCommand } from './ledger.ts';
 import { migrateCommand } from './migrate.ts';
 import { queryCommand } from './query.ts';
 import { readVersion } from './read-version.ts';
@@ -34,6 +35,7 @@ const commands: readonly CommandDefinition[] = [
   reviewCommand,
   queryCommand,
   rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
+  ledgerCommand,
   migrateCommand,
   apiCommand,
   webhooksCommand,

@@ -1,0 +1,166 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Seeded, SeedRow } from '../model/seed.ts';
+
+export type Seed = {
+  /** Without its folder. */
+  readonly fileName: string;
+  readonly fileSha256: string;
+  /** Why, in the words of who decides. */
+  readonly reason: string;
+  /** Login name. */
+  readonly seededBy: string;
+  readonly rows: readonly SeedRow[];
+};
+
+export type ListedSeed = {
+  readonly seedId: string;
+  readonly fileName: string;
+  readonly orders: number;
+  readonly reason: string;
+  readonly seededBy: string;
+  readonly seededAt: Date;
+  readonly undoneBy: string | null;
+  readonly undoneAt: Date | null;
+};
+
+const BATCH_ROWS = 5_000;
+const SHOWN = 3;
+
+/** Entry `e` was never processed by the service, as far as can be proven. */
+const isUnsent = sql`e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null`;
+
+/** Entry `e` is about an order that seed `v` names. */
+const isNamed = sql`e.effect = 'referral' and e.order_id = v.order_id and lower(e.order_platform) = lower(v.order_platform)`;
+
+/**
+ * Takes note of orders that were credited elsewhere before, in one commit: they are never posted. What waits to be posted is held back; what
+ * may have been processed is left as it is, and told.
+ *
+ * @returns null when a file with the same content counts already.
+ */
+export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
+  const { fileName, fileSha256, reason, seededBy, rows } = seed;
+  return inTransaction(db, async (trx) => {
+    const { rows: before } = await sql`
+      select from ledger.seeds s where s.file_sha256 = ${fileSha256}
+        and not exists (select from ledger.seed_undos u where u.seed_id = s.seed_id)`.execute(trx);
+    if (before.length > 0) return null;
+    const { seed_id: seedId } = await trx
+      .insertInto('ledger.seeds')
+      .values({
+        file_name: fileName,
+        file_sha256: fileSha256,
+        orders: rows.length,
+        reason,
+        seeded_by: seededBy,
+      })
+      .returning('seed_id')
+      .executeTakeFirstOrThrow();
+    for (let from = 0; from < rows.length; from += BATCH_ROWS)
+      await storeRows(trx, seedId, rows.slice(from, from + BATCH_ROWS));
+    const held = await sql`
+      update ledger.entries e set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
+      from ledger.evidence v
+      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${isUnsent} and e.state = 'ready'`.execute(trx);
+    await lookAgain(trx, seedId);
+    return {
+      seedId,
+      orders: rows.length,
+      heldBack: Number(held.numAffectedRows ?? 0),
+      untouched: await readUntouched(trx, seedId),
+    };
+  });
+}
+
+export type Undone =
+  | { readonly kind: 'undone'; readonly orders: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'undone_before' };
+
+/** Takes a seed back: its orders are decided about again, and those that are to be credited are, unless something else speaks against it. */
+export function undoSeed(
+  db: Database,
+  {
+    seedId,
+    reason,
+    undoneBy,
+  }: { readonly seedId: string; readonly reason: string; readonly undoneBy: string },
+): Promise<Undone> {
+  return inTransaction(db, async (trx) => {
+    const seed = await trx
+      .selectFrom('ledger.seeds')
+      .select('orders')
+      .where('seed_id', '=', seedId)
+      .executeTakeFirst();
+    if (seed === undefined) return { kind: 'unknown' };
+    const { numInsertedOrUpdatedRows: isNew } = await trx
+      .insertInto('ledger.seed_undos')
+      .values({ seed_id: seedId, reason, undone_by: undoneBy })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow();
+    if (Number(isNew) === 0) return { kind: 'undone_before' };
+    // As if its order had been withdrawn: whoever wants it credited has it sent.
+    await sql`
+      with freed as (
+        update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
+        from ledger.evidence v
+        where v.seed_id = ${seedId}::bigint and ${isNamed} and ${isUnsent} and e.state = 'held'
+          and e.state_reason = 'credited_elsewhere'
+          and not exists (
+            select from ledger.seeded_orders o
+            where o.order_id = e.order_id and lower(o.order_platform) = lower(e.order_platform))
+        returning e.entry_id
+      )
+      update intake.attributions a set is_pending = true from freed f
+      where a.entry_id = f.entry_id and a.outcome = 'attributed'`.execute(trx);
+    await lookAgain(trx, seedId);
+    return { kind: 'undone', orders: Number(seed.orders) };
+  });
+}
+
+/** Seeds, newest first. */
+export async function listSeeds(db: Database): Promise<readonly ListedSeed[]> {
+  const { rows } = await sql<Omit<ListedSeed, 'orders'> & { orders: string }>`
+    select s.seed_id as "seedId", s.file_name as "fileName", s.orders, s.reason, s.seeded_by as "seededBy", s.seeded_at as "seededAt",
+      u.undone_by as "undoneBy", u.undone_at as "undoneAt"
+    from ledger.seeds s left join ledger.seed_undos u using (seed_id) order by s.seed_id desc`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** The same order in another seed is evidence of its own, so the digest is over the seed's number too. */
+async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly SeedRow[]): Promise<void> {
+  await sql`
+    insert into ledger.evidence (kind, seed_id, order_platform, order_id, entry_id, deal_id, collab_id, amount, currency, reason, body_sha256)
+    select 'seeded', ${seedId}::bigint, v.order_platform, v.order_id,
+      (select e.entry_id from ledger.entries e where ${isNamed} order by e.entry_id limit 1),
+      v.deal_id, v.collab_id, v.amount::numeric, v.currency, v.reason,
+      encode(sha256(convert_to(jsonb_build_array('seed', ${seedId}::bigint, v.order_platform, v.order_id)::text, 'UTF8')), 'hex')
+    from (
+      select s."orderPlatform" as order_platform, s."orderId" as order_id, s."dealId" as deal_id, s."collabId" as collab_id,
+        s.amount, s.currency, s.reason
+      from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as s(
+        "orderPlatform" text, "orderId" text, amount text, currency text, "dealId" text, "collabId" text, reason text)
+    ) v`.execute(trx);
+}
+
+/** Files that state one of its orders are looked at again by the next run. */
+async function lookAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
+  await sql`
+    delete from intake.attributed_files f
+    where f.source_file_id in (
+      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id = v.order_id and o.is_current
+      where v.seed_id = ${seedId}::bigint)`.execute(trx);
+}
+
+async function readUntouched(trx: Transaction<DB>, seedId: string): Promise<Seeded['untouched']> {
+  const { rows } = await sql<{ state: string; orders: string; examples: string[] }>`
+    select e.state, count(*) as orders, (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
+    from ledger.evidence v join ledger.entries e on ${isNamed}
+    where v.seed_id = ${seedId}::bigint and not (${isUnsent})
+    group by e.state order by e.state`.execute(trx);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}

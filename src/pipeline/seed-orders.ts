@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Database } from '../db/connect.ts';
+import { seedLedger } from '../ledger/seed.ts';
+import { parseSeeds } from '../map/parse-seeds.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError, type Problem } from '../model/known-error.ts';
+import type { Seeded, SeedProblem } from '../model/seed.ts';
+
+/** So many problems are told at once; the rest is counted. */
+const SHOWN_PROBLEMS = 20;
+const SAFE = 'Nothing was changed.';
+
+/**
+ * Reads a file of orders that were credited elsewhere before, and takes note of all of them or, where one row cannot be used, of none.
+ *
+ * @throws KnownError `seed_unreadable`, `seed_known` (exit 2), `seed_invalid` (exit 3) with each row's line and column.
+ */
+export async function seedOrders(
+  db: Database,
+  options: {
+    readonly config: PipelineConfig;
+    readonly path: string;
+    readonly reason: string;
+    readonly seededBy: string;
+  },
+): Promise<Seeded> {
+  const { config, path, reason, seededBy } = options;
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw unreadable(
+      path,
+      'The file cannot be read.',
+      'Check its path, and that this user may read it.',
+      cause,
+    );
+  });
+  const platforms = [...new Set(Object.values(config.sources).map(({ orderPlatform }) => orderPlatform))];
+  const { rows, problems } = parseSeeds(decode(bytes, path), platforms);
+  if (problems.length > 0) throw invalid(path, problems);
+  if (rows.length === 0)
+    throw unreadable(
+      path,
+      'The file names no order.',
+      'Its first line names the columns: order_platform,order_id,…',
+      null,
+    );
+  const fileSha256 = createHash('sha256').update(bytes).digest('hex');
+  const seeded = await seedLedger(db, { fileName: basename(path), fileSha256, reason, seededBy, rows });
+  if (seeded !== null) return seeded;
+  throw new KnownError({
+    code: 'seed_known',
+    message: 'A file with the same content was taken note of before, and still counts.',
+    where: path,
+    help: 'npx influencer-sync ledger seeds lists them; ledger unseed takes one back.',
+    safe: SAFE,
+    exitCode: EXIT.configuration,
+  });
+}
+
+function decode(bytes: Buffer, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw unreadable(path, 'The file is not UTF-8.', 'Save it as "CSV UTF-8".', cause);
+  }
+}
+
+function unreadable(where: string, message: string, help: string, cause: unknown): KnownError {
+  return new KnownError({
+    code: 'seed_unreadable',
+    message,
+    where,
+    help,
+    safe: SAFE,
+    exitCode: EXIT.configuration,
+    cause,
+  });
+}
+
+function invalid(path: string, problems: readonly SeedProblem[]): KnownError {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(
+    ({ line, column, reason, help }): Problem => ({
+      where: `${basename(path)}:${line}${column === null ? '' : ` ${column}`}`,
+      message: reason,
+      help,
+    }),
+  );
+  return new KnownError({
+    code: 'seed_invalid',
+    message:
+      problems.length === 1
+        ? 'A row of the file cannot be used.'
+        : `${problems.length} rows of the file cannot be used.`,
+    where: path,
+    help: 'Mend them and run the command again: a file counts as a whole or not at all.',
+    safe: SAFE,
+    problems: shown,
+    exitCode: EXIT.rowsRejected,
+  });
+}
