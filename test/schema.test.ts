@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { DATA_MODEL_FILE, DICTIONARY_FILE, describeViews } from './support/data-dictionary.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './support/generated-files.ts';
 import { setup } from './support/setup.ts';
 
@@ -23,9 +24,19 @@ describe('what is written down about the tables', () => {
     expect(readFileSync(TABLES_FILE, 'utf8'), MEND).toBe(await generateTableTypes(databaseUrl));
   });
 
+  it('docs/data-dictionary.md and its picture say what the comments of schema bi say (npm run schema writes them)', async () => {
+    const { db } = await setup();
+    const { dictionary, picture } = await describeViews(db);
+    expect(readFileSync(DICTIONARY_FILE, 'utf8'), MEND).toBe(dictionary);
+    expect(readFileSync(DATA_MODEL_FILE, 'utf8'), MEND).toBe(picture);
+  });
+
   it('every schema, table, view, column and function says in a COMMENT what it is', async () => {
     const { db } = await setup();
-    expect(await findUncommented(db), 'Add `comment on … is …` beside each in its migration.').toEqual([]);
+    expect(
+      await findUncommented(db),
+      'Add `comment on … is …` beside each in its migration or view.',
+    ).toEqual([]);
   });
 
   it('a migrated database has nothing left to migrate', async () => {

@@ -1,5 +1,10 @@
-/** `npm run schema`: writes what follows from `sql/migrations/`, the dumped schema and the types of the tables. */
+/**
+ * `npm run schema`: writes what follows from `sql/migrations/` and `sql/views/`: the dumped schema, the types of the tables, the data
+ * dictionary and its picture.
+ */
 import { writeFileSync } from 'node:fs';
+import { connect } from '../../src/db/connect.ts';
+import { DATA_MODEL_FILE, DICTIONARY_FILE, describeViews } from './data-dictionary.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './generated-files.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { createTestDatabase, prepareDatabases } from './test-database.ts';
@@ -10,6 +15,11 @@ try {
   const { databases, drop } = await prepareDatabases(server.url);
   const { url } = await createTestDatabase(databases);
   writeFileSync(TABLES_FILE, await generateTableTypes(url));
+  const db = await connect({ url, embeddedFolder: '' });
+  const { dictionary, picture } = await describeViews(db);
+  writeFileSync(DICTIONARY_FILE, dictionary);
+  writeFileSync(DATA_MODEL_FILE, picture);
+  await db.destroy();
   await drop();
 } finally {
   await server.stop();

@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { Database } from '../../src/db/connect.ts';
+import { queryViews } from '../../src/report/query-views.ts';
+import { tellStory } from '../bi/story.ts';
+import { setup } from '../support/setup.ts';
+
+const DEPLOY = new URL('../../deploy/', import.meta.url);
+
+function read(path: string): string {
+  return readFileSync(new URL(path, DEPLOY), 'utf8');
+}
+
+async function columnsOf(db: Database): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await sql<{ view: string; columns: string[] }>`
+    select table_name::text as view, array_agg(column_name::text) as columns from information_schema.columns
+    where table_schema = 'bi' group by 1 order by 1`.execute(db);
+  return new Map(rows.map(({ view, columns }) => [view, columns]));
+}
+
+describe('dbt', () => {
+  const Period = z.strictObject({ count: z.number(), period: z.enum(['minute', 'hour', 'day']) });
+  const Freshness = z.strictObject({
+    warn_after: Period,
+    error_after: Period.optional(),
+    filter: z.string().optional(),
+  });
+  const Test = z.union([
+    z.enum(['unique', 'not_null']),
+    z.strictObject({
+      accepted_values: z.strictObject({
+        arguments: z.strictObject({ values: z.array(z.unknown()), quote: z.boolean().optional() }),
+        config: z.strictObject({ severity: z.enum(['warn', 'error']) }).optional(),
+      }),
+    }),
+  ]);
+  const Column = z.strictObject({ name: z.string(), data_tests: z.array(Test).min(1) });
+  const Table = z.strictObject({
+    name: z.string(),
+    config: z.strictObject({ loaded_at_field: z.string(), freshness: Freshness }).optional(),
+    columns: z.array(Column).min(1),
+  });
+  const Sources = z.strictObject({
+    version: z.literal(2),
+    sources: z.tuple([
+      z.strictObject({
+        name: z.string(),
+        description: z.string(),
+        schema: z.literal('bi'),
+        tables: z.array(Table),
+      }),
+    ]),
+  });
+  const [source] = Sources.parse(parse(read('dbt/sources.yml'))).sources;
+
+  it('sources.yml names every view, and no column that is not there', async () => {
+    const { db } = await setup();
+    const there = await columnsOf(db);
+    expect(source.tables.map(({ name }) => name).sort()).toEqual([...there.keys()]);
+    const missing = source.tables.flatMap(({ name, config, columns }) =>
+      [...columns.map((column) => column.name), ...(config === undefined ? [] : [config.loaded_at_field])]
+        .filter((column) => there.get(name)?.includes(column) !== true)
+        .map((column) => `${name}.${column}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('its tests hold for the rows of a filled database, and its freshness can be read', async () => {
+    const { db } = await setup();
+    await tellStory(db);
+    const failed: string[] = [];
+    for (const { name, config, columns } of source.tables) {
+      const view = sql.table(`bi.${name}`);
+      if (config !== undefined) {
+        const { filter = 'true' } = config.freshness;
+        const { rows } = await sql<{ loaded: Date | null }>`
+          select max(${sql.ref(config.loaded_at_field)}) as loaded from ${view} where ${sql.raw(filter)}`.execute(
+          db,
+        );
+        expect(rows[0]?.loaded, name).toBeInstanceOf(Date);
+      }
+      for (const { name: column, data_tests: tests } of columns)
+        for (const test of tests) {
+          // That a job is lost is part of the story, and what this test is there to find.
+          if (name === 'run_health' && column === 'is_lost') continue;
+          const { rows } = await sql`${failing(test, { view, column })}`.execute(db);
+          if (rows.length > 0) failed.push(`${name}.${column}: ${JSON.stringify(test)}`);
+        }
+    }
+    expect(failed).toEqual([]);
+  });
+
+  /** Rows that speak against a test, as dbt would ask for them. */
+  function failing(
+    test: z.infer<typeof Test>,
+    { view, column }: { view: ReturnType<typeof sql.table>; column: string },
+  ) {
+    const value = sql.ref(column);
+    if (test === 'not_null') return sql`select from ${view} where ${value} is null`;
+    if (test === 'unique') return sql`select ${value} from ${view} group by ${value} having count(*) > 1`;
+    const allowed = test.accepted_values.arguments.values.map(String);
+    return sql`select ${value} from ${view} where ${value}::text <> all(${allowed}::text[])`;
+  }
+});
+
+describe('Grafana', () => {
+  const Datasource = z.strictObject({ type: z.literal('grafana-postgresql-datasource'), uid: z.string() });
+  const Target = z.strictObject({
+    refId: z.string(),
+    datasource: Datasource,
+    editorMode: z.literal('code'),
+    format: z.enum(['table', 'time_series']),
+    rawQuery: z.literal(true),
+    rawSql: z.string(),
+  });
+  const Panel = z.looseObject({
+    id: z.int(),
+    title: z.string(),
+    description: z.string(),
+    type: z.enum(['stat', 'table', 'timeseries']),
+    datasource: Datasource,
+    gridPos: z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() }),
+    targets: z.array(Target).length(1),
+  });
+  const Variable = z.looseObject({
+    name: z.string(),
+    type: z.literal('query'),
+    datasource: Datasource,
+    query: z.string(),
+  });
+  const Dashboard = z.looseObject({
+    uid: z.string(),
+    title: z.string(),
+    schemaVersion: z.int().min(36),
+    timezone: z.literal('utc'),
+    time: z.strictObject({ from: z.string(), to: z.string() }),
+    templating: z.strictObject({ list: z.array(Variable) }),
+    panels: z.array(Panel),
+  });
+  const dashboard = Dashboard.parse(JSON.parse(read('grafana/dashboards/influencer-sync.json')));
+
+  it('the dashboard has the shape that Grafana imports: ids of their own, and no panel over another', () => {
+    const { panels } = dashboard;
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const overlapping = panels.flatMap((one) =>
+      panels
+        .filter((other) => other.id > one.id && overlap(one.gridPos, other.gridPos))
+        .map((other) => `${one.title} / ${other.title}`),
+    );
+    expect(overlapping).toEqual([]);
+    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  });
+
+  it('the panels and the data source that is provisioned are of one name, and it reads as bi_reader', () => {
+    const provisioned = parse(read('grafana/provisioning/datasources/influencer-sync.yaml'));
+    const [datasource] = provisioned.datasources;
+    expect(datasource).toMatchObject({ user: 'bi_reader', editable: false });
+    const used = [...dashboard.panels, ...dashboard.templating.list].map((part) => part.datasource);
+    expect(new Set(used.map(({ type, uid }) => `${type} ${uid}`))).toEqual(
+      new Set([`${datasource.type} ${datasource.uid}`]),
+    );
+    const provider = parse(read('grafana/provisioning/dashboards/influencer-sync.yaml')).providers[0];
+    expect(provider).toMatchObject({ type: 'file', options: { path: expect.stringMatching(/^\//) } });
+  });
+
+  it('every panel and every variable has an answer from a filled database', async () => {
+    const { db } = await setup();
+    await tellStory(db);
+    const chosen: Record<string, string> = {};
+    for (const { name, query } of dashboard.templating.list) {
+      const { rows } = await queryViews(db, { text: query, limit: 10, timeoutMs: 30_000 });
+      chosen[name] = String(rows[0]?.[0]);
+    }
+    expect(chosen).toEqual({ currency: 'EUR', job: 'attribute-orders' });
+    for (const { title, type, targets } of dashboard.panels) {
+      const text = asGrafanaSends(targets[0]?.rawSql ?? '', chosen);
+      const { rows, columns } = await queryViews(db, { text, limit: 100, timeoutMs: 30_000 });
+      expect(rows.length, title).toBeGreaterThan(0);
+      if (type === 'stat') expect(rows, title).toEqual([[expect.stringMatching(/^\d/)]]);
+      if (targets[0]?.format === 'time_series') expect(columns[0], title).toBe('time');
+    }
+  });
+
+  /** With its macros and variables put in. */
+  function asGrafanaSends(text: string, variables: Readonly<Record<string, string>>): string {
+    const from = 'to_char(now() - interval \'30 days\', \'YYYY-MM-DD"T"HH24:MI:SS"Z"\')';
+    const to = 'to_char(now() + interval \'1 day\', \'YYYY-MM-DD"T"HH24:MI:SS"Z"\')';
+    const sent = text
+      .replaceAll(/\$__timeFilter\((\w+)\)/g, `$1 between ${from}::timestamptz and ${to}::timestamptz`)
+      .replaceAll('$__timeFrom()', from)
+      .replaceAll('$__timeTo()', to)
+      .replaceAll(/\$(\w+)/g, (_, name: string) => variables[name] ?? `unknown variable ${name}`);
+    return sent;
+  }
+
+  type Place = z.infer<typeof Panel>['gridPos'];
+
+  function overlap(one: Place, other: Place): boolean {
+    return (
+      one.x < other.x + other.w &&
+      other.x < one.x + one.w &&
+      one.y < other.y + other.h &&
+      other.y < one.y + one.h
+    );
+  }
+});

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { Graphviz } from '@hpcc-js/wasm-graphviz';
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import { type Question, readQuestions } from './read-questions.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** What `npm run schema` writes from the comments of schema bi. */
+export const DICTIONARY_FILE = new URL('docs/data-dictionary.md', ROOT).pathname;
+export const DATA_MODEL_FILE = new URL('docs/data-model.svg', ROOT).pathname;
+
+/** Chapters: the files of `sql/views/`. */
+const CHAPTERS = [
+  { file: 'orders', title: 'Orders', colour: '#dbeafe' },
+  { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
+  { file: 'account', title: 'The account', colour: '#fef3c7' },
+  { file: 'customers', title: 'Customers', colour: '#fce7f3' },
+  { file: 'runs', title: 'Runs', colour: '#e5e7eb' },
+] as const;
+
+/** The view that has one row for each value of a column; others refer to it. */
+const KEYS: Readonly<Record<string, string>> = {
+  order_version_id: 'orders',
+  entry_id: 'orders_attributed',
+  deal_id: 'deals',
+  dealflow_id: 'dealflows',
+  brand_id: 'brands',
+};
+
+/** Nearly all views refer to runs: only those that refer to nothing else show it. */
+const RUN_KEYS: Readonly<Record<string, string>> = { run_id: 'runs', last_run_id: 'runs' };
+
+type Column = { readonly name: string; readonly type: string; readonly comment: string };
+
+/** A view or a function of schema bi. */
+type Described = {
+  readonly name: string;
+  /** Of a function, with its arguments. */
+  readonly signature: string;
+  readonly comment: string;
+  readonly columns: readonly Column[];
+};
+
+type Chapter = (typeof CHAPTERS)[number] & { readonly views: readonly Described[] };
+
+/**
+ * The data dictionary and the picture of the views, the same text for the same comments.
+ *
+ * @param db migrated.
+ */
+export async function describeViews(
+  db: Database,
+): Promise<{ readonly dictionary: string; readonly picture: string }> {
+  const chapters = toChapters(await readViews(db));
+  const graphviz = await Graphviz.load();
+  return {
+    dictionary: renderDictionary(chapters, readQuestions()),
+    picture: graphviz.dot(renderDot(chapters)),
+  };
+}
+
+async function readViews(db: Database): Promise<readonly Described[]> {
+  const { rows } = await sql<Described>`
+    select c.relname as name, c.relname as signature, obj_description(c.oid, 'pg_class') as comment,
+      (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, null), 'comment', col_description(c.oid, a.attnum))
+        order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+    from pg_class c where c.relnamespace = 'bi'::regnamespace and c.relkind = 'v'
+    union all
+    select p.proname, p.proname || '(' || pg_get_function_arguments(p.oid) || ')', obj_description(p.oid, 'pg_proc'), '[]'
+    from pg_proc p where p.pronamespace = 'bi'::regnamespace`.execute(db);
+  return rows;
+}
+
+/** In the order in which the files declare them. */
+function toChapters(views: readonly Described[]): readonly Chapter[] {
+  const chapters = CHAPTERS.map((chapter) => {
+    const text = readFileSync(new URL(`sql/views/${chapter.file}.sql`, ROOT), 'utf8');
+    const names = [...text.matchAll(/^create (?:view|function) bi\.(\w+)/gm)].map(([, name]) => name);
+    return { ...chapter, views: names.flatMap((name) => views.filter((view) => view.name === name)) };
+  });
+  const placed = chapters.flatMap((chapter) => chapter.views);
+  const lost = views.filter((view) => !placed.includes(view)).map(({ name }) => name);
+  if (lost.length > 0) throw new Error(`in no chapter of data-dictionary.ts: ${lost.join(', ')}`);
+  return chapters;
+}
+
+function renderDictionary(chapters: readonly Chapter[], questions: readonly Question[]): string {
+  const parts = [
+    '# Data dictionary',
+    'Schema `bi`: every view and column, and the questions that each view answers. Written by `npm run schema` from the comments in\n`sql/views/` and the questions in `deploy/metabase/`. How to connect, and what to know about days and money: [reporting.md](reporting.md).',
+    '![The views of schema bi and what they refer to](data-model.svg)',
+    'Most have a `run_id` as well, which leads to `bi.runs`.',
+    ...chapters.flatMap((chapter) => [
+      `## ${chapter.title}`,
+      ...chapter.views.flatMap((view) => renderView(view, questions)),
+    ]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function renderView(view: Described, questions: readonly Question[]): readonly string[] {
+  const [meaning = ''] = view.comment.split(' Answers: ');
+  const rows = view.columns.map(
+    ({ name, type, comment }) => `| \`${name}\` | ${shortType(type)} | ${escapeCell(comment)} |`,
+  );
+  const table = ['| Column | Type | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return [
+    `### bi.${view.signature}`,
+    meaning,
+    ...(rows.length === 0 ? [] : [table]),
+    ...questions
+      .filter((question) => question.view === `bi.${view.name}`)
+      .map(
+        ({ title, description, sql: text }) => `**${title}** ${description}\n\n\`\`\`sql\n${text};\n\`\`\``,
+      ),
+  ];
+}
+
+function shortType(type: string): string {
+  return type === 'timestamp with time zone' ? 'timestamptz' : type;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+/** Each view as a box with its ids, and an arrow from each id to the view that has one row for it. */
+function renderDot(chapters: readonly Chapter[]): string {
+  const views = chapters.flatMap(({ views, colour }) =>
+    views
+      .filter(({ columns }) => columns.length > 0)
+      .map((view) => ({ name: view.name, colour, references: referencesOf(view) })),
+  );
+  const boxes = views.map(({ name, colour, references }) => {
+    const rows = references
+      .map(({ column }) => `<tr><td align="left" port="${column}">${column}</td></tr>`)
+      .join('');
+    return `  ${name} [label=<<table border="0" cellborder="1" cellspacing="0" cellpadding="5"><tr><td bgcolor="${colour}"><b>bi.${name}</b></td></tr>${rows}</table>>];`;
+  });
+  const arrows = views.flatMap(({ name, references }) =>
+    references
+      .filter(({ target }) => target !== name)
+      .map(({ column, target }) => `  ${name}:${column} -> ${target}:${column.replace('last_', '')};`),
+  );
+  // Courier: its letters are as wide in one renderer as in another.
+  return `digraph bi {
+  graph [rankdir=LR, bgcolor=white, nodesep=0.25, ranksep=1.2];
+  node [shape=plain, fontname="Courier", fontsize=11];
+  edge [color="#64748b", arrowsize=0.7];
+${[...boxes, ...arrows].join('\n')}
+}
+`;
+}
+
+function referencesOf({ columns }: Described): readonly { column: string; target: string }[] {
+  const by = (keys: Readonly<Record<string, string>>) =>
+    columns.flatMap(({ name }) => (keys[name] === undefined ? [] : [{ column: name, target: keys[name] }]));
+  return by(KEYS).length > 0 ? by(KEYS) : by(RUN_KEYS);
+}
