@@ -1,0 +1,15 @@
+import type { Finding } from '../../model/finding.ts';
+import type { KnownErrorDetails } from '../../model/known-error.ts';
+
+/** A known error as findings: each of its problems, else the error itself. */
+export function findingsOf(about: string, details: KnownErrorDetails): readonly Finding[] {
+  const at = (where: string | undefined): string => (where === undefined ? '' : ` (${where})`);
+  const { problems = [], message, where, help } = details;
+  if (problems.length === 0) return [{ status: 'problem', about, what: message + at(where), mend: help }];
+  return problems.map((problem) => ({
+    status: 'problem',
+    about,
+    what: problem.message + at(problem.where),
+    mend: problem.help,
+  }));
+}
