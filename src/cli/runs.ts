@@ -14,7 +14,7 @@ const DEFAULT_LIMIT = 20;
 export const runsCommand: CommandDefinition = {
   name: 'runs',
   define(command, act) {
-    addConfigOptions(command.description('what ran, newest first'))
+    addConfigOptions(command.description('what ran, newest first; and what should have run, but did not'))
       .option('--job <name>', 'runs of one job only')
       .option('--limit <count>', 'so many at most', parseCount, DEFAULT_LIMIT);
     addExamples(command, [
@@ -25,13 +25,20 @@ export const runsCommand: CommandDefinition = {
       act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { listRuns } = await import('../report/list-runs.ts');
+        const { listSlotTroubles } = await import('../report/list-slots.ts');
         const { renderRuns } = await import('./render/runs.ts');
+        const { renderSlotTroubles } = await import('./render/slots.ts');
         const { job, limit } = options;
-        const runs = await withDatabase(openConfig(options), (db) =>
-          listRuns(db, job === undefined ? { limit } : { job, limit }),
-        );
+        const which = job === undefined ? { limit } : { job, limit };
+        const { runs, troubles } = await withDatabase(openConfig(options), async (db) => ({
+          runs: await listRuns(db, which),
+          troubles: await listSlotTroubles(db, which),
+        }));
         for (const run of runs) output.emit({ event: 'run', ...run });
+        for (const slot of troubles) output.emit({ event: 'slot', ...slot });
         output.print(renderRuns(runs, output.screen));
+        const slots = renderSlotTroubles(troubles, output.screen);
+        if (slots !== '') output.print(`\n${slots}`);
         return EXIT.ok;
       }),
     );

@@ -5,7 +5,9 @@ export const statusCommand: CommandDefinition = {
   name: 'status',
   define(command, act) {
     addConfigOptions(
-      command.description('how things stand: backlog, doubts, last runs, held files, who is at work'),
+      command.description(
+        'how things stand: backlog, doubts, last runs, what comes next, held files, who is at work',
+      ),
     );
     addExamples(command, [
       ['status', 'for a person'],
@@ -16,10 +18,14 @@ export const statusCommand: CommandDefinition = {
         const { configOption, openConfig, withDatabase } = await import('./open-config.ts');
         const { readStatus } = await import('../report/read-status.ts');
         const { renderStatus } = await import('./render/status.ts');
+        const { nextSlots } = await import('../schedule/next-slots.ts');
         const config = openConfig(options);
         const status = await withDatabase(config, readStatus);
-        output.emit({ event: 'status', ...status });
-        output.print(renderStatus({ status, config, configOption: configOption(options) }, output.screen));
+        const next = nextSlots(Object.values(config.jobs), new Date());
+        output.emit({ event: 'status', ...status, nextSlots: next });
+        output.print(
+          renderStatus({ status, config, configOption: configOption(options), next }, output.screen),
+        );
         return EXIT.ok;
       }),
     );

@@ -5,6 +5,7 @@ import type { HeldFile } from '../model/report.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
+import { type SlotSummary, summariseSlots } from './list-slots.ts';
 import { isDoubt } from './standing.ts';
 
 /** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
@@ -32,6 +33,7 @@ export type Status = {
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
   readonly leases: readonly LiveLease[];
+  readonly slots: readonly SlotSummary[];
 };
 
 const SHOWN_DOUBTS = 5;
@@ -46,6 +48,7 @@ export async function readStatus(db: Database): Promise<Status> {
     lastRuns: await listRuns(db, { perJob: true }),
     heldFiles: await listHeldFiles(db),
     leases: await readLeases(db),
+    slots: await summariseSlots(db),
   };
 }
 

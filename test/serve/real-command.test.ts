@@ -70,6 +70,19 @@ describe('serve', () => {
     expect(JSON.parse((await get(`${server.url}/readyz`)).body)).toMatchObject({ ready: true });
     const { body } = await get(`${server.url}/metrics`);
     expect(body).toContain('influencer_sync_runs_total{job="orders",status="ok"} 1');
+    expect(body).toContain('influencer_sync_rows_total{job="orders",outcome="read"} 30');
+    expect(body).toContain('influencer_sync_slots{job="orders",state="missed"} 2');
+    expect(body).toMatch(
+      /^influencer_sync_request_duration_seconds_count\{.*new_influencer_referral.*2xx.*\} 30$/m,
+    );
+    expect(body).toMatch(/^influencer_sync_last_success_timestamp_seconds\{job="orders"\} \d+/m);
+    expect(body).toMatch(/^influencer_sync_requests_in_flight 0$/m);
+
+    const status = await shop.cli('status');
+    expect(status.stdout).toMatch(/orders +\d+ \* \* \* \* +2\d{3}-.+ +2\d{3}-.+ +done/);
+    expect(status.stdout).toContain('orders: 2 slots missed in the last 7 days.');
+    const runs = await shop.cli('runs');
+    expect(runs.stdout).toMatch(/ orders missed: nothing ran at its time/);
     server.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ exitCode: 0, signal: null });
     expect(repeated(await shop.truth())).toEqual([]);

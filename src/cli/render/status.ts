@@ -1,9 +1,11 @@
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Status } from '../../report/read-status.ts';
+import type { NextSlot } from '../../schedule/next-slots.ts';
 import { renderDoubtLine } from './doubts.ts';
 import { formatMoney } from './money.ts';
 import { renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
+import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
 import { fileName, formatCount, formatInstant, wrap } from './text.ts';
 
@@ -11,6 +13,8 @@ export type StatusInput = {
   readonly status: Status;
   readonly config: PipelineConfig;
   readonly configOption?: string;
+  /** What comes next, by the schedules of the configuration. */
+  readonly next?: readonly NextSlot[];
 };
 
 /** How things stand, on one screen: what needs a person comes last, next to the prompt. */
@@ -18,6 +22,7 @@ export function renderStatus(input: StatusInput, screen: Screen): string {
   const sections = [
     renderTarget(input, screen),
     renderLastRuns(input, screen),
+    renderSchedule(input.next ?? [], input.status.slots, screen),
     renderBacklog(input, screen),
     renderWork(input, screen),
     renderHeld(input, screen),
@@ -69,7 +74,7 @@ function renderWork({ status }: StatusInput, screen: Screen): string {
   if (status.leases.length === 0) return '';
   const lines = status.leases.map(
     ({ name, host, pid, secondsLeft }) =>
-      `  ${name}  pid ${pid} on ${host}, alive for ${secondsLeft} s more at least`,
+      `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, alive for ${secondsLeft} s more at least`,
   );
   return [screen.style('bold', 'At work now'), ...lines].join('\n');
 }
