@@ -14,6 +14,7 @@ import { KnownError } from '../model/known-error.ts';
 import { readLookupAnswer } from '../post/classify-repeatable.ts';
 import { readProfile } from '../post/read-profile.ts';
 import { type Sent, sendRepeatable } from '../post/send-repeatable.ts';
+import { withoutAddresses } from '../post/without-addresses.ts';
 import type { OpenLane } from './open-lane.ts';
 import type { Run } from './run.ts';
 
@@ -71,11 +72,9 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
     };
   }
   if (outcome.kind !== 'rejected' || outcome.stopsLane) return null;
-  if (httpStatus !== 404) {
-    const message = outcome.message.replaceAll(address, '***');
-    return { httpStatus, answer: { kind: 'refused', message } };
-  }
-  if (/brand/i.test(outcome.message)) throw brandUnknown(outcome.message);
+  const message = withoutAddresses(outcome.message, [address]);
+  if (httpStatus !== 404) return { httpStatus, answer: { kind: 'refused', message } };
+  if (/brand/i.test(message)) throw brandUnknown(message);
   return { httpStatus, answer: { kind: 'no_match' } };
 }
 

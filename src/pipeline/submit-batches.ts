@@ -13,6 +13,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { readBatchAnswer } from '../post/classify-repeatable.ts';
 import { sendRepeatable } from '../post/send-repeatable.ts';
+import { withoutAddresses } from '../post/without-addresses.ts';
 import type { OpenLane } from './open-lane.ts';
 import type { Run } from './run.ts';
 
@@ -69,7 +70,8 @@ export async function submitBatches(
     outcome: Extract<Outcome, { kind: 'rejected' }>,
   ): Promise<void> {
     if (outcome.stopsLane) return;
-    const refusal = { httpStatus: outcome.httpStatus, message: outcome.message };
+    const message = withoutAddresses(outcome.message, JSON.parse(batch.influencerList) as string[]);
+    const refusal = { httpStatus: outcome.httpStatus, message };
     refusedInARow += 1;
     const isAboutTheCall = refusal.httpStatus === 404 || refusal.httpStatus === 405;
     if (isAboutTheCall || refusedInARow > refusalsAtMost) {
@@ -84,8 +86,7 @@ export async function submitBatches(
   }
 
   async function settleSuspect({ batch, refusal }: Suspect): Promise<void> {
-    const message = withoutAddress(refusal.message, batch);
-    await refuseContact(db, batch, { refusal: { ...refusal, message }, call });
+    await refuseContact(db, batch, { refusal, call });
     progress.advance(1);
   }
 
@@ -112,16 +113,6 @@ function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string
   const label = sourceType === null ? '' : `,"source_type":${JSON.stringify(sourceType)}`;
   const body = `{"influencer_list":${influencerList},"brand_id":${brandId}${label}}`;
   return { operation: 'identify_influencers', input: { body }, read: readBatchAnswer } as const;
-}
-
-/** A service may quote what it refuses in its own way, the name before the @ alone for example. */
-function withoutAddress(message: string, { influencerList }: WaitingBatch): string {
-  const [address = ''] = JSON.parse(influencerList) as string[];
-  const [local = ''] = address.split('@');
-  return [address, local].reduce(
-    (text, part) => (part === '' ? text : text.replaceAll(new RegExp(RegExp.escape(part), 'gi'), '***')),
-    message,
-  );
 }
 
 function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, message }: Refusal): KnownError {

@@ -1,0 +1,124 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { startFakeService } from './fake-service.ts';
+import { manyEmails, openCustomers, toCustomers } from './story.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const MIA = {
+  is_influencer: true,
+  type: 'instagram',
+  user_id: '77',
+  url: 'https://social.example/mia',
+  username: 'mia.test',
+  fullname: 'Mia Secret-Name',
+  picture: 'https://social.example/mia.jpg',
+  followers: 12_000,
+  is_verified: false,
+};
+
+describe('lookup: real_time', () => {
+  it('stores the public profile of an influencer, and any other answer as no match', async () => {
+    const answers: Readonly<Record<string, { status: number; body: string }>> = {
+      'mia@example.com': { status: 200, body: JSON.stringify(MIA) },
+      'no@example.com': { status: 200, body: '{"is_influencer":false}' },
+      'null@example.com': { status: 200, body: 'null' },
+      'empty@example.com': { status: 200, body: '' },
+      'object@example.com': { status: 200, body: '{}' },
+      'list@example.com': { status: 200, body: '[]' },
+      'nulls@example.com': { status: 200, body: '{"is_influencer":null,"username":null,"followers":null}' },
+      'gone@example.com': { status: 404, body: '{"message":"not found"}' },
+      'bare@example.com': { status: 404, body: '' },
+      'bad@example.com': { status: 400, body: '{"message":"bad@example.com is not accepted"}' },
+    };
+    const service = await startFakeService({
+      onLookup: (address) => answers[address] ?? { status: 500, body: '' },
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: real_time' });
+    shop.drop('1.csv', toCustomers(Object.keys(answers)));
+    const { exitCode, finished } = await shop.identify();
+    expect(exitCode).toBe(0);
+    expect(finished?.counts).toMatchObject({
+      submitted: 10,
+      lookups: { asked: 10, influencers: 1, no_match: 8, refused: 1, beyond_budget: 0, to_ask: 0 },
+    });
+    const { rows } = await sql`
+      select outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url
+      from ledger.lookups where outcome = 'influencer'`.execute(shop.db);
+    expect(rows).toEqual([
+      {
+        outcome: 'influencer',
+        platform: 'instagram',
+        user_id: '77',
+        username: 'mia.test',
+        followers: '12000',
+        is_verified: false,
+        profile_url: MIA.url,
+        picture_url: MIA.picture,
+      },
+    ]);
+    const { rows: all } = await sql<{ text: string }>`select l::text as text from ledger.lookups l`.execute(
+      shop.db,
+    );
+    expect(JSON.stringify(all)).not.toMatch(/Secret-Name|@example/);
+  });
+
+  it('asks about each customer once, within the budget; the rest comes with a later file', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: {budget: 4}' });
+    shop.drop('1.csv', toCustomers([...manyEmails(6), 'C1@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({
+      submitted: 6,
+      lookups: { asked: 4, beyond_budget: 2, to_ask: 0 },
+    });
+    const { rows } = await sql`select 1 from intake.contacts`.execute(shop.db);
+    expect(rows).toEqual([]);
+    shop.drop('2.csv', toCustomers([...manyEmails(6), 'new@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 1, lookups: { asked: 3 } });
+    expect([...service.lookups].sort()).toEqual([...manyEmails(6), 'new@example.com'].sort());
+  });
+
+  it('asks about those alone who meet one of its conditions', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({
+      serviceUrl: service.url,
+      job: 'lookup: {min_orders: 3, min_spent: 100}',
+    });
+    shop.drop(
+      '1.csv',
+      'email,orders_count,total_spent\nfew@example.com,2,99.99\nmany@example.com,3,1.00\nrich@example.com,1,100.00\nunknown@example.com,,\n',
+    );
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 4, lookups: { asked: 2 } });
+    expect([...service.lookups].sort()).toEqual(['many@example.com', 'rich@example.com']);
+  });
+
+  it('asks again after recheck_after, and replaces what it knew', async () => {
+    let isInfluencer = false;
+    const service = await startFakeService({
+      onLookup: () => ({ status: 200, body: isInfluencer ? JSON.stringify(MIA) : '{}' }),
+    });
+    const shop = await openCustomers({
+      serviceUrl: service.url,
+      job: 'lookup: real_time, recheck_after: 90',
+    });
+    shop.drop('1.csv', toCustomers(['mia@example.com']));
+    await shop.identify();
+    await sql`update ledger.lookups set looked_up_at = looked_up_at - interval '91 days'`.execute(shop.db);
+    isInfluencer = true;
+    shop.drop('2.csv', toCustomers(['mia@example.com', 'other@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ lookups: { asked: 2, influencers: 2 } });
+  });
+
+  it('does not take an unknown brand for a lot of customers without a match', async () => {
+    const service = await startFakeService({
+      onLookup: () => ({ status: 404, body: '{"message":"Brand not found"}' }),
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: real_time' });
+    shop.drop('1.csv', toCustomers(manyEmails(5)));
+    const { exitCode, stderr } = await shop.cli('run', 'customers');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('does not know the brand');
+    expect((await sql`select 1 from ledger.lookups`.execute(shop.db)).rows).toEqual([]);
+    expect(service.batches).toEqual([]);
+  });
+});

@@ -1,0 +1,211 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { startFakeService } from './fake-service.ts';
+import { countContacts, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+describe('run of identify-customers', () => {
+  it('submits each customer once, says what became of every row, and submits nobody the second time', async () => {
+    const shop = await openCustomers({ layout: 'shopify-customers', job: 'source_type: web-shop' });
+    shop.drop(
+      'customers.csv',
+      [
+        'Customer ID,First Name,Email,Accepts Email Marketing,Phone,Total Spent,Total Orders',
+        "'9013808660771,Ann,ann@example.com,yes,'+31612345678,120.50,3",
+        "'9013808660772,Bob, Bob@EXAMPLE.com ,yes,,10.00,1",
+        "'9013808660773,Cy,cy@example.com,no,,0.00,0",
+        "'9013808660774,Di,,yes,'+44123,5.00,1",
+        "'9013808660775,Ed,ed at example,yes,,5.00,1",
+        "'9013808660776,Ann,ANN@example.com,yes,,130.00,4",
+        '',
+      ].join('\r\n'),
+    );
+    const first = await shop.identify();
+    expect(first.exitCode).toBe(3);
+    expect(first.finished).toMatchObject({
+      kind: 'identify-customers',
+      status: 'issues',
+      counts: {
+        files: 1,
+        rows: 6,
+        rejected_rows: 1,
+        passed_over: { no_address: 1, no_consent: 1, unsubscribed: 0 },
+        customers: 2,
+        submitted: 2,
+        waiting: 0,
+        calls: { accepted: 1, to_make: 0 },
+      },
+    });
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'bob@example.com']);
+    const second = await shop.identify();
+    expect(second).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { customers: 2, submitted: 0, already: 2, files: 0 } },
+    });
+    const { rows } = await sql`
+      select state, orders_count, spent, submissions from ledger.contacts order by spent desc`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([
+      { state: 'submitted', orders_count: 4, spent: '130.0000', submissions: 1 },
+      { state: 'submitted', orders_count: 1, spent: '10.0000', submissions: 1 },
+    ]);
+    for (const command of [['runs'], ['status'], ['rejected']] as const) {
+      const { exitCode, stdout } = await shop.cli(...command);
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/customers/);
+      expect(stdout).not.toMatch(/identified/i);
+    }
+  });
+
+  it('sends full batches with the brand and the label, and joins what several files bring', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({
+      serviceUrl: service.url,
+      job: 'batch_size: 10, source_type: "web \\"shop\\""',
+    });
+    shop.drop('1.csv', toCustomers(manyEmails(23)));
+    shop.drop('2.csv', toCustomers([...manyEmails(4), ...manyEmails(4, 'd')]));
+    const { finished } = await shop.identify();
+    expect(finished?.counts).toMatchObject({ submitted: 27, calls: { accepted: 3 } });
+    expect(service.batches.map((batch) => batch.length).sort()).toEqual([10, 10, 7]);
+    expect(service.batches.flat().sort()).toEqual([...manyEmails(23), ...manyEmails(4, 'd')].sort());
+    expect(service.calls[0]).toEqual({ brand_id: 4819, source_type: 'web "shop"' });
+  });
+
+  it('goes on with other files when one is held', async () => {
+    const shop = await openCustomers();
+    shop.drop('1-broken.csv', 'Name,Phone\nAnn,1\n');
+    shop.drop('2-good.csv', toCustomers(manyEmails(3)));
+    const { exitCode, finished } = await shop.identify();
+    expect(exitCode).toBe(3);
+    expect(finished?.counts).toMatchObject({ files: 1, submitted: 3 });
+    expect(await queuedAt(shop.sandbox.url)).toHaveLength(3);
+  });
+
+  it('reads the customers of an export of orders, also where a job has read its orders', async () => {
+    const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  customers: {kind: identify-customers, source: shop, brand_id: 4819}
+`;
+    const shop = await openCustomers({ flow });
+    shop.drop(
+      'orders.csv',
+      'order_id,order_revenue,currency,discount_codes,placed_at,email\n1,10.00,EUR,MIA10,2026-04-10T11:11:26Z,ann@example.com\n2,5.00,EUR,,2026-04-10T11:11:26Z,\n',
+    );
+    expect((await shop.run()).finished).toMatchObject({ counts: { entries: { accepted: 1 } } });
+    expect((await shop.identify()).finished).toMatchObject({
+      status: 'ok',
+      counts: { rows: 2, submitted: 1, passed_over: { no_address: 1 } },
+    });
+    expect((await shop.run()).finished).toMatchObject({ status: 'ok', counts: { files: 0 } });
+    const { rows } = await sql`select bought_with_code from ledger.contacts`.execute(shop.db);
+    expect(rows).toEqual([{ bought_with_code: true }]);
+  });
+
+  it('plans the calls without sending one or keeping anything', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'batch_size: 10, lookup: {budget: 5}' });
+    shop.drop('1.csv', toCustomers(manyEmails(25)));
+    const { exitCode, finished } = await shop.plan();
+    expect(exitCode).toBe(0);
+    expect(finished?.counts).toMatchObject({
+      customers: 25,
+      waiting: 25,
+      calls: { accepted: 0, to_make: 3 },
+      lookups: { to_ask: 5, beyond_budget: 20 },
+    });
+    expect([...service.batches, ...service.lookups]).toEqual([]);
+    expect(await countContacts(shop.db)).toEqual({});
+  });
+
+  it('submits no more than --limit; the rest waits', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url });
+    shop.drop('1.csv', toCustomers(manyEmails(25)));
+    expect((await shop.identify('--limit', '10')).finished?.counts).toMatchObject({
+      submitted: 10,
+      waiting: 15,
+    });
+    expect((await shop.identify()).finished?.counts).toMatchObject({
+      submitted: 15,
+      already: 10,
+      waiting: 0,
+    });
+    expect(service.batches.map((batch) => batch.length)).toEqual([10, 15]);
+  });
+
+  it('submits again after recheck_after, and only who stands in a new file', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'recheck_after: 30' });
+    shop.drop('1.csv', toCustomers(manyEmails(3)));
+    await shop.identify();
+    shop.drop('2.csv', toCustomers([...manyEmails(2), 'new@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 1 });
+    await sql`update ledger.identify_batches set settled_at = settled_at - interval '31 days'`.execute(
+      shop.db,
+    );
+    shop.drop('3.csv', toCustomers([...manyEmails(2), 'newer@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 3, already: 2 });
+    expect(service.batches.map((batch) => batch.length)).toEqual([3, 1, 3]);
+  });
+});
+
+describe('who must not be submitted', () => {
+  it('is never submitted once unsubscribed, whichever export says otherwise, before or after', async () => {
+    const shop = await openCustomers({ layout: 'generic-customers' });
+    shop.drop('1.csv', 'email,unsubscribed\nann@example.com,yes\nbob@example.com,no\n');
+    shop.drop('2.csv', toCustomers(['ANN@example.com', 'cy@example.com', 'di@example.com']));
+    shop.drop('3.csv', 'email,unsubscribed\ncy@example.com,1\n');
+    const { finished } = await shop.identify();
+    expect(finished?.counts).toMatchObject({
+      customers: 4,
+      submitted: 2,
+      unsubscribed: 2,
+      passed_over: { unsubscribed: 2 },
+    });
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['bob@example.com', 'di@example.com']);
+  });
+
+  it('is who has not consented, where the job requires consent', async () => {
+    const shop = await openCustomers({ job: 'consent: required' });
+    shop.drop('1.csv', 'email,consent\na@example.com,yes\nb@example.com,\nc@example.com,no\n');
+    expect((await shop.identify()).finished?.counts).toMatchObject({ passed_over: { no_consent: 2 } });
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['a@example.com']);
+  });
+
+  it('is nobody, where the job ignores what exports say', async () => {
+    const shop = await openCustomers({ job: 'consent: ignored' });
+    shop.drop('1.csv', 'email,consent,unsubscribed\na@example.com,no,\nb@example.com,,yes\n');
+    expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 2 });
+  });
+});
+
+describe('the key of the hashes', () => {
+  it('is asked for, with the command that makes one', async () => {
+    const shop = await openCustomers({ env: { CONTACT_HASH_KEY: '' } });
+    const { exitCode, stderr } = await shop.cli('run', 'customers');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('openssl rand -hex 32');
+    shop.env.CONTACT_HASH_KEY = 'too short';
+    expect((await shop.cli('run', 'customers')).stderr).toMatch(/has 9 characters; it\s+needs 32/);
+  });
+
+  it('may not change: another one would make every customer a new one', async () => {
+    const shop = await openCustomers();
+    shop.drop('1.csv', toCustomers(manyEmails(3)));
+    expect((await shop.identify()).exitCode).toBe(0);
+    shop.env.CONTACT_HASH_KEY = 'another-key-of-more-than-32-characters';
+    shop.drop('2.csv', toCustomers(manyEmails(4)));
+    const { exitCode, stderr } = await shop.cli('run', 'customers');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('were hashed with another key');
+    expect(stderr).not.toContain('another-key');
+    expect(await countContacts(shop.db)).toEqual({ submitted: 3 });
+  });
+});

@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { Database } from '../../../src/db/connect.ts';
+import type { CustomersReport } from '../../../src/model/customers-report.ts';
+import type { RunFinished } from '../../../src/model/run.ts';
+import type { CliResult } from '../../support/run-cli.ts';
+import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../workshop.ts';
+
+export const HASH_KEY = '5b1f0c7d9e2a4c6688aa0b1c2d3e4f50';
+
+export type CustomersShop = Workshop & {
+  /** `run customers --json` and more arguments. */
+  identify(...args: string[]): Promise<Identified>;
+  /** The same as a process that a test may stop. */
+  startIdentifying(...args: string[]): ReturnType<Workshop['start']>;
+  plan(): Promise<Identified>;
+};
+
+export type Identified = CliResult & { readonly finished: RunFinished<CustomersReport> | null };
+
+export type CustomersOptions = WorkshopOptions & {
+  /** Settings of the job beside kind, source and brand. */
+  readonly job?: string;
+  readonly layout?: string;
+  /** Replaces the sandbox. */
+  readonly serviceUrl?: string;
+};
+
+/** A deployment with one job `customers`, which reads `exports/`. */
+export async function openCustomers(options: CustomersOptions = {}): Promise<CustomersShop> {
+  const { job = '', layout = 'generic-customers', serviceUrl } = options;
+  const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+sources:
+  shop: {uri: ./exports/, layout: ${layout}, limits: {max_rejected_share: 1}}
+jobs:
+  customers: {kind: identify-customers, source: shop, brand_id: 4819${job === '' ? '' : `, ${job}`}}
+`;
+  const shop = await openWorkshop({
+    flow,
+    ...options,
+    env: {
+      CONTACT_HASH_KEY: HASH_KEY,
+      ...(serviceUrl === undefined ? {} : { INFLUENCER_API_URL: serviceUrl }),
+      ...options.env,
+    },
+  });
+  const read = (result: CliResult): Identified => readRun(result) as unknown as Identified;
+  const startIdentifying = (...args: string[]) => shop.start('run', 'customers', '--json', ...args);
+  return Object.defineProperties(
+    {
+      startIdentifying,
+      identify: async (...args: string[]) => read(await startIdentifying(...args).ended),
+      plan: async () => read(await shop.cli('plan', 'customers', '--json')),
+    },
+    Object.getOwnPropertyDescriptors(shop),
+  ) as CustomersShop;
+}
+
+/** An export in the layout `generic-customers`. */
+export function toCustomers(emails: readonly string[]): string {
+  return `email\n${emails.join('\n')}\n`;
+}
+
+/** `count` addresses: `<prefix>1@example.com` and up. */
+export function manyEmails(count: number, prefix = 'c'): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}@example.com`);
+}
+
+/** Customers in each state. */
+export async function countContacts(db: Database): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; contacts: string }>`
+    select state, count(*) as contacts from ledger.contacts group by state order by state`.execute(db);
+  return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
+}
+
+/** Addresses that the sandbox has queued, sorted. */
+export async function queuedAt(url: string): Promise<readonly string[]> {
+  const answer = await fetch(`${url}/_sandbox/customers`);
+  return ((await answer.json()) as { email: string }[]).map(({ email }) => email).sort();
+}
