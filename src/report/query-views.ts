@@ -33,32 +33,31 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   const { text, limit, timeoutMs } = options;
   const question = text.trim().replace(/;\s*$/, '');
   if (question === '') throw failed('It is empty.');
-  return db
-    .transaction()
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      await sql`
+  return db.transaction().execute(async (trx) => {
+    // Said in SQL: the dialect of the embedded database knows no access modes.
+    await sql`set transaction read only`.execute(trx);
+    await sql`
         select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('timezone', 'UTC', true),
           case when exists (select from pg_roles where rolname = 'bi_reader' and pg_has_role(oid, 'member') and has_schema_privilege(oid, 'bi', 'usage'))
             then set_config('role', 'bi_reader', true) end`.execute(trx);
-      // The line break ends a comment at the end of the question.
-      const { rows } = await sql<{ json: string; columns: string[]; cells: (string | null)[] }>`
+    // The line break ends a comment at the end of the question.
+    const { rows } = await sql<{ json: string; columns: string[]; cells: (string | null)[] }>`
         select q.json::text as json, array(select json_object_keys(q.json)) as columns,
           array(select value from json_each_text(q.json)) as cells
         from (select row_to_json(question) as json from (${sql.raw(question)}
         ) as question limit ${limit + 1}) q`
-        .execute(trx)
-        .catch((error: unknown) => {
-          throw explain(error, timeoutMs);
-        });
-      const shown = rows.slice(0, limit);
-      return {
-        columns: shown[0]?.columns ?? [],
-        rows: shown.map(({ cells }) => cells),
-        json: shown.map(({ json }) => json),
-        isCut: rows.length > limit,
-      };
-    });
+      .execute(trx)
+      .catch((error: unknown) => {
+        throw explain(error, timeoutMs);
+      });
+    const shown = rows.slice(0, limit);
+    return {
+      columns: shown[0]?.columns ?? [],
+      rows: shown.map(({ cells }) => cells),
+      json: shown.map(({ json }) => json),
+      isCut: rows.length > limit,
+    };
+  });
 }
 
 /** SQLSTATE query_canceled and insufficient_privilege. */

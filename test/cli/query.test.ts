@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { queryViews } from '../../src/report/query-views.ts';
+import { tellStory } from '../bi/story.ts';
+import { openWorkshop } from '../pipeline/workshop.ts';
+import { readEvents } from '../support/run-cli.ts';
+import { setup } from '../support/setup.ts';
+
+const limits = { limit: 10, timeoutMs: 30_000 };
+
+/** What would change something, or end the transaction that keeps it from doing so. */
+const NOT_QUESTIONS = [
+  'delete from ledger.attempts',
+  'update ops.runs set problem = null',
+  'drop view bi.orders',
+  'create table mine (n int)',
+  'select 1; drop view bi.orders',
+  'select 1; commit; drop view bi.orders',
+  'select 1) q; commit; drop view bi.orders; select * from (select 1',
+  'commit',
+  'set role postgres',
+  'with gone as (delete from ops.runs returning 1) select * from gone',
+  'select 1 into mine',
+  "select set_config('transaction_read_only', 'off', true), nextval('ops.runs_run_id_seq')",
+  '',
+  ';',
+];
+
+describe('a question', () => {
+  test('is answered with exact numbers, instants in UTC, and days as days', async () => {
+    const { db } = await setup();
+    const text = `select 12345678901234567890.1200::numeric as amount, '2026-04-01T00:30:00+02:00'::timestamptz as seen_at,
+      date '2026-04-01' as day_utc, null::text as nothing, true as is_so, 'a' as twice, 'b' as twice -- and a comment`;
+    const answer = await queryViews(db, { text, ...limits });
+    expect(answer.columns).toEqual(['amount', 'seen_at', 'day_utc', 'nothing', 'is_so', 'twice', 'twice']);
+    expect(answer.rows).toEqual([
+      ['12345678901234567890.1200', '2026-03-31T22:30:00+00:00', '2026-04-01', null, 'true', 'a', 'b'],
+    ]);
+    expect(answer.json[0]).toContain('"amount":12345678901234567890.1200');
+  });
+
+  test('gets so many rows as were asked for, and is told that there are more', async () => {
+    const { db } = await setup();
+    const ask = (limit: number) =>
+      queryViews(db, {
+        text: 'select n from generate_series(1, 5) n order by n desc;',
+        limit,
+        timeoutMs: 30_000,
+      });
+    expect(await ask(2)).toMatchObject({ rows: [['5'], ['4']], isCut: true });
+    expect(await ask(5)).toMatchObject({ isCut: false });
+    expect((await ask(5)).rows).toHaveLength(5);
+  });
+
+  test('that takes too long is given up', async () => {
+    const { db } = await setup();
+    await expect(
+      queryViews(db, { text: 'select pg_sleep(600)', limit: 1, timeoutMs: 20 }),
+    ).rejects.toMatchObject({
+      details: { code: 'query_failed', message: expect.stringContaining('longer than 0.02 s') },
+    });
+  });
+
+  test.each(NOT_QUESTIONS)('cannot change anything: %s', async (text) => {
+    const { db } = await setup();
+    await expect(queryViews(db, { text, ...limits })).rejects.toMatchObject({
+      details: { code: 'query_failed', exitCode: 2 },
+    });
+    expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
+  });
+
+  test('cannot change anything in the embedded database either', async () => {
+    const db = await connect({ url: '', embeddedFolder: 'memory' });
+    try {
+      await migrate(db);
+      await tellStory(db);
+      for (const text of NOT_QUESTIONS)
+        await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({
+          details: { code: 'query_failed' },
+        });
+      expect((await queryViews(db, { text: 'select * from bi.runs', ...limits })).rows).toHaveLength(2);
+    } finally {
+      await db.destroy();
+    }
+  });
+});
+
+describe('the command', () => {
+  test('shows a table, CSV or events, and a mistake with what Postgres says of it', async () => {
+    const shop = await openWorkshop();
+    await tellStory(shop.db);
+    const question =
+      'select brand_name, currency, accepted_amount from bi.brand_performance_daily order by currency';
+    const table = await shop.cli('query', question);
+    expect(table).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(table.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
+      'brand_name  currency  accepted_amount',
+      'Acme        EUR             1264.5000',
+      'Acme        USD                0.1000',
+      '',
+    ]);
+    expect((await shop.cli('query', question, '--csv')).stdout).toBe(
+      'brand_name,currency,accepted_amount\r\nAcme,EUR,1264.5000\r\nAcme,USD,0.1000\r\n',
+    );
+    const asEvents = await shop.cli('query', question, '--json', '--limit', '1');
+    expect(readEvents(asEvents)).toEqual([
+      { event: 'row', row: { brand_name: 'Acme', currency: 'EUR', accepted_amount: 1264.5 } },
+    ]);
+    expect(asEvents.stderr).toContain('there are more');
+    const mistaken = await shop.cli('query', 'select * from bi.oders');
+    expect(mistaken.exitCode).toBe(2);
+    expect(mistaken.stderr).toContain('relation "bi.oders" does not exist');
+    expect(mistaken.stderr).toContain('data-dictionary.md');
+  });
+});
