@@ -6,9 +6,9 @@ export type Reply = { readonly status: number; readonly body: string };
 
 export type FakeServiceOptions = {
   /** What it says to a batch; by default that it was queued. */
-  readonly onBatch?: (addresses: readonly string[], call: BatchCall) => Reply;
+  readonly onBatch?: (addresses: readonly string[], call: BatchCall) => Reply | Promise<Reply>;
   /** What it says of one customer; by default that there is no match. */
-  readonly onLookup?: (address: string) => Reply;
+  readonly onLookup?: (address: string) => Reply | Promise<Reply>;
 };
 
 export type BatchCall = { readonly brand_id: unknown; readonly source_type: unknown };
@@ -19,6 +19,8 @@ export type FakeService = {
   readonly batches: (readonly string[])[];
   readonly calls: BatchCall[];
   readonly lookups: string[];
+  /** From now on every batch, and every look-up, is answered so. */
+  behave(answer: () => Reply): void;
 };
 
 const QUEUED: Reply = { status: 200, body: '{"message":"contacts queued"}' };
@@ -26,7 +28,7 @@ const NO_MATCH: Reply = { status: 200, body: '{"is_influencer":false}' };
 
 /** The three operations that the customers job calls, with answers that a test decides: the sandbox refuses nobody. */
 export async function startFakeService(options: FakeServiceOptions = {}): Promise<FakeService> {
-  const { onBatch = () => QUEUED, onLookup = () => NO_MATCH } = options;
+  let { onBatch = () => QUEUED, onLookup = () => NO_MATCH } = options;
   const batches: (readonly string[])[] = [];
   const calls: BatchCall[] = [];
   const lookups: string[] = [];
@@ -59,7 +61,16 @@ export async function startFakeService(options: FakeServiceOptions = {}): Promis
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, batches, calls, lookups };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    batches,
+    calls,
+    lookups,
+    behave(answer) {
+      onBatch = answer;
+      onLookup = answer;
+    },
+  };
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

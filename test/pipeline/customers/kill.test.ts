@@ -1,0 +1,175 @@
+import pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { waitFor } from '../../support/wait-for.ts';
+import { startFakeService } from './fake-service.ts';
+import { type CustomersShop, countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Short, so that the next process need not wait long until the lease of a killed one is over. */
+const API = 'lease_seconds: 2\ntimeout_seconds: 1.5\nconcurrency: 4';
+const EMAILS = manyEmails(300);
+const BATCH = 20;
+
+/** Holds a table, so that whoever writes to it waits; outside of the suite's pool, since it holds a connection. */
+async function holdTable(databaseUrl: string, table: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => {});
+  await client.connect();
+  await client.query('begin');
+  await client.query(`lock table ${table} in share row exclusive mode`);
+  const release = () => client.end().catch(() => {});
+  onTestFinished(release);
+  return release;
+}
+
+/** How many others wait for a lock. */
+async function waiters(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ waiting: string }>(
+    "select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  await client.end();
+  return Number(rows[0]?.waiting);
+}
+
+/** Runs the job until no lease of the killed one keeps it from running. */
+async function identifyAgain(shop: CustomersShop) {
+  let run = await shop.identify();
+  await waitFor(async () => {
+    if (run.exitCode === 5) run = await shop.identify();
+    return run.exitCode !== 5;
+  });
+  return run;
+}
+
+/** Everybody was sent, nobody more often than those in flight at the kill, and the tables say so. */
+async function expectAllSubmitted(
+  shop: CustomersShop,
+  sent: readonly string[],
+  inFlight: number,
+): Promise<void> {
+  expect([...new Set(sent)].sort()).toEqual([...EMAILS].sort());
+  expect(sent.length - EMAILS.length).toBeLessThanOrEqual(inFlight * BATCH);
+  expect(await countContacts(shop.db)).toEqual({ submitted: EMAILS.length });
+  expect(await shop.db.selectFrom('intake.contacts').select('batch_id').execute()).toEqual([]);
+  const { rows } = await shop.db.executeQuery<{ most: number }>(
+    shop.db
+      .selectFrom('ledger.contacts')
+      .select((e) => e.fn.max('submissions').as('most'))
+      .compile(),
+  );
+  expect(rows).toEqual([{ most: 1 }]);
+}
+
+describe('killed, the run goes on, and nobody is lost or sent again but those in flight', () => {
+  it('while it stages: the file is read again from its beginning', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
+    shop.drop('1.csv', toCustomers(EMAILS));
+    const release = await holdTable(shop.databaseUrl, 'intake.contacts');
+    const killed = shop.startIdentifying();
+    await waitFor(async () => (await waiters(shop.databaseUrl)) > 0);
+    expect(await countContacts(shop.db)).toEqual({ staged: EMAILS.length });
+    killed.kill('SIGKILL');
+    await killed.ended;
+    await release();
+    expect(service.batches).toEqual([]);
+    expect((await identifyAgain(shop)).exitCode).toBe(0);
+    await expectAllSubmitted(shop, service.batches.flat(), 0);
+  });
+
+  it('after staging, before the first call: the batches wait for the next run', async () => {
+    const service = await startFakeService({
+      onBatch: () => (isWell ? QUEUED : { status: 429, body: '{"message":"slow down"}' }),
+    });
+    let isWell = false;
+    const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
+    shop.drop('1.csv', toCustomers(EMAILS));
+    const killed = shop.startIdentifying();
+    await waitFor(() => service.batches.length > 0);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    expect(await countContacts(shop.db)).toEqual({ staged: EMAILS.length });
+    isWell = true;
+    service.batches.length = 0;
+    expect((await identifyAgain(shop)).finished?.counts).toMatchObject({
+      files: 0,
+      submitted: EMAILS.length,
+    });
+    await expectAllSubmitted(shop, service.batches.flat(), 0);
+  });
+
+  it('during calls: those in flight are repeated', async () => {
+    const stalled: (() => void)[] = [];
+    const service = await startFakeService({
+      onBatch: () => (service.batches.length > 5 ? new Promise(() => stalled.push(() => {})) : QUEUED),
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
+    shop.drop('1.csv', toCustomers(EMAILS));
+    const killed = shop.startIdentifying();
+    await waitFor(() => stalled.length >= 2);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const taken = await shop.db.selectFrom('ledger.identify_batches').select('batch_id').execute();
+    const inFlight = service.batches.length - taken.length;
+    expect(inFlight).toBeLessThanOrEqual(4);
+    service.behave(() => QUEUED);
+    expect((await identifyAgain(shop)).exitCode).toBe(0);
+    await expectAllSubmitted(shop, service.batches.flat(), inFlight);
+  });
+
+  it('after the answer, before it is recorded: those are repeated', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
+    shop.drop('1.csv', toCustomers(EMAILS));
+    const release = await holdTable(shop.databaseUrl, 'ledger.identify_batches');
+    const killed = shop.startIdentifying();
+    await waitFor(async () => service.batches.length > 1 && (await waiters(shop.databaseUrl)) > 1);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    await release();
+    const inFlight = service.batches.length;
+    expect(inFlight).toBeLessThanOrEqual(4);
+    expect((await identifyAgain(shop)).exitCode).toBe(0);
+    await expectAllSubmitted(shop, service.batches.flat(), inFlight);
+  });
+
+  it('while it looks customers up: nobody is asked about again but those in flight', async () => {
+    const service = await startFakeService({
+      onLookup: () => (service.lookups.length > 10 ? new Promise(() => {}) : NO_MATCH),
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, api: API, job: 'lookup: real_time' });
+    shop.drop('1.csv', toCustomers(manyEmails(30)));
+    const killed = shop.startIdentifying();
+    await waitFor(() => service.lookups.length > 11);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    service.behave(() => QUEUED);
+    expect((await identifyAgain(shop)).finished?.counts).toMatchObject({ submitted: 30 });
+    expect(new Set(service.lookups).size).toBe(30);
+    expect(service.lookups.length).toBeLessThanOrEqual(30 + 4);
+  });
+
+  it('ends by itself on SIGTERM: what is in flight is finished, nothing is repeated', async () => {
+    const open: (() => void)[] = [];
+    const service = await startFakeService({
+      onBatch: () => new Promise((resolve) => open.push(() => resolve(QUEUED))),
+    });
+    const shop = await openCustomers({ serviceUrl: service.url, job: `batch_size: ${BATCH}` });
+    shop.drop('1.csv', toCustomers(EMAILS));
+    const ended = shop.startIdentifying();
+    await waitFor(() => open.length >= 2);
+    ended.kill('SIGTERM');
+    await waitFor(() => ended.stderr().includes('Finishing what is on its way'));
+    service.behave(() => QUEUED);
+    for (const answer of open) answer();
+    expect((await ended.ended).exitCode).toBe(130);
+    expect((await identifyAgain(shop)).exitCode).toBe(0);
+    await expectAllSubmitted(shop, service.batches.flat(), 0);
+  });
+});
+
+const QUEUED = { status: 200, body: '{"message":"queued"}' };
+const NO_MATCH = { status: 200, body: '{"is_influencer":false}' };
