@@ -2,7 +2,7 @@
  * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
  *
  *     npm run bench                 # everything, some ten minutes
- *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox, webhooks
+ *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox, views, webhooks
  */
 import { cpus } from 'node:os';
 import { measureIntake, measureMemory } from './intake.ts';
@@ -10,6 +10,7 @@ import type { Measurement } from './measure.ts';
 import { measurePosting } from './posting.ts';
 import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
 import { measureStart } from './start.ts';
+import { measureViews } from './views.ts';
 import { measureWebhooks } from './webhooks.ts';
 
 const MILLION = 1_000_000;
@@ -60,6 +61,11 @@ const benchmarks: readonly Benchmark[] = [
     name: 'webhooks',
     goal: '≥ 500 events a second stored',
     measure: async () => [await measureWebhooks({ events: 10_000, senders: 64, rounds: 5 })],
+  },
+  {
+    name: 'views of a million orders and 50,000 deals',
+    goal: '< 200 ms at the median for each',
+    measure: () => measureViews({ orders: MILLION, deals: 50_000, rounds: 9 }),
   },
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];

@@ -4,7 +4,6 @@
 do $roles$
 declare
   ours constant text[] := array['ops', 'intake', 'ledger', 'mirror', 'reporting'];
-  append_only constant text[] := array['ledger.attempts', 'ledger.answers', 'ledger.evidence', 'ledger.decisions', 'ledger.adjustments'];
   name text;
 begin
   if not exists (select from pg_roles where rolname = 'bi_reader') then
@@ -29,7 +28,8 @@ begin
     execute format('grant select, insert, update, delete on all tables in schema %I to influencer_sync_app', name);
     execute format('alter default privileges in schema %I grant select, insert, update, delete on tables to influencer_sync_app', name);
   end loop;
-  foreach name in array append_only loop
+  -- What a trigger keeps append-only needs no right to be changed either.
+  for name in select tgrelid::regclass::text from pg_trigger where tgname = 'append_only' loop
     execute 'revoke update, delete on ' || name || ' from influencer_sync_app';
   end loop;
   -- It looks up whether it has the schema it needs.

@@ -1146,7 +1146,7 @@ CREATE VIEW bi.doubts AS
     round((EXTRACT(epoch FROM (now() - COALESCE(first.claimed_at, e.state_changed_at))) / (3600)::numeric), 1) AS age_hours,
     (EXISTS ( SELECT
            FROM ledger.evidence v
-          WHERE ((v.order_id = e.order_id) AND (lower(COALESCE(v.order_platform, e.order_platform)) = lower(e.order_platform))))) AS is_evident
+          WHERE ((v.kind = 'webhook_order'::text) AND (v.order_id = e.order_id) AND (lower(COALESCE(v.order_platform, e.order_platform)) = lower(e.order_platform))))) AS is_evident
    FROM ((ledger.entries e
      LEFT JOIN ledger.attempts first ON (((first.entry_id = e.entry_id) AND (first.attempt = COALESCE(e.doubtful_attempt, e.attempt)))))
      LEFT JOIN intake.attributions a ON (((a.entry_id = e.entry_id) AND (a.job = e.job) AND (a.source = e.source))))
@@ -1961,7 +1961,10 @@ CREATE VIEW bi.runs AS
     ((counts ->> 'files'::text))::bigint AS files_read,
     ((counts ->> 'rows'::text))::bigint AS rows_read,
     ((counts ->> 'rejected_rows'::text))::bigint AS rejected_rows,
-    (((counts -> 'entries'::text) ->> 'accepted'::text))::bigint AS accepted_orders
+    (((counts -> 'entries'::text) ->> 'accepted'::text))::bigint AS accepted_orders,
+    ((counts ->> 'submitted'::text))::bigint AS submitted_customers,
+    (((counts -> 'lookups'::text) ->> 'influencers'::text))::bigint AS influencers_found,
+    (((counts -> 'deals'::text) ->> 'asked'::text))::bigint AS deals_read
    FROM ops.runs r;
 
 COMMENT ON VIEW bi.runs IS 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
@@ -1995,6 +1998,65 @@ COMMENT ON COLUMN bi.runs.rows_read IS 'Rows of them.';
 COMMENT ON COLUMN bi.runs.rejected_rows IS 'Of those: rows that could not be used.';
 
 COMMENT ON COLUMN bi.runs.accepted_orders IS 'Orders that the service accepted in this run; null for kinds that send none.';
+
+COMMENT ON COLUMN bi.runs.submitted_customers IS 'Customers that the service took in this run, to identify them; null for other kinds.';
+
+COMMENT ON COLUMN bi.runs.influencers_found IS 'Customers whom a look-up in real time found to be influencers; null for other kinds.';
+
+COMMENT ON COLUMN bi.runs.deals_read IS 'Deals that were read for the mirror; null for other kinds.';
+
+CREATE TABLE ops.slots (
+    job text NOT NULL,
+    slot timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))) STORED NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    losses integer DEFAULT 0 NOT NULL,
+    owner uuid,
+    run_id bigint,
+    not_before timestamp with time zone,
+    reason text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    settled_at timestamp with time zone,
+    CONSTRAINT done_has_run CHECK (((state <> 'done'::text) OR ((attempts > 0) AND (run_id IS NOT NULL)))),
+    CONSTRAINT not_done_says_why CHECK (((state <> ALL (ARRAY['failed'::text, 'skipped'::text, 'missed'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT running_has_an_owner CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
+    CONSTRAINT running_was_claimed CHECK (((state <> 'running'::text) OR ((attempts > 0) AND (started_at IS NOT NULL)))),
+    CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])) = (settled_at IS NOT NULL))),
+    CONSTRAINT slots_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT slots_check CHECK (((losses >= 0) AND (losses <= attempts))),
+    CONSTRAINT slots_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'due'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))),
+    CONSTRAINT what_did_not_run_was_not_claimed CHECK (((state <> ALL (ARRAY['waiting'::text, 'skipped'::text, 'missed'::text])) OR ((attempts = 0) AND (run_id IS NULL))))
+);
+
+COMMENT ON TABLE ops.slots IS 'One row for each moment at which a job''s schedule says that it runs. The truth about what ran by itself: each slot is run once, however many processes look.';
+
+COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.slots.slot IS 'The moment. Of a job that follows another: the moment of that one''s slot.';
+
+COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
+
+COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
+
+COMMENT ON COLUMN ops.slots.attempts IS 'How often it was begun: more than once when a process died or was stopped while it ran.';
+
+COMMENT ON COLUMN ops.slots.losses IS 'How often its process, or the database, was gone while it ran.';
+
+COMMENT ON COLUMN ops.slots.owner IS 'Process that runs it now, as its lease serve:<owner> names it.';
+
+COMMENT ON COLUMN ops.slots.run_id IS 'Its latest run.';
+
+COMMENT ON COLUMN ops.slots.not_before IS 'Rests until then before it is begun again.';
+
+COMMENT ON COLUMN ops.slots.reason IS 'Why it is where it is, in words.';
+
+COMMENT ON COLUMN ops.slots.created_at IS 'When it was noticed. Database clock.';
+
+COMMENT ON COLUMN ops.slots.started_at IS 'When it was begun last. Database clock.';
+
+COMMENT ON COLUMN ops.slots.settled_at IS 'When it was settled. Database clock.';
 
 CREATE TABLE reporting.refresh (
     only_row boolean DEFAULT true NOT NULL,
@@ -2038,6 +2100,9 @@ CREATE VIEW bi.run_health AS
     (l.status = 'lost'::text) AS is_lost,
     e.ready_orders,
     e.in_doubt_orders,
+    ( SELECT count(*) AS count
+           FROM ops.slots s
+          WHERE ((s.job = j.job) AND (s.state = 'missed'::text) AND (s.slot >= (now() - '7 days'::interval)))) AS missed_slots,
     ( SELECT refresh.refreshed_at
            FROM reporting.refresh) AS refreshed_at
    FROM (((jobs j
@@ -2055,7 +2120,10 @@ CREATE VIEW bi.run_health AS
             r.files_read,
             r.rows_read,
             r.rejected_rows,
-            r.accepted_orders
+            r.accepted_orders,
+            r.submitted_customers,
+            r.influencers_found,
+            r.deals_read
            FROM bi.runs r
           WHERE (r.job = j.job)
           ORDER BY r.run_id DESC
@@ -2101,6 +2169,8 @@ COMMENT ON COLUMN bi.run_health.is_lost IS 'Its last run says that it runs, and 
 COMMENT ON COLUMN bi.run_health.ready_orders IS 'Orders that wait to be sent, or are on their way.';
 
 COMMENT ON COLUMN bi.run_health.in_doubt_orders IS 'Orders in doubt, see bi.doubts.';
+
+COMMENT ON COLUMN bi.run_health.missed_slots IS 'Moments of the last 7 days at which its schedule says that it runs, and nothing ran.';
 
 COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
 
@@ -3284,59 +3354,6 @@ COMMENT ON COLUMN ops.schedules.job IS 'Name of the job in pipeline.yaml.';
 COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and with this instant are accounted for; what comes after it has not come yet, or came while nothing ran.';
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
-
-CREATE TABLE ops.slots (
-    job text NOT NULL,
-    slot timestamp with time zone NOT NULL,
-    state text NOT NULL,
-    is_settled boolean GENERATED ALWAYS AS ((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))) STORED NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    losses integer DEFAULT 0 NOT NULL,
-    owner uuid,
-    run_id bigint,
-    not_before timestamp with time zone,
-    reason text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    started_at timestamp with time zone,
-    settled_at timestamp with time zone,
-    CONSTRAINT done_has_run CHECK (((state <> 'done'::text) OR ((attempts > 0) AND (run_id IS NOT NULL)))),
-    CONSTRAINT not_done_says_why CHECK (((state <> ALL (ARRAY['failed'::text, 'skipped'::text, 'missed'::text])) OR (reason IS NOT NULL))),
-    CONSTRAINT running_has_an_owner CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
-    CONSTRAINT running_was_claimed CHECK (((state <> 'running'::text) OR ((attempts > 0) AND (started_at IS NOT NULL)))),
-    CONSTRAINT settled_says_when CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])) = (settled_at IS NOT NULL))),
-    CONSTRAINT slots_attempts_check CHECK ((attempts >= 0)),
-    CONSTRAINT slots_check CHECK (((losses >= 0) AND (losses <= attempts))),
-    CONSTRAINT slots_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'due'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text, 'missed'::text]))),
-    CONSTRAINT what_did_not_run_was_not_claimed CHECK (((state <> ALL (ARRAY['waiting'::text, 'skipped'::text, 'missed'::text])) OR ((attempts = 0) AND (run_id IS NULL))))
-);
-
-COMMENT ON TABLE ops.slots IS 'One row for each moment at which a job''s schedule says that it runs. The truth about what ran by itself: each slot is run once, however many processes look.';
-
-COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
-
-COMMENT ON COLUMN ops.slots.slot IS 'The moment. Of a job that follows another: the moment of that one''s slot.';
-
-COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
-
-COMMENT ON COLUMN ops.slots.is_settled IS 'done, failed, skipped or missed: nothing is to be done.';
-
-COMMENT ON COLUMN ops.slots.attempts IS 'How often it was begun: more than once when a process died or was stopped while it ran.';
-
-COMMENT ON COLUMN ops.slots.losses IS 'How often its process, or the database, was gone while it ran.';
-
-COMMENT ON COLUMN ops.slots.owner IS 'Process that runs it now, as its lease serve:<owner> names it.';
-
-COMMENT ON COLUMN ops.slots.run_id IS 'Its latest run.';
-
-COMMENT ON COLUMN ops.slots.not_before IS 'Rests until then before it is begun again.';
-
-COMMENT ON COLUMN ops.slots.reason IS 'Why it is where it is, in words.';
-
-COMMENT ON COLUMN ops.slots.created_at IS 'When it was noticed. Database clock.';
-
-COMMENT ON COLUMN ops.slots.started_at IS 'When it was begun last. Database clock.';
-
-COMMENT ON COLUMN ops.slots.settled_at IS 'When it was settled. Database clock.';
 
 CREATE TABLE ops.webhook_events (
     event_id bigint NOT NULL,

@@ -11,7 +11,8 @@ create view bi.runs as
     r.exit_code, r.status = 'ok' as is_ok, r.problem,
     (r.counts ->> 'files')::bigint as files_read, (r.counts ->> 'rows')::bigint as rows_read,
     (r.counts ->> 'rejected_rows')::bigint as rejected_rows,
-    (r.counts -> 'entries' ->> 'accepted')::bigint as accepted_orders
+    (r.counts -> 'entries' ->> 'accepted')::bigint as accepted_orders, (r.counts ->> 'submitted')::bigint as submitted_customers,
+    (r.counts -> 'lookups' ->> 'influencers')::bigint as influencers_found, (r.counts -> 'deals' ->> 'asked')::bigint as deals_read
   from ops.runs r;
 comment on view bi.runs is 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
 comment on column bi.runs.run_id is 'Key of the row. Counts up.';
@@ -29,6 +30,10 @@ comment on column bi.runs.files_read is 'Exports read; null for kinds that read 
 comment on column bi.runs.rows_read is 'Rows of them.';
 comment on column bi.runs.rejected_rows is 'Of those: rows that could not be used.';
 comment on column bi.runs.accepted_orders is 'Orders that the service accepted in this run; null for kinds that send none.';
+
+comment on column bi.runs.submitted_customers is 'Customers that the service took in this run, to identify them; null for other kinds.';
+comment on column bi.runs.influencers_found is 'Customers whom a look-up in real time found to be influencers; null for other kinds.';
+comment on column bi.runs.deals_read is 'Deals that were read for the mirror; null for other kinds.';
 
 create view bi.run_amounts as
   select r.run_id, r.job, r.started_at, a.currency, a.accepted as accepted_amount
@@ -53,6 +58,8 @@ create view bi.run_health as
     (select count(*) from ops.runs f
       where f.job = j.job and f.run_id > coalesce(k.run_id, 0) and f.status in ('failed', 'interrupted')) as failures_since_ok,
     l.status = 'running' as is_running, l.status = 'lost' as is_lost, e.ready_orders, e.in_doubt_orders,
+    (select count(*) from ops.slots s
+      where s.job = j.job and s.state = 'missed' and s.slot >= now() - interval '7 days') as missed_slots,
     (select refreshed_at from reporting.refresh) as refreshed_at
   from jobs j
   cross join lateral (select * from bi.runs r where r.job = j.job order by r.run_id desc limit 1) l
@@ -81,4 +88,5 @@ comment on column bi.run_health.is_running is 'It is at work now.';
 comment on column bi.run_health.is_lost is 'Its last run says that it runs, and its process gives no sign of life.';
 comment on column bi.run_health.ready_orders is 'Orders that wait to be sent, or are on their way.';
 comment on column bi.run_health.in_doubt_orders is 'Orders in doubt, see bi.doubts.';
+comment on column bi.run_health.missed_slots is 'Moments of the last 7 days at which its schedule says that it runs, and nothing ran.';
 comment on column bi.run_health.refreshed_at is 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';

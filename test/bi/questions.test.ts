@@ -40,7 +40,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'influencers-without-a-deal': [
     ['Acme', 'tiktok', 'new.nora', '12000', 'true', '3', '120.5000', 'EUR', 'https://social.test/new.nora'],
   ],
-  'job-health': [['attribute-orders', 'lost', 'TIME', SOME, '0', 'false', 'true', '1', '2']],
+  'job-health': [['attribute-orders', 'lost', 'TIME', SOME, '0', 'false', 'true', '0', '1', '2']],
   'last-night': [
     ['2', 'attribute-orders', 'lost', 'TIME', null, null, null, null, null],
     ['1', 'attribute-orders', 'ok', 'TIME', '3600.000', null, null, '2', null],

@@ -162,6 +162,7 @@ describe('influencer_sync_app', () => {
       'truncate ledger.entries',
       'delete from ledger.attempts',
       "update ledger.decisions set reason = 'other'",
+      'delete from ledger.seeds',
       'delete from public.influencer_sync_migrations',
     ])
       await expect(app.ask(statement), statement).rejects.toThrow(/permission denied|must be owner/);
