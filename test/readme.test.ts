@@ -30,8 +30,9 @@ const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', {
 /** What is not copied: what a clone would not have, and the packages, which are linked. */
 const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage'];
 
-/** The port of the documents; another takes its place, so that whatever uses it here is left alone. */
+/** The ports of the documents; others take their place, so that whatever uses them here is left alone. */
 const PORT_IN_DOCUMENTS = /\b4010\b/g;
+const SERVE_PORT_IN_DOCUMENTS = /\b4080\b/g;
 
 /** They are what runs this test, or what `.ci/run` runs beside it. */
 const NPM = `#!/bin/sh
@@ -44,10 +45,12 @@ describe.each(DOCUMENTS)('%s', (document) => {
   const servers: ChildProcess[] = [];
   let clone = '';
   let port = 0;
+  let servePort = 0;
 
   beforeAll(async () => {
     clone = makeClone();
     port = await findFreePort();
+    servePort = await findFreePort();
   });
   afterAll(() => {
     for (const { pid } of servers) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -56,7 +59,9 @@ describe.each(DOCUMENTS)('%s', (document) => {
 
   for (const block of blocks) {
     it(`line ${block.line} works: ${block.title}`, async () => {
-      const script = block.script.replaceAll(PORT_IN_DOCUMENTS, String(port));
+      const script = block.script
+        .replaceAll(PORT_IN_DOCUMENTS, String(port))
+        .replaceAll(SERVE_PORT_IN_DOCUMENTS, String(servePort));
       const env = await startStandIns(block, clone);
       if (block.isServer) servers.push(await startServer(script, clone, port));
       if (block.isServer) return;

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** What `serve` takes to end at most, unless the configuration says otherwise. */
+function graceSeconds(): number {
+  return loadConfig(join(ROOT, 'config/pipeline.yaml'), {}).serve.graceSeconds;
+}
+
+it('the image serves by default, and its health check asks /healthz', async () => {
+  const dockerfile = read('Dockerfile').replaceAll('\\\n', '');
+  expect(dockerfile).toMatch(/^CMD \["serve"\]$/m);
+  expect(dockerfile).toMatch(/^EXPOSE 4080/m);
+  const [, command = ''] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [program, ...args] = JSON.parse(command) as string[];
+  expect(program).toBe('node');
+
+  let isWell = true;
+  const server = createServer((request, response) => {
+    response.writeHead(isWell && request.url === '/healthz' ? 200 : 500).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const port = String((server.address() as AddressInfo).port);
+  async function check(): Promise<unknown> {
+    const child = spawn(
+      process.execPath,
+      args.map((arg) => arg.replace('4080', port)),
+    );
+    return (await once(child, 'exit'))[0];
+  }
+  expect(await check()).toBe(0);
+  isWell = false;
+  expect(await check()).toBe(1);
+});
+
+it('compose gives serve longer to end than it takes, and keeps what must last', () => {
+  const { services, volumes } = parse(read('deploy/compose.yaml')) as {
+    services: Record<
+      string,
+      { stop_grace_period?: string; build?: string; volumes: string[]; ports?: string[] }
+    >;
+    volumes: Record<string, null>;
+  };
+  const service = services['influencer-sync'];
+  expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
+  expect(existsSync(join(ROOT, 'deploy', service?.build ?? '', 'Dockerfile'))).toBe(true);
+  expect(service?.volumes).toContainEqual('spool:/config/.data');
+  expect(service?.ports).toContainEqual('127.0.0.1:4080:4080');
+  expect(Object.keys(volumes)).toEqual(['spool', 'postgres']);
+});
+
+it('the systemd unit starts serve, gives it longer to end than it takes, and does not restart a mistake', () => {
+  const lines = read('deploy/influencer-sync.service').split('\n');
+  const unit = Object.fromEntries(
+    lines
+      .filter((line) => /^\w+=/.test(line))
+      .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
+  ) as Record<string, string>;
+  const [, checkout = '', main = '', command] = unit.ExecStart?.match(/(\/opt\/[\w-]+)\/(\S+) (\w+)$/) ?? [];
+  expect([checkout, command]).toEqual([unit.WorkingDirectory, 'serve']);
+  expect(existsSync(join(ROOT, main))).toBe(true);
+  expect(Number(unit.TimeoutStopSec)).toBeGreaterThan(graceSeconds());
+  expect(unit.RestartPreventExitStatus).toBe('2');
+});
+
+it('the jobs that docs/scheduling.md shows are a configuration', () => {
+  const [, jobs = ''] = /```yaml\n(jobs:\n[\s\S]*?)```/.exec(read('docs/scheduling.md')) ?? [];
+  const folder = makeTestFolder();
+  writeFileSync(join(folder, 'codes.csv'), '');
+  const sources = 'sources:\n  shop-orders: {uri: ./x/, layout: shopify-orders, order_platform: shopify}\n';
+  writeFileSync(join(folder, 'pipeline.yaml'), sources + jobs);
+  expect(loadConfig(join(folder, 'pipeline.yaml'), {}).jobs).toMatchObject({
+    'attribute-orders': { schedule: '5 * * * *', deadlineMinutes: 50 },
+    'mirror-account': { schedule: '30 2 * * *', timeZone: 'Europe/Amsterdam' },
+  });
+});
