@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import { layoutFor } from '../../src/map/layout-for.ts';
+import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
+import { type MapContactsOptions, mapContacts } from '../../src/map/map-contacts.ts';
+import type { PassedOver, StatedContact } from '../../src/model/contact.ts';
+import type { RejectedRow } from '../../src/model/record.ts';
+import { parseCsv } from '../../src/parse/parse-csv.ts';
+import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
+
+type Mapped = {
+  contacts: StatedContact[];
+  rejected: RejectedRow[];
+  passedOver: Record<PassedOver, number>;
+  rowsRead: number;
+};
+
+/** Everything that comes of a text; hashes are the folded addresses, so that a test can read them. */
+async function mapText(
+  layoutName: string,
+  lines: readonly string[],
+  options: Partial<MapContactsOptions> = {},
+): Promise<Mapped> {
+  const layout = loadLayout(layoutName);
+  const mapped: Mapped = {
+    contacts: [],
+    rejected: [],
+    passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+    rowsRead: 0,
+  };
+  const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
+  const batches = mapContacts(parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), {
+    layout,
+    source: { currency: null },
+    consent: 'not_refused',
+    hashOf: (folded) => folded,
+    ...options,
+  });
+  for await (const batch of batches) {
+    mapped.contacts.push(...batch.contacts);
+    mapped.rejected.push(...batch.rejected);
+    mapped.rowsRead += batch.rowsRead;
+    for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
+      mapped.passedOver[reason] += batch.passedOver[reason];
+  }
+  const unsubscribed = mapped.contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
+  const { no_address, no_consent } = mapped.passedOver;
+  expect(mapped.passedOver.unsubscribed).toBe(unsubscribed);
+  expect(mapped.rowsRead).toBe(mapped.contacts.length + no_address + no_consent + mapped.rejected.length);
+  return mapped;
+}
+
+/** `address orders spent` of each contact, those who have unsubscribed with a minus. */
+function facts({ contacts }: Mapped): string[] {
+  return contacts.map(({ address, isUnsubscribed, ordersCount, spent }) =>
+    `${isUnsubscribed ? '-' : ''}${address} ${ordersCount ?? ''} ${spent ?? ''}`.trimEnd(),
+  );
+}
+
+test('shopify-customers: apostrophes, BOM-less CRLF, who has not accepted, who has only a phone', async () => {
+  const mapped = await mapText('shopify-customers', [
+    'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Default Address Company,Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tax Exempt,Tags',
+    `'9013808660771,Ann,A,ann@example.com,yes,,'+31612345678,no,"1,120.50",3,,no,"vip, new"`,
+    `'9013808660772,Bob,B,'bob@example.com,yes,,,yes,0.00,0,,no,`,
+    `'9013808660773,Cy,C,cy@example.com,no,,,no,5.00,1,,no,`,
+    `'9013808660774,Di,D,,yes,,'+44,yes,5.00,1,,no,`,
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com 3 1120.50', 'bob@example.com 0 0.00']);
+  expect(mapped.passedOver).toEqual({ no_address: 1, no_consent: 1, unsubscribed: 0 });
+});
+
+test('shopify-customers: the older header', async () => {
+  const mapped = await mapText('shopify-customers', [
+    'First Name,Last Name,Email,Company,Address1,Zip,Phone,Accepts Marketing,Total Spent,Total Orders,Tags,Note,Tax Exempt',
+    "Ann,A,ann@example.com,,Street 1,'01234,,yes,10.00,2,,,no",
+    "Cy,C,cy@example.com,,Street 1,'01234,,no,10.00,2,,,no",
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com 2 10.00']);
+});
+
+test('woocommerce-customers: orders and total spend, symbols, nothing about consent', async () => {
+  const lines = [
+    'Name,Username,Last Active,Sign Up,Email,Orders,Total Spend,AOV,Country / Region',
+    'Ann A,ann,2026-04-01,2025-01-01,ann@example.com,4,"€1,204.00",€301.00,NL',
+  ];
+  expect(facts(await mapText('woocommerce-customers', lines))).toEqual(['ann@example.com 4 1204.00']);
+  expect((await mapText('woocommerce-customers', lines, { consent: 'required' })).passedOver).toMatchObject({
+    no_consent: 1,
+  });
+});
+
+test('mailchimp: members, with tags that are quoted twice', async () => {
+  const mapped = await mapText('mailchimp', [
+    'Email Address,First Name,Last Name,MEMBER_RATING,OPTIN_TIME,OPTIN_IP,CONFIRM_TIME,LAST_CHANGED,LEID,EUID,NOTES,TAGS',
+    'ann@example.com,Ann,A,2,2025-01-01 10:00:00,,2025-01-01 10:00:00,2025-01-01 10:00:00,1,e1,,"""VIP"",""Blog"""',
+    'bob@example.com,Bob,B,2,,,,2025-01-01 10:00:00,2,e2,,',
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com', 'bob@example.com']);
+});
+
+test('mailchimp: the files of unsubscribed and cleaned contacts', async () => {
+  const unsubscribed = await mapText('mailchimp', [
+    'Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON,TAGS',
+    'ann@example.com,Ann,2025-01-01 10:00:00,2025-02-01 10:00:00,Spring,NORMAL,"""VIP"""',
+  ]);
+  expect(facts(unsubscribed)).toEqual(['-ann@example.com']);
+  const cleaned = await mapText('mailchimp', [
+    'Email,CLEAN_TIME,CLEAN_CAMPAIGN_TITLE',
+    'bob@example.com,2025-02-01 10:00:00,x',
+  ]);
+  expect(facts(cleaned)).toEqual(['-bob@example.com']);
+});
+
+test('brevo: semicolons and blacklisted contacts', async () => {
+  const mapped = await mapText('brevo', [
+    'CONTACT ID;EMAIL;FIRSTNAME;EMAIL_BLACKLISTED;SMS_BLACKLISTED;ADDED_TIME',
+    '1;ann@example.com;Ann;false;false;01-02-2026 10:00',
+    '2;bob@example.com;Bob;true;false;01-02-2026 10:00',
+    '3;cy@example.com;Cy;Yes;false;01-02-2026 10:00',
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com', '-bob@example.com', '-cy@example.com']);
+});
+
+test('klaviyo: both names of the column, consent and suppressions', async () => {
+  const mapped = await mapText('klaviyo', [
+    'Email,First Name,Email Marketing Consent,Email Suppressions,Historic Number Of Orders',
+    'ann@example.com,Ann,SUBSCRIBED,,3',
+    'bob@example.com,Bob,NEVER_SUBSCRIBED,,0',
+    'cy@example.com,Cy,UNSUBSCRIBED,,1',
+    'di@example.com,Di,SUBSCRIBED,"[HARD_BOUNCE]",1',
+    'ed@example.com,Ed,,,',
+  ]);
+  expect(facts(mapped)).toEqual([
+    'ann@example.com 3',
+    '-cy@example.com 1',
+    '-di@example.com 1',
+    'ed@example.com',
+  ]);
+  expect(mapped.passedOver.no_consent).toBe(1);
+  expect(facts(await mapText('klaviyo', ['Email Address,City', 'ann@example.com,Oslo']))).toEqual([
+    'ann@example.com',
+  ]);
+});
+
+test('hubspot: the column is found by its name, not by a word "email" elsewhere', async () => {
+  const mapped = await mapText('hubspot', [
+    'Record ID,First Name,channel,Preferred contact,Email,Unsubscribed from all email,"Company, name"',
+    '1,Ann,email,ann-old@example.com,ann@example.com,,"Acme, Inc."',
+    '2,Bob,email,,bob@example.com,true,',
+    '3,Cy,email,,,false,',
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com', '-bob@example.com']);
+  expect(mapped.passedOver.no_address).toBe(1);
+});
+
+test('a column whose header only contains the word is not taken for it', async () => {
+  await expect(mapText('hubspot', ['Record ID,channel,Email opt-in', '1,email,yes'])).rejects.toMatchObject({
+    reason: { code: 'header_mismatch' },
+  });
+});
+
+test('generic-customers: consent, as the job needs it', async () => {
+  const lines = [
+    'email,consent,unsubscribed,orders_count,total_spent,currency',
+    'a@example.com,yes,,1,10.00,EUR',
+    'b@example.com,,,x,not money,EUR',
+    'c@example.com,no,,,,',
+    'd@example.com,yes,yes,,,',
+  ];
+  const withRule = async (consent: MapContactsOptions['consent']) =>
+    facts(await mapText('generic-customers', lines, { consent }));
+  expect(await withRule('not_refused')).toEqual(['a@example.com 1 10.00', 'b@example.com', '-d@example.com']);
+  expect(await withRule('required')).toEqual(['a@example.com 1 10.00', '-d@example.com']);
+  expect(await withRule('ignored')).toEqual([
+    'a@example.com 1 10.00',
+    'b@example.com',
+    'c@example.com',
+    'd@example.com',
+  ]);
+});
+
+test('shopify-orders: line items name nobody, whatever they repeat; codes are seen', async () => {
+  const mapped = await mapText('shopify-orders', [
+    'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Discount Code,Created at,Lineitem name,Id',
+    '#1001,ann@example.com,paid,yes,EUR,10.00,ANN10,2026-04-10 11:11:26 +0200,Mug,1',
+    '#1001,ann@example.com,,,,,,,Bowl,',
+    '#1002,bob@example.com,paid,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,2',
+    '#1002,bob@example.com,,,,,,,Bowl,',
+    '#1003,,paid,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,3',
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com']);
+  expect(mapped.contacts[0]?.boughtWithCode).toBe(true);
+  expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0 });
+});
+
+test('what is no address is rejected with its line and column, and nobody can be reached by what is shown of it', async () => {
+  const { rejected } = await mapText('generic-customers', [
+    'email',
+    'Jane Doe',
+    'jane@example',
+    '"jane@example.com, x@y.example"',
+  ]);
+  expect(rejected).toMatchObject([
+    { code: 'bad_address', line: 2, record: 1, column: 'email', value: 'J*** ***' },
+    { code: 'bad_address', line: 3, record: 2, column: 'email' },
+    { code: 'bad_address', line: 4, record: 3, reason: expect.stringContaining('more than one') },
+  ]);
+  expect(JSON.stringify(rejected.map(({ value }) => value))).not.toMatch(/jane|doe|example/i);
+});
+
+test('every layout can be read for orders or for customers, and is tested here or in layouts.test.ts', () => {
+  const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'contacts') !== null);
+  expect(ofCustomers.map(({ name }) => name)).toEqual([
+    'bigcommerce-orders',
+    'brevo',
+    'generic',
+    'generic-customers',
+    'hubspot',
+    'klaviyo',
+    'magento-orders',
+    'mailchimp',
+    'shopify-customers',
+    'shopify-orders',
+    'squarespace-orders',
+    'woocommerce-customers',
+    'woocommerce-orders',
+  ]);
+  for (const layout of loadLayouts())
+    expect(layoutFor(layout, 'orders') ?? layoutFor(layout, 'contacts'), layout.name).not.toBeNull();
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { contactHasher, fingerprintOf } from '../../src/map/contact-hash.ts';
+import { foldAddress, parseAddress } from '../../src/map/parse-address.ts';
+
+describe('an address', () => {
+  test.each([
+    ['jane@example.com', 'jane@example.com'],
+    ['  Jane.Doe@EXAMPLE.Com\t', 'Jane.Doe@example.com'],
+    ["'jane@example.com", 'jane@example.com'],
+    ["O'Brien+news@ex-ample.co.uk", "O'Brien+news@ex-ample.co.uk"],
+    ['jane@münchen.example', 'jane@xn--mnchen-3ya.example'],
+    ['jane@MÜNCHEN.example', 'jane@xn--mnchen-3ya.example'],
+    ['ｊａｎｅ＠example.com', 'jane@example.com'],
+    ['ja\u200bne@exam\u00adple.com\u00a0', 'jane@example.com'],
+    ['jose\u0301@example.com', 'jos\u00e9@example.com'],
+    ['', ''],
+    [' \u00a0 ', ''],
+  ])('%j is read as %j', (cell, address) => {
+    expect(parseAddress(cell)).toBe(address);
+  });
+
+  test.each([
+    'jane',
+    'jane@',
+    '@example.com',
+    'jane@example',
+    'jane@localhost',
+    'jane@example..com',
+    'jane@-example.com',
+    'jane@1.2.3.4',
+    'jane@[1.2.3.4]',
+    'ja ne@example.com',
+    'jane@exa mple.com',
+    'jane.@example.com',
+    '.jane@example.com',
+    'ja..ne@example.com',
+    'jane@@example.com',
+    'Jane <jane@example.com>',
+    'jane@example.com; joe@example.com',
+    'jane@example.com,joe@example.com',
+    `${'x'.repeat(65)}@example.com`,
+    `jane@${'x'.repeat(64)}.com`,
+    `jane@${'example.'.repeat(40)}com`,
+    'N/A',
+    '0',
+  ])('%j is none', (cell) => {
+    expect(parseAddress(cell)).toMatchObject({ code: 'bad_address' });
+  });
+});
+
+test('a hash tells brands, keys and people apart, and not the case of letters', () => {
+  const hashOf = contactHasher('a key of thirty-two characters !!', '4819');
+  const hash = hashOf(foldAddress('Jane@example.com'));
+  expect(hash).toMatch(/^[0-9a-f]{32}$/);
+  expect(hashOf(foldAddress('jANE@example.com'))).toBe(hash);
+  expect(hashOf('joe@example.com')).not.toBe(hash);
+  expect(contactHasher('a key of thirty-two characters !!', '5207')('jane@example.com')).not.toBe(hash);
+  expect(contactHasher('another key of thirty characters', '4819')('jane@example.com')).not.toBe(hash);
+  expect(fingerprintOf('a')).not.toBe(fingerprintOf('b'));
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { classifyRepeatable, readBatchAnswer, readLookupAnswer } from '../../src/post/classify-repeatable.ts';
+import { readProfile } from '../../src/post/read-profile.ts';
+import { withoutAddresses } from '../../src/post/without-addresses.ts';
+
+const answer = (status: number, text: string, headers = {}) =>
+  ({ kind: 'answer', status, text, headers }) as const;
+
+describe('what an exchange means for a batch of customers', () => {
+  test.each([
+    ['queued', answer(200, '{"message":"queued"}'), { kind: 'accepted' }],
+    ['queued, with success', answer(200, '{"message":"queued","success":true}'), { kind: 'accepted' }],
+    [
+      'a 2xx that says no',
+      answer(200, '{"message":"too many","success":false}'),
+      { kind: 'rejected', message: 'too many' },
+    ],
+    ['a page', answer(200, '<html>'), { kind: 'in_doubt' }],
+    ['nothing', answer(200, ''), { kind: 'in_doubt' }],
+    ['a list', answer(200, '[]'), { kind: 'in_doubt' }],
+    ['a refusal', answer(422, '{"error":"bad"}'), { kind: 'rejected', message: 'bad', stopsLane: false }],
+    ['a refusal without words', answer(413, ''), { kind: 'rejected', message: 'HTTP 413' }],
+    ['a refused key', answer(401, '{"message":"key"}'), { kind: 'rejected', stopsLane: true }],
+    ['a conflict', answer(409, '{"message":"no"}'), { kind: 'rejected' }],
+    ['a server error', answer(500, '{"message":"oops"}'), { kind: 'in_doubt' }],
+    ['a redirect', answer(302, ''), { kind: 'in_doubt' }],
+    ['too many', answer(429, '', { 'retry-after': '3' }), { kind: 'throttled', retryAfterMs: 3_000 }],
+    ['a lost answer', { kind: 'failure', written: true, reason: 'reset' } as const, { kind: 'in_doubt' }],
+    [
+      'no connection',
+      { kind: 'failure', written: false, reason: 'refused' } as const,
+      { kind: 'not_written' },
+    ],
+  ])('%s', (_what, exchange, outcome) => {
+    expect(classifyRepeatable(exchange, readBatchAnswer, new Date(0))).toMatchObject(outcome);
+  });
+
+  test('any JSON, and nothing at all, answers a look-up; a page does not', () => {
+    for (const text of ['', 'null', '[]', '{}', '{"is_influencer":false}'])
+      expect(classifyRepeatable(answer(200, text), readLookupAnswer, new Date(0)).kind).toBe('accepted');
+    expect(classifyRepeatable(answer(200, '<html>'), readLookupAnswer, new Date(0)).kind).toBe('in_doubt');
+  });
+});
+
+describe('a profile', () => {
+  test.each([
+    '',
+    'null',
+    '[]',
+    '{}',
+    '"none"',
+    '{"is_influencer":false,"username":"x"}',
+    '{"is_influencer":null}',
+    '{"message":"not found"}',
+    '{"is_influencer":"false"}',
+  ])('%s is no match', (text) => {
+    expect(readProfile(text)).toBeNull();
+  });
+
+  test('is read tolerantly: what has another form than expected is left out', () => {
+    expect(
+      readProfile(
+        '{"is_influencer":true,"type":"tiktok","user_id":77,"username":"mia","followers":"many","is_verified":"no","url":{},"picture":null}',
+      ),
+    ).toEqual({
+      platform: 'tiktok',
+      userId: '77',
+      username: 'mia',
+      followers: null,
+      isVerified: false,
+      profileUrl: null,
+      pictureUrl: null,
+    });
+    expect(readProfile('{"is_influencer":true}')).toMatchObject({ username: null });
+    expect(readProfile('{"username":"mia","followers":"1200"}')).toMatchObject({ followers: 1_200 });
+  });
+
+  test('never holds an address', () => {
+    expect(JSON.stringify(readProfile('{"is_influencer":true,"username":"mia@example.com"}'))).not.toContain(
+      'mia@',
+    );
+  });
+});
+
+test('what a service says is kept without the names of those it talks about', () => {
+  const addresses = ['jane.doe@example.com', "O'Brien@example.com", '_x_@example.com'];
+  expect(withoutAddresses(`mailbox "Jane.Doe" (o'brien), x: not allowed`, addresses)).toBe(
+    'mailbox "***" (***), ***: not allowed',
+  );
+  expect(withoutAddresses('Brand not found', addresses)).toBe('Brand not found');
+});
