@@ -1,14 +1,31 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyViews } from '../../src/db/apply-views.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { HASH_KEY, toCustomers } from '../pipeline/customers/story.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { type Stage, setup } from '../support/setup.ts';
 
 const ROLES = readFileSync(new URL('../../sql/roles.sql', import.meta.url), 'utf8');
+
+const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status
+1,20.00,EUR,MIA10,2026-04-01T10:00:00Z,paid
+2,30.00,EUR,,2026-04-01T10:00:00Z,paid
+`;
+
+const EVERY_KIND = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  customers: {uri: ./customers/, layout: generic-customers}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  customers: {kind: identify-customers, source: customers, brand_id: 4819}
+  mirror: {kind: mirror-account}
+`;
 
 type Login = { readonly url: string; ask(statement: string): Promise<readonly Record<string, unknown>[]> };
 
@@ -117,34 +134,26 @@ describe('bi_reader', () => {
 });
 
 describe('influencer_sync_app', () => {
-  test('runs a whole job', async () => {
-    const shop = await openWorkshop();
+  test('runs jobs of every kind', async () => {
+    const shop = await openWorkshop({ flow: EVERY_KIND, env: { CONTACT_HASH_KEY: HASH_KEY } });
     const { app } = await makeRoles(shop);
     shop.env.DATABASE_URL = app.url;
-    shop.drop(
-      'orders.csv',
-      'order_id,order_revenue,currency,discount_codes,placed_at,status\n1,20.00,EUR,MIA10,2026-04-01T10:00:00Z,paid\n2,30.00,EUR,,2026-04-01T10:00:00Z,paid\n',
-    );
-    const first = await shop.run();
-    expect(first.stderr).not.toContain('permission denied');
-    expect(first).toMatchObject({
-      exitCode: 0,
-      finished: { counts: { orders: 2, entries: { accepted: 1 } } },
-    });
-    expect(await shop.run()).toMatchObject({
-      exitCode: 0,
-      finished: { counts: { entries: { already: 1 } } },
-    });
+    shop.drop('orders.csv', ORDERS);
+    mkdirSync(join(shop.folder, 'customers'));
+    shop.write('customers/customers.csv', toCustomers(['jane@example.com', 'joe@example.com']));
+    for (const round of ['first', 'second'])
+      for (const job of ['orders', 'customers', 'mirror']) {
+        const { exitCode, stderr } = await shop.cli('run', job);
+        expect({ exitCode, stderr }, `${job}, ${round} time`).toMatchObject({ exitCode: 0 });
+      }
     expect(await shop.truth()).toEqual(['1']);
-    const { exitCode, stdout } = await shop.cli(
+    const { stdout } = await shop.cli(
       'query',
-      'select order_id, standing from bi.orders_attributed',
+      `select (select count(*) from bi.orders_attributed where is_accepted) as accepted, (select count(*) from bi.deals) as deals,
+        (select max(submitted_customers) from bi.runs) as submitted`,
       '--csv',
     );
-    expect({ exitCode, stdout }).toEqual({
-      exitCode: 0,
-      stdout: 'order_id,standing\r\n1,accepted\r\n2,organic\r\n',
-    });
+    expect(stdout).toBe('accepted,deals,submitted\r\n1,3,2\r\n');
   });
 
   test('cannot change the schema, make roles, or rewrite what is append-only', async () => {
