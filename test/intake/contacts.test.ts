@@ -1,0 +1,252 @@
+import { hash, randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { beginFile } from '../../src/intake/begin-file.ts';
+import { createContactStager } from '../../src/intake/create-contact-stager.ts';
+import { holdFile } from '../../src/intake/hold-file.ts';
+import { sealContacts } from '../../src/intake/seal-contacts.ts';
+import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
+import { acceptBatch } from '../../src/ledger/contacts/settle-batches.ts';
+import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
+import type { StatedContact } from '../../src/model/contact.ts';
+import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
+
+type Given = Partial<StatedContact> & { readonly address: string };
+
+/** A brand and a source of its own, whose files are read for their customers. */
+async function openStore(db: Database) {
+  const shop = await openShop(db);
+  return { ...shop, brandId: shop.source };
+}
+type Store = Shop & { readonly brandId: string };
+
+function contact({ brandId }: Store, given: Given): StatedContact {
+  return {
+    hash: hash('md5', `${brandId} ${given.address.toLowerCase()}`),
+    isUnsubscribed: false,
+    ordersCount: null,
+    spent: null,
+    currency: null,
+    boughtWithCode: null,
+    ...given,
+  };
+}
+
+type StageOptions = {
+  readonly uri?: string;
+  readonly content?: string;
+  readonly batchSize?: number;
+  readonly recheckAfterDays?: number;
+  readonly rejected?: number;
+  readonly source?: string;
+};
+
+/** Begins a file and stages it; `seal` and `hold` end it. */
+async function stage(store: Store, given: readonly (string | Given)[], options: StageOptions = {}) {
+  const { db, runId, brandId } = store;
+  const reader = randomUUID();
+  const begun = await beginFile(db, {
+    source: options.source ?? store.source,
+    file: { uri: options.uri ?? `file:///${randomUUID()}`, version: 'v1', sizeBytes: 1 },
+    layout: 'test',
+    layoutHash: 'h',
+    runId,
+    reader,
+    readFor: 'contacts',
+  });
+  if (begun.kind !== 'read') throw new Error('the file is known');
+  const read = { sourceFileId: begun.sourceFileId, reader };
+  const stager = createContactStager(db, {
+    ...read,
+    runId,
+    job: 'test',
+    brandId,
+    batchSize: options.batchSize ?? 3,
+    recheckAfterDays: options.recheckAfterDays ?? null,
+    isWanted: null,
+    lookupBudget: 0,
+  });
+  const contacts = given.map((one) => contact(store, typeof one === 'string' ? { address: one } : one));
+  const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
+  const rowsRead = contacts.length + rejected.length;
+  const unsubscribed = contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
+  await stager.add({
+    contacts,
+    passedOver: { no_address: 0, no_consent: 0, unsubscribed },
+    rejected,
+    rowsRead,
+  });
+  const staged = await stager.finish();
+  return {
+    staged,
+    seal: async (rows = rowsRead) =>
+      staged === null
+        ? { kind: 'lost' }
+        : sealContacts(db, {
+            ...read,
+            runId,
+            rowsRead: rows,
+            contentSha256: options.content ?? randomUUID(),
+            staged,
+            maxRejectedShare: 0.2,
+          }),
+    hold: () => holdFile(db, { ...read, reason: { code: 'x', message: 'x', help: 'x' } }),
+  };
+}
+
+/** A whole file, sealed. */
+async function read(store: Store, given: readonly (string | Given)[], options: StageOptions = {}) {
+  const { staged, seal } = await stage(store, given, options);
+  return { staged, sealed: await seal() };
+}
+
+/** Addresses that a run would send now, a list a call. */
+async function calls({ db, brandId }: Store, batchSize = 3): Promise<string[][]> {
+  await prepareBatches(db, { brandId, batchSize });
+  const batches = await Array.fromAsync(waitingBatches(db, brandId));
+  return batches.map(({ influencerList }) => JSON.parse(influencerList) as string[]);
+}
+
+async function submitAll({ db, brandId, runId }: Store): Promise<void> {
+  for await (const batch of waitingBatches(db, brandId))
+    await acceptBatch(db, batch, { httpStatus: 200, call: { runId, sourceType: null } });
+}
+
+async function states({ db, brandId }: Store): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; contacts: string }>`
+    select state, count(*) as contacts from ledger.contacts where brand_id = ${brandId} group by state`.execute(
+    db,
+  );
+  return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
+}
+
+describe.each(ENGINES)('customers on %s', (engine) => {
+  const database = useDatabase(engine);
+
+  it('wait in full batches, each once, however often they stand in files', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example', 'b@x.example', 'A@x.example', 'c@x.example', 'd@x.example']);
+    await read(store, ['d@x.example', 'e@x.example']);
+    expect(await calls(store)).toEqual([
+      ['a@x.example', 'b@x.example', 'c@x.example'],
+      ['d@x.example', 'e@x.example'],
+    ]);
+    await submitAll(store);
+    await read(store, ['a@x.example', 'f@x.example']);
+    expect(await calls(store)).toEqual([['f@x.example']]);
+    expect(await states(store)).toEqual({ submitted: 5, staged: 1 });
+  });
+
+  it('are cut anew when the size of a batch changes', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example'], { batchSize: 4 });
+    expect((await calls(store, 2)).map((list) => list.length)).toEqual([2, 2]);
+  });
+
+  it('do not count while their file is being read, and are forgotten when it is held', async () => {
+    const store = await openStore(database());
+    const held = await stage(store, ['a@x.example', 'b@x.example']);
+    expect(await calls(store)).toEqual([]);
+    await held.hold();
+    expect(await states(store)).toEqual({});
+    const { rows } = await sql`select 1 from intake.contacts where brand_id = ${store.brandId}`.execute(
+      store.db,
+    );
+    expect(rows).toEqual([]);
+    await read(store, ['a@x.example']);
+    expect(await calls(store)).toEqual([['a@x.example']]);
+  });
+
+  it('are taken over from a reader that died, also one of another source', async () => {
+    const store = await openStore(database());
+    const dead = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-gone` });
+    await read(store, ['b@x.example', 'c@x.example']);
+    expect(await calls(store)).toEqual([['b@x.example', 'c@x.example']]);
+    // Should it be alive after all, its own address of b is sent as well, and that of a is not lost.
+    expect(await dead.seal()).toMatchObject({ kind: 'sealed' });
+    expect((await calls(store)).flat()).toEqual(expect.arrayContaining(['a@x.example', 'b@x.example']));
+  });
+
+  it('lose nothing to a reader that was taken over itself', async () => {
+    const store = await openStore(database());
+    const uri = 'file:///same.csv';
+    const first = await stage(store, ['a@x.example'], { uri });
+    const second = await stage(store, ['a@x.example'], { uri });
+    expect(await first.seal()).toEqual({ kind: 'lost' });
+    expect(await second.seal()).toMatchObject({ kind: 'sealed', contactRows: 1 });
+    expect(await calls(store)).toEqual([['a@x.example']]);
+  });
+
+  it('hold their file when rows do not add up, when too many are of no use, and not when they are known by content', async () => {
+    const store = await openStore(database());
+    expect(await (await stage(store, ['a@x.example'])).seal(2)).toMatchObject({
+      kind: 'held',
+      reason: { code: 'rows_do_not_add_up' },
+    });
+    const many = Array.from({ length: 20 }, (_, index) => `${index}@x.example`);
+    expect((await read(store, many, { rejected: 6 })).sealed).toMatchObject({
+      kind: 'held',
+      reason: { code: 'too_many_rejected' },
+    });
+    expect((await read(store, ['a@x.example'], { content: 'same' })).sealed).toMatchObject({
+      kind: 'sealed',
+    });
+    expect((await read(store, ['a@x.example'], { content: 'same' })).sealed).toMatchObject({
+      kind: 'duplicate',
+    });
+    expect(await calls(store)).toEqual([['a@x.example']]);
+  });
+
+  it('are taken out of their batch when another file says that they have unsubscribed', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example']);
+    await read(store, [
+      { address: 'B@x.example', isUnsubscribed: true },
+      { address: 'd@x.example', isUnsubscribed: true },
+    ]);
+    expect(await calls(store)).toEqual([['a@x.example', 'c@x.example']]);
+    await submitAll(store);
+    await read(store, ['b@x.example', { address: 'a@x.example', isUnsubscribed: true }], {
+      recheckAfterDays: 0,
+    });
+    expect(await calls(store)).toEqual([]);
+    expect(await states(store)).toEqual({ submitted: 1, unsubscribed: 3 });
+  });
+
+  it('have unsubscribed when one of their rows says so', async () => {
+    const store = await openStore(database());
+    await read(store, [{ address: 'a@x.example', isUnsubscribed: true }, 'a@x.example', 'b@x.example']);
+    expect(await calls(store)).toEqual([['b@x.example']]);
+  });
+
+  it('are submitted again when their time has come, once a file', async () => {
+    const store = await openStore(database());
+    await read(store, ['a@x.example']);
+    await submitAll(store);
+    expect(await calls(store)).toEqual([]);
+    await read(store, ['a@x.example'], { recheckAfterDays: 1 });
+    expect(await calls(store)).toEqual([]);
+    await read(store, ['a@x.example', 'A@x.example'], { recheckAfterDays: 0 });
+    await read(store, ['a@x.example'], { recheckAfterDays: 0 });
+    expect(await calls(store)).toEqual([['a@x.example']]);
+    await submitAll(store);
+    const { rows } = await sql`
+      select submissions, staged_file_id from ledger.contacts where brand_id = ${store.brandId}`.execute(
+      store.db,
+    );
+    expect(rows).toEqual([{ submissions: 2, staged_file_id: null }]);
+  });
+
+  it('keep what the last file says of their orders', async () => {
+    const store = await openStore(database());
+    await read(store, [{ address: 'a@x.example', ordersCount: 1, spent: '5.00', currency: 'EUR' }]);
+    await read(store, [{ address: 'a@x.example', ordersCount: 2, spent: '7.50', boughtWithCode: true }]);
+    await read(store, ['a@x.example']);
+    const { rows } = await sql`
+      select orders_count, spent, currency, bought_with_code from ledger.contacts where brand_id = ${store.brandId}`.execute(
+      store.db,
+    );
+    expect(rows).toEqual([{ orders_count: 2, spent: '7.5000', currency: 'EUR', bought_with_code: true }]);
+  });
+});
