@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
+import type { Database } from '../db/connect.ts';
+import { pendingMigrations } from '../db/migrate.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { Finding } from '../model/finding.ts';
@@ -54,29 +56,35 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   const { url, dataFolder } = config.database;
   const sourceClients = openSourceClients();
   const client = openServiceClient(config);
-  const look = async (database: Pick<Patient, 'db' | 'databaseProblem'>): Promise<void> => {
+  const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
     const patient = { config, client, sourceClients, now: () => new Date(), freeBytes, ...database };
     for await (const finding of examine(patient)) show(finding);
   };
   try {
     // Looking makes no database.
-    if (url === '' && !existsSync(dataFolder)) return await look({ db: null, databaseProblem: null });
+    if (url === '' && !existsSync(dataFolder))
+      return await look({ db: null, hasTables: false, databaseProblem: null });
     let isOpen = false;
     await withDatabase(
       config,
       async (db) => {
         isOpen = true;
-        await look({ db, databaseProblem: null });
+        await look({ db, hasTables: await hasTables(db), databaseProblem: null });
       },
       { migrated: false },
     ).catch(async (error: unknown) => {
       if (isOpen || !(error instanceof KnownError)) throw error;
-      await look({ db: null, databaseProblem: error.details });
+      await look({ db: null, hasTables: false, databaseProblem: error.details });
     });
   } finally {
     sourceClients.close();
     await client?.close();
   }
+}
+
+/** A user without rights cannot even ask; the check of the database says what is missing. */
+async function hasTables(db: Database): Promise<boolean> {
+  return (await pendingMigrations(db).catch(() => null))?.length === 0;
 }
 
 /** Null where address or key are missing, or are none; the check of the service says so. */

@@ -31,7 +31,7 @@ export async function missingGrants(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ missing: string }>`
     select format('%s on %I.%I', p.privilege, n.nspname, c.relname) as missing
     from pg_class c
-    join pg_namespace n on n.oid = c.relnamespace and n.nspname in ('intake', 'ledger', 'mirror', 'ops') and c.relkind = 'r'
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname in ('intake', 'ledger', 'mirror', 'ops', 'reporting') and c.relkind = 'r'
     cross join (values ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE')) as p(privilege)
     where not (has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, p.privilege))
       and (p.privilege in ('SELECT', 'INSERT')

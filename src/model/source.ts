@@ -5,6 +5,8 @@ export type SourceFile = {
   /** What pins the content: `etag:"…"`, `version:…` (S3) or `sha256:…` (folder). */
   readonly version: string;
   readonly sizeBytes: number;
+  /** When it was put there, as the store says: to show the newest, never to tell files apart. */
+  readonly modifiedAt?: Date;
 };
 
 /** Why a whole file is kept back. Nothing of a held file is ever posted. */

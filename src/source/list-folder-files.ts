@@ -69,7 +69,9 @@ async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<S
     if (codeOf(error) === 'ENOENT') return;
     refuse(error, path);
   }
-  yield { uri: pathToFileURL(path).href, version: `sha256:${hash.digest('hex')}`, sizeBytes };
+  const file = { uri: pathToFileURL(path).href, version: `sha256:${hash.digest('hex')}`, sizeBytes };
+  const modifiedAt = (await statOrNull(path))?.mtime;
+  yield modifiedAt === undefined ? file : { ...file, modifiedAt };
 }
 
 /** The deepest folder before the first wildcard. */

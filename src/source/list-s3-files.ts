@@ -68,5 +68,7 @@ function belongs(key: string, object: S3Object, { prefix, glob }: S3Place): bool
 
 function toSourceFile(key: string, object: S3Object, bucket: string): SourceFile {
   const etag = (object.ETag ?? '').replace(/^"?(.*?)"?$/, '"$1"');
-  return { uri: `s3://${bucket}/${key}`, version: `etag:${etag}`, sizeBytes: object.Size ?? 0 };
+  const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
+  const file = { uri: `s3://${bucket}/${key}`, version: `etag:${etag}`, sizeBytes };
+  return modifiedAt === undefined ? file : { ...file, modifiedAt };
 }

@@ -12,6 +12,8 @@ export type Patient = {
   readonly db: Database | null;
   /** Why there is no `db`; null: it is the embedded one, and nothing has run yet. */
   readonly databaseProblem: KnownErrorDetails | null;
+  /** The tables are there, as this version has them, and this user may read them: only then is anything asked of them. */
+  readonly hasTables: boolean;
   /** Null where the configuration names no service; the check of the service says so. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;

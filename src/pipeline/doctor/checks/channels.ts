@@ -1,7 +1,6 @@
 import { readListing } from '../../../api/account.ts';
 import { ApiError } from '../../../api/api-error.ts';
 import { call } from '../../../api/call.ts';
-import { pendingMigrations } from '../../../db/migrate.ts';
 import type { AttributeOrdersSettings } from '../../../model/config.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { findOtherPosters } from '../../../report/find-other-posters.ts';
@@ -53,8 +52,8 @@ async function lookAtJob(patient: Patient, job: AttributeOrdersSettings): Promis
   };
 }
 
-async function othersOf({ db, config }: Patient, job: AttributeOrdersSettings) {
-  if (db === null || (await pendingMigrations(db)).length > 0) return { orders: 0, latestOrderId: null };
+async function othersOf({ db, hasTables, config }: Patient, job: AttributeOrdersSettings) {
+  if (db === null || !hasTables) return { orders: 0, latestOrderId: null };
   const platforms = job.sources.flatMap((name) => {
     const source = config.sources[name];
     return source === undefined ? [] : [{ source: name, platform: source.orderPlatform }];

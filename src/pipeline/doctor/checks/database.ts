@@ -26,13 +26,11 @@ export const database: Check = {
       ];
     const isEmbedded = config.database.url === '';
     const server = await inspectServer(db);
-    const pending = await pendingMigrations(db);
-    return [
-      versionOf(server, isEmbedded),
-      ...(isEmbedded ? [] : durabilityOf(server)),
-      ...migrationsOf(pending, server),
-      ...rightsOf(pending.length > 0 ? [] : await missingGrants(db)),
-    ];
+    const findings = [versionOf(server, isEmbedded), ...(isEmbedded ? [] : durabilityOf(server))];
+    // Without them nobody can tell which migrations there were.
+    const missing = rightsOf(await missingGrants(db));
+    if (missing.length > 0) return [...findings, ...missing];
+    return [...findings, ...migrationsOf(await pendingMigrations(db), server)];
   },
 };
 

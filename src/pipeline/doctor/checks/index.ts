@@ -1,6 +1,7 @@
 import type { Check } from '../check.ts';
 import { channels } from './channels.ts';
 import { clocks } from './clocks.ts';
+import { contactKey } from './contact-key.ts';
 import { database } from './database.ts';
 import { disk } from './disk.ts';
 import { keyAndAccount } from './key-and-account.ts';
@@ -8,4 +9,13 @@ import { schedules } from './schedules.ts';
 import { sources } from './sources.ts';
 
 /** Everything that doctor looks at, in the order in which it is shown. A new check is a file beside this one, and a line here. */
-export const checks: readonly Check[] = [database, keyAndAccount, clocks, sources, disk, schedules, channels];
+export const checks: readonly Check[] = [
+  database,
+  keyAndAccount,
+  clocks,
+  sources,
+  contactKey,
+  disk,
+  schedules,
+  channels,
+];

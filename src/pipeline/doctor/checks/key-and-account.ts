@@ -1,7 +1,6 @@
 import { hello } from '../../../api/account.ts';
 import { ApiError } from '../../../api/api-error.ts';
 import { requireService } from '../../../config/require-service.ts';
-import { pendingMigrations } from '../../../db/migrate.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { EXIT } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';
@@ -30,8 +29,8 @@ export const keyAndAccount: Check = {
   },
 };
 
-async function boundOf({ db }: Patient, accountId: string): Promise<readonly Finding[]> {
-  if (db === null || (await pendingMigrations(db)).includes('0001_orders')) return [];
+async function boundOf({ db, hasTables }: Patient, accountId: string): Promise<readonly Finding[]> {
+  if (db === null || !hasTables) return [];
   const bound = await boundAccount(db);
   if (bound === null || bound === accountId) return [];
   return [

@@ -1,5 +1,4 @@
 import { Cron } from 'croner';
-import { pendingMigrations } from '../../../db/migrate.ts';
 import type { JobSettings } from '../../../model/config.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { listRuns } from '../../../report/list-runs.ts';
@@ -42,10 +41,10 @@ async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly F
 }
 
 async function isLate(
-  { db, now }: Patient,
+  { db, hasTables, now }: Patient,
   { job, about, intervalMs }: { job: JobSettings; about: string; intervalMs: number },
 ): Promise<Finding | null> {
-  if (db === null || (await pendingMigrations(db)).length > 0) return null;
+  if (db === null || !hasTables) return null;
   const ran = await listRuns(db, { job: job.name, limit: RUNS_LOOKED_AT });
   const [last] = ran;
   if (last === undefined) return null;
