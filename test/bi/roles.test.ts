@@ -5,7 +5,9 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyViews } from '../../src/db/apply-views.ts';
-import type { Database } from '../../src/db/connect.ts';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { createRoles } from '../../src/db/create-roles.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { HASH_KEY, toCustomers } from '../pipeline/customers/story.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { type Stage, setup } from '../support/setup.ts';
@@ -29,10 +31,13 @@ jobs:
 
 type Login = { readonly url: string; ask(statement: string): Promise<readonly Record<string, unknown>[]> };
 
+/** A database, its owner's connection to it, and that of somebody who may clear away, if the owner may not. */
+type Given = Pick<Stage, 'db' | 'databaseUrl'> & { readonly admin?: Database };
+
 type Roles = { readonly reader: Login; readonly app: Login; again(): Promise<void> };
 
 /** Roles of the file under names of their own, since roles belong to the whole server; they go when the test has finished. */
-async function makeRoles({ db, databaseUrl }: Pick<Stage, 'db' | 'databaseUrl'>): Promise<Roles> {
+async function makeRoles({ db, databaseUrl, admin = db }: Given): Promise<Roles> {
   const suffix = `_${randomInt(2 ** 47).toString(36)}`;
   const names = { reader: `bi_reader${suffix}`, app: `influencer_sync_app${suffix}` };
   const text = ROLES.replaceAll('bi_reader', names.reader).replaceAll('influencer_sync_app', names.app);
@@ -40,7 +45,7 @@ async function makeRoles({ db, databaseUrl }: Pick<Stage, 'db' | 'databaseUrl'>)
   await again();
   onTestFinished(async () => {
     for (const name of [names.reader, names.app]) {
-      await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(db);
+      await sql.raw(`drop owned by ${name}; drop role ${name}`).execute(admin);
     }
   });
   return { reader: await logIn(names.reader), app: await logIn(names.app), again };
@@ -198,6 +203,59 @@ test('migrate --roles makes them on a server, twice if need be, and query then a
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toContain('permission denied for schema ledger');
 });
+
+describe('who migrates', () => {
+  test('need not be a superuser: the owner of the database who may make roles', async () => {
+    const owner = await makeOwner('createrole');
+    await migrate(owner.db);
+    const { reader } = await makeRoles(owner);
+    expect(await reader.ask('select * from bi.orders')).toEqual([]);
+    expect(await reader.ask('show statement_timeout')).toEqual([{ statement_timeout: '30s' }]);
+    await expect(reader.ask('select * from ledger.entries')).rejects.toThrow('permission denied');
+  });
+
+  test('is told what is missing when the user may not make roles', async () => {
+    const owner = await makeOwner('nocreaterole');
+    await migrate(owner.db);
+    await expect(createRoles(owner.db)).rejects.toMatchObject({
+      details: { code: 'roles_refused', exitCode: 2, help: expect.stringContaining('CREATEROLE') },
+    });
+    expect((await sql`select * from bi.orders`.execute(owner.db)).rows).toEqual([]);
+  });
+
+  test('who may not change the schema learns it only when there is something to change', async () => {
+    const stage = await setup();
+    const { app } = await makeRoles(stage);
+    const db = await connect({ url: app.url, embeddedFolder: '' });
+    onTestFinished(() => db.destroy());
+    expect(await migrate(db)).toEqual([]);
+    await sql`update reporting.applied_views set content_hash = 'of another version'`.execute(stage.db);
+    await expect(migrate(db)).rejects.toMatchObject({ details: { code: 'migration_failed', exitCode: 1 } });
+    expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
+  });
+});
+
+/** An empty database of the suite's server, and a connection to it as its owner, who is no superuser. */
+async function makeOwner(right: 'createrole' | 'nocreaterole'): Promise<Given> {
+  const { db: superuser, databaseUrl } = await setup();
+  const name = `owner_${randomInt(2 ** 47).toString(36)}`;
+  const password = randomInt(2 ** 47).toString(36);
+  await sql.raw(`create role ${name} login ${right} password '${password}'`).execute(superuser);
+  await sql.raw(`create database ${name} owner ${name}`).execute(superuser);
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  const admin = await connect({ url: url.href, embeddedFolder: '' });
+  url.username = name;
+  url.password = password;
+  const db = await connect({ url: url.href, embeddedFolder: '' });
+  onTestFinished(async () => {
+    await db.destroy();
+    await admin.destroy();
+    await sql.raw(`drop database ${name} with (force)`).execute(superuser);
+    await sql.raw(`drop role ${name}`).execute(superuser);
+  });
+  return { db, databaseUrl: url.href, admin };
+}
 
 test('migrate --roles says that the embedded database has none', async () => {
   const shop = await openWorkshop({ embedded: true });

@@ -63,11 +63,12 @@ describe('a question', () => {
     });
   });
 
-  test.each(NOT_QUESTIONS)('cannot change anything: %s', async (text) => {
+  test('cannot change anything', async () => {
     const { db } = await setup();
-    await expect(queryViews(db, { text, ...limits })).rejects.toMatchObject({
-      details: { code: 'query_failed', exitCode: 2 },
-    });
+    for (const text of NOT_QUESTIONS)
+      await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({
+        details: { code: 'query_failed', exitCode: 2 },
+      });
     expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
   });
 
