@@ -7,26 +7,41 @@ import type { Run } from './run.ts';
 /** Waits shorter than this are not worth a word. */
 const WORTH_A_WORD_MS = 2_000;
 
+/** What a lane may take of the limits of the account. */
+export type LaneShare = {
+  readonly priority: 'run' | 'backfill';
+  /** Its own limit, within that of the account; 0 means that it has none of its own. */
+  readonly requestsPerSecond: number;
+  readonly concurrency: number;
+};
+
 export type OpenLane = {
   readonly lane: Lane;
   /**
    * Works through items, as many at a time as the lane allows, until it is stopped. What an item's work throws stops the lane, and is
    * thrown when the others that were begun have ended.
    */
-  forEach<Item>(items: AsyncIterable<Item>, work: (item: Item) => Promise<void>): Promise<void>;
+  forEach<Item>(
+    items: Iterable<Item> | AsyncIterable<Item>,
+    work: (item: Item) => Promise<void>,
+  ): Promise<void>;
   close(): void;
 };
 
-/** Opens the lane on which a run sends: the limits of the configuration, shared with all processes of the account, until the run is to end. */
-export function openLane(run: Run, client: Client): OpenLane {
-  const { concurrency, requestsPerSecond } = run.config.api;
+/**
+ * Opens the lane on which a run sends: the limits of the configuration, which all processes of the account share, until the run is to end.
+ *
+ * @param share for a run all of it, unless it says otherwise.
+ */
+export function openLane(run: Run, client: Client, share: LaneShare = wholeLimit(run)): OpenLane {
+  const { concurrency, requestsPerSecond, priority } = share;
   const lane = createLane({
     concurrency,
-    // The limit of the account is kept by the turns.
-    requestsPerSecond: 0,
-    ...(requestsPerSecond === 0
-      ? {}
-      : { takeTurn: createRequestTurns(run.db, { requestsPerSecond, priority: 'run' }) }),
+    requestsPerSecond,
+    takeTurn: createRequestTurns(run.db, {
+      requestsPerSecond: run.config.api.requestsPerSecond,
+      priority,
+    }),
     isLeaseHeld: run.isLeaseHeld,
     probe: async () => {
       const answer = await client.exchange('account_hello');
@@ -42,7 +57,8 @@ export function openLane(run: Run, client: Client): OpenLane {
   return {
     lane,
     async forEach(items, work) {
-      const iterator = items[Symbol.asyncIterator]();
+      const iterator =
+        Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
       const places = pLimit(lane.window());
       const failures: unknown[] = [];
       async function workOn(): Promise<void> {
@@ -63,4 +79,9 @@ export function openLane(run: Run, client: Client): OpenLane {
     },
     close: () => run.draining.removeEventListener('abort', drain),
   };
+}
+
+/** The limit of the account is kept by the turns; a run has none of its own. */
+function wholeLimit({ config }: Run): LaneShare {
+  return { priority: 'run', requestsPerSecond: 0, concurrency: config.api.concurrency };
 }

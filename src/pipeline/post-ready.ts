@@ -5,15 +5,11 @@ import { countReady, readyEntries } from '../ledger/ready-entries.ts';
 import { createRecorder } from '../ledger/record.ts';
 import { openSpool, replaySpool } from '../ledger/spool.ts';
 import type { RunStop } from '../model/run.ts';
-import { createLane } from '../post/lane.ts';
 import { createSender } from '../post/send.ts';
-import { createRequestTurns } from '../schedule/request-turns.ts';
+import { openLane } from './open-lane.ts';
 import { postEntries } from './post-entries.ts';
 import type { Run } from './run.ts';
 import { spoolFolder } from './settle-past.ts';
-
-/** Waits shorter than this are not worth a word. */
-const WORTH_A_WORD_MS = 2_000;
 
 /** A backfill posts what it has taken and nothing else, in its share of the limits. */
 export type BackfillShare = {
@@ -36,7 +32,7 @@ export type PostReadyOptions = {
  * @returns why it stopped before everything was posted; null when it came to the end.
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
-  const { db, job, config, progress, owner, runId } = run;
+  const { db, job, progress, owner, runId } = run;
   const { client, accountId, backfill } = options;
   const { limit } = run.options;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
@@ -44,27 +40,9 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
   progress.begin({ name: 'post', label: 'Posting orders', unit: 'orders', total });
 
-  const lane = createLane({
-    concurrency: backfill?.concurrency ?? config.api.concurrency,
-    // The limit of the account is kept by the turns; this one is a backfill's own.
-    requestsPerSecond: backfill?.requestsPerSecond ?? 0,
-    takeTurn: createRequestTurns(db, {
-      requestsPerSecond: config.api.requestsPerSecond,
-      priority: backfill === null ? 'run' : 'backfill',
-    }),
-    isLeaseHeld: run.isLeaseHeld,
-    probe: async () => {
-      const answer = await client.exchange('account_hello');
-      return answer.kind === 'answer' && answer.status === 200;
-    },
-    onWait: (reason, waitMs) => {
-      if (waitMs >= WORTH_A_WORD_MS) progress.note(`Waiting ${Math.ceil(waitMs / 1000)} s: ${reason}.`);
-    },
-  });
+  const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
+  const { lane } = open;
   const send = createSender(client);
-  const drain = () => lane.stop({ kind: 'drained' });
-  run.draining.addEventListener('abort', drain);
-  if (run.draining.aborted) drain();
   try {
     await postEntries(readyEntries(db, { ...backlog, limit }), {
       claim: createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId }),
@@ -77,7 +55,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
       },
     });
   } finally {
-    run.draining.removeEventListener('abort', drain);
+    open.close();
   }
   // The database may be back: then nothing need wait for the next run.
   if (lane.stopped()?.kind === 'database_lost')

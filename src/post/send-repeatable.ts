@@ -17,26 +17,34 @@ export type Repeatable = {
   readonly read: (text: string) => Said;
 };
 
+export type RepeatableSender = {
+  readonly client: Pick<Client, 'exchange'>;
+  readonly lane: Lane;
+  /** Called right before each request; false: it must not be sent. */
+  readonly begin?: () => boolean;
+};
+
 /** What came of a request in the end. */
 export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
 
 /**
- * Sends a request that the contract calls repeatable, within the limits of a lane, until the answer is clear.
+ * Sends a request that the contract calls repeatable, within the limits of a lane, until the answer is clear. The one place where a request
+ * is repeated that may have been processed.
  *
- * @returns null when the lane was stopped before it was sent.
+ * @returns null when it was not to be sent: the lane was stopped, or `begin` said no.
  */
 export async function sendRepeatable(
-  { client, lane }: { readonly client: Pick<Client, 'exchange'>; readonly lane: Lane },
+  { client, lane, begin = () => true }: RepeatableSender,
   { operation, input, read }: Repeatable,
 ): Promise<Sent | null> {
   for (let attempt = 1; ; attempt += 1) {
-    if (!(await lane.enter())) return null;
+    if (!(await lane.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
     const outcome = classifyRepeatable(exchange, read, new Date());
     lane.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
     if (isClear || attempt > RETRIES || lane.stopped() !== null) return { outcome, exchange };
-    // A lost answer rests as a request that was never sent.
+    // A throttled lane rests by itself; a lost answer rests as a request that was never sent.
     const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
     await sleep(backoffMs(attempt, rested), undefined, { signal: lane.signal }).catch(() => {});
   }
