@@ -16,8 +16,6 @@ import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
 import { createEventStore } from '../pipeline/receive-event.ts';
 import { runSlot } from '../pipeline/run-slot.ts';
-import { createPace } from '../post/pace.ts';
-import { paceClient } from '../post/pace-client.ts';
 import { readGauges } from '../report/read-gauges.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
 import { nextSlots } from '../schedule/next-slots.ts';
@@ -153,19 +151,17 @@ async function serve(serving: Serving): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** One pace for all runs of this process: the limit is the account's. */
+/** Each run has a client of its own, whose every answer is a sign of life. */
 function createClientOpener(config: PipelineConfig, metrics: Metrics): (onAnswer: () => void) => Client {
-  const takeTurn = createPace(config.api.requestsPerSecond, () => performance.now());
   return (onAnswer) => {
     const client = openClient(config.api, { connections: config.api.concurrency });
-    const observed = observeClient(client, {
+    return observeClient(client, {
       begun: metrics.requestBegun,
       ended(operation, exchange, seconds) {
         metrics.requestEnded(operation, exchange, seconds);
         if (exchange.kind === 'answer') onAnswer();
       },
     });
-    return paceClient(observed, takeTurn);
   };
 }
 
