@@ -4,9 +4,14 @@ import { expect, it } from 'vitest';
 import { operationNames } from '../../src/api/contract.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
 
+/** Two dozen processes, one after the other; a machine may be busy. */
+const TIMEOUT_MS = 240_000;
+
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
-it('every example of docs/operations.md works as it stands, one after the other, in a shell', async () => {
+it('every example of docs/operations.md works as it stands, one after the other, in a shell', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const commands = [...page.matchAll(/^```bash\nnpx influencer-sync (.+) --env-file sandbox\.env\n```$/gm)];
   expect(commands.map(([, command = '']) => command.split(' ')[1])).toEqual(operationNames);
