@@ -181,7 +181,8 @@ export function renderBackfills(
     `${period.fromDay} – ${period.toDay}`,
     formatInstant(plannedAt).slice(0, 16),
     formatCount(progress.planned),
-    formatCount(progress.accepted),
+    // What a plan names may have been posted by another.
+    state === 'planned' || state === 'replaced' ? '' : formatCount(progress.accepted),
   ]);
   const active = shown
     .filter(({ backfill: { state } }) => state === 'running' || state === 'paused')

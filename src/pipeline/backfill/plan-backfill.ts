@@ -37,6 +37,9 @@ export async function planBackfill(run: BackfillRun, period: Period, share: Want
     const gathered = await gatherPlan(trx, rules);
     const [before] = await listBackfills(trx, { job: job.name, period, states: ['planned'], limit: 1 });
     const changes = before === undefined ? null : await comparePlan(trx, before, gathered);
+    run.progress.advance(gathered.plan.groups.reduce((sum, { orders }) => sum + orders, 0));
+    // The same to the order and the cent: it is the same plan.
+    if (before !== undefined && changes === null) return { backfill: before, changes, codeProblems };
     const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });
     const [backfill] = await listBackfills(trx, { backfillId });
     if (backfill === undefined) throw new Error('the plan was not stored');
