@@ -11,10 +11,17 @@ import type { Output } from './render/output.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/demo/pipeline.yaml', import.meta.url));
 const ACCOUNT = fileURLToPath(new URL('../../config/demo/sandbox.yaml', import.meta.url));
-const JOB = 'attribute-orders';
+
+/** The daily work, each job with what it is for. */
+const DAILY = [
+  ['identify-customers', 'Customers: each new address is submitted once, to find influencers among them'],
+  ['attribute-orders', 'Orders: those with an influencer’s code are posted, once'],
+  ['mirror-account', 'Account: brands, dealflows and deals are mirrored for analysts'],
+] as const;
+const ORDERS = 'attribute-orders';
 
 /**
- * Starts the sandbox, runs the demo's job from nothing, and runs it again to show that nothing is posted twice.
+ * Starts the sandbox, runs the daily jobs from nothing, and posts orders again to show that nothing is posted twice.
  * What it leaves can be looked at afterwards with the other commands.
  *
  * @throws KnownError `demo_failed` (exit 1) when the second run posted something.
@@ -30,12 +37,15 @@ export async function runDemo(output: Output): Promise<void> {
     // From nothing each time: it is the demo's own database.
     rmSync(config.database.dataFolder, { recursive: true, force: true });
     output.print(introduction(config, sandbox.url, output));
-    await perform(output, config);
+    for (const [job, purpose] of DAILY) {
+      output.print(`\n${heading(output, purpose)}\n\n`);
+      await perform(output, config, job);
+    }
     const posted = await countReferrals(sandbox.url);
     output.print(
-      `\n${heading(output, 'The same again')}\nThe sandbox has ${posted} orders now, and nothing has changed: a second run\nmust post 0.\n\n`,
+      `\n${heading(output, 'Orders again')}\nThe sandbox has ${posted} orders now, and nothing has changed: a second run\nmust post 0.\n\n`,
     );
-    await perform(output, config);
+    await perform(output, config, ORDERS);
     const postedAgain = (await countReferrals(sandbox.url)) - posted;
     if (postedAgain !== 0) throw postedTwice(postedAgain);
     output.emit({ event: 'demo_finished', posted, posted_again: postedAgain });
@@ -45,9 +55,9 @@ export async function runDemo(output: Output): Promise<void> {
   }
 }
 
-async function perform(output: Output, config: PipelineConfig): Promise<void> {
+async function perform(output: Output, config: PipelineConfig, jobName: string): Promise<void> {
   const options = { config: shortPath(CONFIG) };
-  await performConfigured(output, config, { jobName: JOB, options, isPlan: false });
+  await performConfigured(output, config, { jobName, options, isPlan: false });
 }
 
 /** From the sandbox's log of the truth: what it really processed, whatever anyone says. */
@@ -64,11 +74,9 @@ function introduction(config: PipelineConfig, url: string, output: Output): stri
   const sources = Object.values(config.sources).map(({ name, layout }) => `${name} (${layout})`);
   return `${heading(output, 'influencer-sync demo')}
 A sandbox of the service runs at ${url}, an embedded Postgres in
-this process. Two exports are read:
+this process. The exports of two shops and a mail tool are read:
 ${sources.map((source) => `  ${source}`).join('\n')}
-Orders with an influencer's discount code are posted; everything else is
-accounted for. Nothing leaves this machine.
-
+Every row is accounted for. Nothing leaves this machine.
 `;
 }
 
@@ -87,6 +95,9 @@ What to try next:
   npx influencer-sync sandbox --port 4010
   # your own exports: edit the configuration, then look before you post
   npx influencer-sync plan attribute-orders --config config/pipeline.yaml
+  # who sells most? docs/reporting.md has more questions
+  npx influencer-sync query "select influencer_handle, currency, sum(accepted_orders) as orders,
+    sum(accepted_amount) as amount from bi.deal_performance_daily group by 1, 2 order by 4 desc" ${config}
 `;
 }
 
