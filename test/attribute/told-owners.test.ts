@@ -102,3 +102,22 @@ it('a code that an event of the service told of is one of the job, and orders ar
   const rows = await db.selectFrom('intake.codes').select(['code', 'deal_id', 'line_no']).execute();
   expect(rows).toEqual([{ code: 'MIA15', deal_id: 'D1', line_no: -1 }]);
 });
+
+it('a link that two deals have is a problem that the run tells, by what the event said', async () => {
+  const { db } = await setup();
+  const event = (dealId: string) => {
+    const link = { old_custom_link: null, new_custom_link: 'https://acme.test/?ref=spring' };
+    const body = Buffer.from(JSON.stringify({ deal_id: dealId, custom_link_information: link }));
+    return readEvent({ body, addressKind: null, timestamp: undefined });
+  };
+  await receiveEvents(db, [event('D1'), event('D2')]);
+  const options = { job: 'j', path: null, timeZone: null, brandId: '4819', linkParameters: ['ref'] };
+  const { problems } = await loadCodes(db, options);
+  expect(problems).toMatchObject(
+    ['deal:D1', 'deal:D2'].map(() => ({
+      column: 'link',
+      value: 'https://acme.test/?ref=spring',
+      reason: expect.stringMatching(/^An event of the service gave it to deal:D[12] as well/),
+    })),
+  );
+});
