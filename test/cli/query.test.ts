@@ -105,11 +105,24 @@ describe('the command', () => {
     expect((await shop.cli('query', question, '--csv')).stdout).toBe(
       'brand_name,currency,accepted_amount\r\nAcme,EUR,1264.5000\r\nAcme,USD,0.1000\r\n',
     );
+    expect(
+      (await shop.cli('query', "select -1.50 as amount, '=1+1' as name, 'a,b' as list", '--csv')).stdout,
+    ).toBe('amount,name,list\r\n-1.50,\'=1+1,"a,b"\r\n');
     const asEvents = await shop.cli('query', question, '--json', '--limit', '1');
     expect(readEvents(asEvents)).toEqual([
       { event: 'row', row: { brand_name: 'Acme', currency: 'EUR', accepted_amount: 1264.5 } },
     ]);
     expect(asEvents.stderr).toContain('there are more');
+    // Wider than 80 columns: one row after the other, and nothing is cut.
+    const wide = await shop.cli('query', 'select * from bi.run_health');
+    expect(wide.stdout.split('\n').map((line) => line.trimEnd())).toEqual(
+      expect.arrayContaining([
+        'row                1',
+        'job                attribute-orders',
+        'is_lost            true',
+      ]),
+    );
+    expect(wide.stdout).toMatch(/^last_started_at {4}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
     const mistaken = await shop.cli('query', 'select * from bi.oders');
     expect(mistaken.exitCode).toBe(2);
     expect(mistaken.stderr).toContain('relation "bi.oders" does not exist');
