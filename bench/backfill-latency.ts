@@ -1,0 +1,143 @@
+/**
+ * How long an order of an hourly run takes from the start of the run to its answer, while a backfill is at work in another process, as a
+ * multiple of what it takes without one. Both send as fast as the account's limit allows.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { connect, type Database } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { waitFor } from '../test/support/wait-for.ts';
+import { type Measurement, median } from './measure.ts';
+import { startSandbox } from './sandbox.ts';
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const REQUESTS_PER_SECOND = 20;
+
+export type LatencyCase = {
+  /** Orders that the backfill has to post: more than it will. */
+  readonly history: number;
+  /** Orders of one hourly run. */
+  readonly orders: number;
+  readonly rounds: number;
+};
+
+export async function measureBackfillLatency(given: LatencyCase): Promise<Measurement> {
+  const server = await startPostgresServer();
+  const sandbox = await startSandbox(['--latency', '50']);
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  const shop = { folder, db, env: { ...sandbox, database: server.url } };
+  try {
+    await migrate(db);
+    writeShop(folder, given.history);
+    // The history is read, and the files of a run are small: both cases read the same.
+    await hourlyLatency(shop, { ...given, round: 0 });
+    const without: number[] = [];
+    for (let round = 1; round <= given.rounds; round += 1)
+      without.push(await hourlyLatency(shop, { ...given, round }));
+    const backfill = start(shop, [
+      'backfill',
+      'orders',
+      '--from',
+      '2023-01-01',
+      '--to',
+      '2024-12-31',
+      '--yes',
+    ]);
+    await waitFor(async () => (await countPosted(db)) > (given.rounds + 1) * given.orders + 5);
+    const beside: number[] = [];
+    for (let round = 1; round <= given.rounds; round += 1)
+      beside.push(await hourlyLatency(shop, { ...given, round: given.rounds + round }));
+    const isStillAtWork = backfill.exitCode === null;
+    backfill.kill('SIGKILL');
+    if (!isStillAtWork) throw new Error('the backfill ended before the measurement: give it more history');
+    return {
+      name: 'hourly orders beside a backfill ÷ without one',
+      value: median(beside) / median(without),
+      detail: `${median(beside).toFixed(2)} s against ${median(without).toFixed(2)} s an order, ${given.orders} orders a run, ${REQUESTS_PER_SECOND} requests a second`,
+    };
+  } finally {
+    await db.destroy();
+    await server.stop();
+    sandbox.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Shop = {
+  readonly folder: string;
+  readonly db: Database;
+  readonly env: { readonly url: string; readonly key: string; readonly database: string };
+};
+
+/** A job whose own period begins in 2025, and older orders. */
+function writeShop(folder: string, history: number): void {
+  mkdirSync(join(folder, 'exports'));
+  writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle,deal_id\nMIA10,mia.test,DEAL1\n');
+  writeFileSync(
+    join(folder, 'pipeline.yaml'),
+    `api: {url: "\${API_URL}", key: "\${API_KEY}", requests_per_second: ${REQUESTS_PER_SECOND}, concurrency: 8}
+database: {url: "\${DATABASE_URL}"}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, start_date: '2025-01-01'}
+`,
+  );
+  writeOrders(folder, { name: 'history', count: history, placedAt: '2023-05-05T10:00:00Z' });
+}
+
+function writeOrders(folder: string, options: { name: string; count: number; placedAt: string }): void {
+  const { name, count, placedAt } = options;
+  const rows = Array.from(
+    { length: count },
+    (_, index) => `${name}-${index},10.00,EUR,MIA10,${placedAt},paid`,
+  );
+  const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
+  writeFileSync(join(folder, 'exports', `${name}.csv`), `${[header, ...rows].join('\n')}\n`);
+}
+
+function start({ folder, env }: Shop, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args, '--json'], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      API_URL: env.url,
+      API_KEY: env.key,
+      DATABASE_URL: env.database,
+      INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+/** One hourly run over a new file. @returns seconds from its start to the answer of an order, on average. */
+async function hourlyLatency(
+  shop: Shop,
+  { orders, round }: LatencyCase & { round: number },
+): Promise<number> {
+  writeOrders(shop.folder, { name: `hour-${round}`, count: orders, placedAt: '2025-05-05T10:00:00Z' });
+  const run = start(shop, ['run', 'orders']);
+  const exitCode = await new Promise((resolve) => run.once('close', resolve));
+  if (exitCode !== 0) throw new Error(`the run ended with ${String(exitCode)}`);
+  const { rows } = await sql<{ seconds: string; orders: string }>`
+    select avg(extract(epoch from a.answered_at - r.started_at)) as seconds, count(*) as orders
+    from ops.runs r join ledger.attempts t on t.run_id = r.run_id join ledger.answers a using (entry_id, attempt)
+    where r.run_id = (select max(run_id) from ops.runs where job = 'orders') and a.kind = 'accepted'`.execute(
+    shop.db,
+  );
+  if (Number(rows[0]?.orders) !== orders)
+    throw new Error(`${rows[0]?.orders} of ${orders} orders were posted`);
+  return Number(rows[0]?.seconds);
+}
+
+async function countPosted(db: Database): Promise<number> {
+  const { rows } = await sql<{
+    posted: string;
+  }>`select count(*) as posted from ledger.entries where state = 'accepted'`.execute(db);
+  return Number(rows[0]?.posted);
+}

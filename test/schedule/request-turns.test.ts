@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { createRequestTurns } from '../../src/schedule/request-turns.ts';
+import { setup } from '../support/setup.ts';
+
+const never = new AbortController().signal;
+
+async function line(db: Database): Promise<{ aheadMs: number; backfillAt: Date | null }> {
+  const { rows } = await sql<{ ahead_ms: string; backfill_at: Date | null }>`
+    select extract(epoch from next_turn_at - clock_timestamp()) * 1000 as ahead_ms, backfill_turn_at as backfill_at
+    from ops.request_turns`.execute(db);
+  return { aheadMs: Number(rows[0]?.ahead_ms), backfillAt: rows[0]?.backfill_at ?? null };
+}
+
+describe('turns of one rate limit', () => {
+  it('are one after the other, whichever process takes them', async () => {
+    const { db } = await setup();
+    const perSecond = 40;
+    const processes = [1, 2, 3].map(() =>
+      createRequestTurns(db, { requestsPerSecond: perSecond, priority: 'run' }),
+    );
+    const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+    const beganAt = rows[0]?.now ?? new Date();
+    const turnsEach = 5;
+    for (let turn = 0; turn < turnsEach; turn += 1)
+      await Promise.all(processes.map((takeTurn) => takeTurn(never)));
+    const next = await db.selectFrom('ops.request_turns').select('next_turn_at').executeTakeFirstOrThrow();
+    // However fast they were: so many turns need so much time on the database's clock.
+    const takenMs = next.next_turn_at.getTime() - beganAt.getTime();
+    expect(takenMs).toBeGreaterThanOrEqual((turnsEach * processes.length * 1_000) / perSecond);
+  });
+
+  it('come to a backfill beside a run only one in ten, and a run does not wait for it', async () => {
+    const { db } = await setup();
+    // A turn each 10 seconds.
+    const limit = { requestsPerSecond: 0.1 } as const;
+    const run = createRequestTurns(db, { ...limit, priority: 'run' });
+    const backfill = createRequestTurns(db, { ...limit, priority: 'backfill' });
+    expect(await run(never)).toBe(0);
+    await sql`update ops.request_turns set next_turn_at = clock_timestamp(), backfill_turn_at = clock_timestamp()`.execute(
+      db,
+    );
+    const before = await line(db);
+    const giveUp = new AbortController();
+    const refused = backfill(giveUp.signal);
+    // It asks again and again; meanwhile the run has its turn at once.
+    const other = createRequestTurns(db, { ...limit, priority: 'run' });
+    expect(await other(never)).toBe(0);
+    giveUp.abort();
+    expect(await refused).toBe(0);
+    expect((await line(db)).backfillAt).toEqual(before.backfillAt);
+    // No run has asked for a while.
+    await sql`update ops.request_turns set run_turn_at = clock_timestamp() - interval '1 minute'`.execute(db);
+    await createRequestTurns(db, { ...limit, priority: 'backfill' })(never);
+    expect((await line(db)).backfillAt).not.toEqual(before.backfillAt);
+  });
+
+  it('are not lost for long when the clock of the database was set back', async () => {
+    const { db } = await setup();
+    const takeTurn = createRequestTurns(db, { requestsPerSecond: 1, priority: 'run' });
+    await takeTurn(never);
+    await sql`update ops.request_turns set next_turn_at = clock_timestamp() + interval '2 hours'`.execute(db);
+    await createRequestTurns(db, { requestsPerSecond: 1, priority: 'run' })(never);
+    expect((await line(db)).aheadMs).toBeLessThanOrEqual(1_000);
+  });
+
+  it('need no database where there is no limit, and keep their pace where it is away', async () => {
+    const { db } = await setup();
+    expect(await createRequestTurns(db, { requestsPerSecond: 0, priority: 'run' })(never)).toBe(0);
+    const { rows } = await sql`select from ops.request_turns`.execute(db);
+    expect(rows).toEqual([]);
+    await sql`drop table ops.request_turns`.execute(db);
+    expect(await createRequestTurns(db, { requestsPerSecond: 10, priority: 'run' })(never)).toBeGreaterThan(
+      0,
+    );
+  });
+});
