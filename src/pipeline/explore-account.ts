@@ -43,7 +43,7 @@ export type Explored = {
 const WAVE = 200;
 
 /** Asks for the deals of every handle that is known without one, or was asked for too long ago. */
-export async function exploreHandles(run: MirrorRun, exploring: Exploring): Promise<Explored> {
+export async function exploreHandles(run: MirrorRun, exploring: Exploring): Promise<Pick<Explored, 'met'>> {
   const { db, runId, progress } = run;
   const { questions, askedBefore } = exploring;
   let met = 0;
@@ -66,7 +66,7 @@ export async function exploreHandles(run: MirrorRun, exploring: Exploring): Prom
     await stageDeals(db, runId, deals);
     await saveAskedHandles(db, asked);
   }
-  return { met, problems: [] };
+  return { met };
 }
 
 type FoundByHandle = {

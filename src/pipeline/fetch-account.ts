@@ -58,17 +58,23 @@ export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueO
     total: Math.min(total, questions.budget.left()),
   });
   const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
+  const read = async (deal: DueDeal): Promise<void> => {
+    if (!questions.isOpen()) return;
+    const asked = await askDeal(run, questions, deal);
+    if (asked === null) return;
+    await staged.add(asked);
+    progress.advance(1);
+  };
   try {
+    // Two pages at a time: the second fills the places that the end of the first leaves free.
+    let previous: Promise<void> = Promise.resolve();
     for await (const page of dueDeals(db, due)) {
       if (!questions.isOpen()) break;
-      await questions.forEach(page, async (deal) => {
-        if (!questions.isOpen()) return;
-        const asked = await askDeal(run, questions, deal);
-        if (asked === null) return;
-        await staged.add(asked);
-        progress.advance(1);
-      });
+      const current = questions.forEach(page, read);
+      await previous;
+      previous = current;
     }
+    await previous;
   } catch (error) {
     questions.stop({
       kind: 'database_lost',

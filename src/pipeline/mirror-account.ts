@@ -8,7 +8,7 @@ import { publish } from '../mirror/publish.ts';
 import type { MirrorAccountSettings } from '../model/config.ts';
 import { createBudget } from '../post/ask.ts';
 import { reportMirror } from '../report/report-mirror.ts';
-import { exploreHandles, explorePrefixes } from './explore-account.ts';
+import { type Explored, type Exploring, exploreHandles, explorePrefixes } from './explore-account.ts';
 import { fetchDeals, fetchListings } from './fetch-account.ts';
 import { openAccount } from './open-account.ts';
 import { openQuestions } from './open-questions.ts';
@@ -36,25 +36,35 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
 
   await openAccount(db, client);
   const questions = openQuestions(run, { client, budget, clock });
-  const problems = [...(await fetchListings(run, questions))];
   const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
-  const byHandle = await exploreHandles(run, exploring);
-  const byPrefix = await explorePrefixes(run, exploring);
-  await fetchDeals(run, questions, due);
-  questions.close();
+  const read = await readAccount(run, exploring, due).finally(questions.close);
 
   run.progress.begin({ name: 'publish', label: 'Publishing', unit: 'deals', total: null });
   const stop = questions.stopped();
   // What a run that stops has read waits for the next one: a reader never sees half a run.
   const published = stop === null ? await publish(db, { runId, owner, ...due }) : null;
+  run.progress.advance(published?.deals.asked ?? 0);
   const outcome = {
     published,
     requests: budget.used(),
-    met: named + byHandle.met + byPrefix.met,
-    problems: [...problems, ...byPrefix.problems],
+    met: named + read.met,
+    problems: read.problems,
   };
   const report = await reportMirror(db, { runId, due, plan: null, outcome });
   return { stop: stop ?? (published === null ? LEASE_LOST : null), report };
+}
+
+/** Everything that is asked of the service, in the order of what the budget is best spent on. */
+async function readAccount(
+  run: Run<MirrorAccountSettings>,
+  exploring: Exploring,
+  due: Due,
+): Promise<Explored> {
+  const problems = await fetchListings(run, exploring.questions);
+  const byHandle = await exploreHandles(run, exploring);
+  const byPrefix = await explorePrefixes(run, exploring);
+  await fetchDeals(run, exploring.questions, due);
+  return { met: byHandle.met + byPrefix.met, problems: [...problems, ...byPrefix.problems] };
 }
 
 const LEASE_LOST = {

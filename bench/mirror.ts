@@ -1,0 +1,165 @@
+/**
+ * The mirror through discovery, lane, reading, staging and publication, as a share of a bare loop over the same client library that asks for
+ * the same deals at the same concurrency from the same sandbox. First everything is new, then nothing has changed.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Pool } from 'undici';
+import { createClient } from '../src/api/client.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import { connect, type Database } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { mirrorAccount } from '../src/pipeline/mirror-account.ts';
+import { runJob } from '../src/pipeline/run-job.ts';
+import { openSourceClients } from '../src/source/source-clients.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { type Measurement, median } from './measure.ts';
+import { type ServerProcess, startServer } from './sandbox.ts';
+
+export type MirrorCase = {
+  readonly deals: number;
+  readonly concurrency: number;
+  readonly latencyMs: number;
+  /** Nightly refreshes after the first load. */
+  readonly nights: number;
+};
+
+/** @returns mirrored deals a second ÷ bare loop: first load, and a night in which nothing has changed. */
+export async function measureMirror(given: MirrorCase): Promise<readonly Measurement[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const server = await startPostgresServer();
+  const sandbox = await startSandboxWith(folder, given);
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  try {
+    await migrate(db);
+    await nameDeals(db, given.deals);
+    // Warms up the sandbox and the client, and is not counted.
+    await bareLoop(sandbox, given);
+    const first = {
+      bare: await bareLoop(sandbox, given),
+      mirror: await mirror(db, { ...sandbox, ...given, folder }),
+    };
+    const nights: (typeof first)[] = [];
+    for (let night = 0; night < given.nights; night += 1) {
+      const bare = await bareLoop(sandbox, given);
+      nights.push({ bare, mirror: await mirror(db, { ...sandbox, ...given, folder }) });
+    }
+    return [
+      describe('mirror, first load', [first], given),
+      describe('mirror, a night without changes', nights, given),
+    ];
+  } finally {
+    await db.destroy();
+    await server.stop();
+    sandbox.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function describe(
+  name: string,
+  rounds: readonly { readonly bare: number; readonly mirror: number }[],
+  { deals, concurrency, latencyMs }: MirrorCase,
+): Measurement {
+  const rate = (which: 'bare' | 'mirror') => Math.round(median(rounds.map((round) => round[which])));
+  return {
+    name: `${name}, ${deals} deals, ${latencyMs} ms latency, ${concurrency} at a time`,
+    value: median(rounds.map(({ bare, mirror: ours }) => ours / bare)),
+    detail: `${rate('mirror')} deals/s against ${rate('bare')} requests/s`,
+  };
+}
+
+function startSandboxWith(folder: string, { deals, latencyMs }: MirrorCase): Promise<ServerProcess> {
+  const lines = Array.from(
+    { length: deals },
+    (_, index) =>
+      `  - {deal_id: DEAL${index}, influencer_handle: handle${index}.test, platform: instagram, brand_id: 4819, dealflow_id: D_TEST, code: CODE${index}}`,
+  );
+  const data = join(folder, 'account.yaml');
+  const head =
+    'brands: [{id: 4819, name: Acme}]\ndealflows: [{id: D_TEST, name: Test, brand_id: 4819}]\ndeals:\n';
+  writeFileSync(data, `${head}${lines.join('\n')}\n`);
+  return startServer(new URL('../src/main.ts', import.meta.url), [
+    'sandbox',
+    '--port',
+    '0',
+    '--data',
+    data,
+    '--latency',
+    String(latencyMs),
+  ]);
+}
+
+/** As codes.csv does. */
+async function nameDeals(db: Database, deals: number): Promise<void> {
+  await sql`
+    insert into intake.codes (job, code_folded, code, line_no, deal_id, target)
+    select 'bench', 'code' || n, 'CODE' || n, n + 2, 'DEAL' || n, 'DEAL' || n from generate_series(0, ${deals}::int - 1) n`.execute(
+    db,
+  );
+}
+
+async function bareLoop(
+  sandbox: { readonly url: string; readonly key: string },
+  { deals, concurrency }: MirrorCase,
+): Promise<number> {
+  const pool = new Pool(sandbox.url, { connections: concurrency, pipelining: 1 });
+  const headers = { accept: 'application/json', 'x-api-key': sandbox.key };
+  let next = 0;
+  const startedAt = performance.now();
+  async function loop(): Promise<void> {
+    while (next < deals) {
+      const path = `/v1/crm/get_deal_details?deal_id=DEAL${next}&return_collabs=true`;
+      next += 1;
+      const answer = await pool.request({ path, method: 'GET', headers });
+      await answer.body.json();
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, loop));
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return deals / seconds;
+}
+
+type RunCase = MirrorCase & { readonly url: string; readonly key: string; readonly folder: string };
+
+/** A whole run, publication included. */
+async function mirror(db: Database, given: RunCase): Promise<number> {
+  const { url, key, deals, concurrency, folder } = given;
+  writeFileSync(
+    join(folder, 'pipeline.yaml'),
+    `api: {url: "${url}", key: "${key}", requests_per_second: 0, concurrency: ${concurrency}}
+sources: {}
+jobs: {bench: {kind: mirror-account, autocomplete: false, refresh_after_hours: 0, budget: ${deals + 2}}}
+`,
+  );
+  const config = loadConfig(join(folder, 'pipeline.yaml'), {});
+  const job = config.jobs.bench;
+  if (job?.kind !== 'mirror-account') throw new Error('the configuration lacks the job');
+  const client = createClient({
+    url,
+    key,
+    connections: concurrency,
+    timeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
+  });
+  const startedAt = performance.now();
+  const { report } = await runJob({
+    config,
+    job,
+    flow: mirrorAccount,
+    db,
+    client,
+    sourceClients: openSourceClients(),
+    options: { limit: null, file: null, allowEmpty: false },
+    progress: { begin() {}, advance() {}, note() {}, end() {} },
+    draining: new AbortController().signal,
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  await client.close();
+  if (report.kind !== 'mirror-account' || report.counts.deals_fresh + report.counts.deals_stale !== deals)
+    throw new Error('not every deal was mirrored');
+  return deals / seconds;
+}
