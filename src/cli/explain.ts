@@ -33,8 +33,42 @@ export const explainCommand: CommandDefinition = {
         return EXIT.ok;
       }),
     );
+
+    const customer = addConfigOptions(
+      command
+        .command('customer')
+        .argument('<address>', 'e-mail address; it is hashed here and goes nowhere')
+        .description('whether a customer was submitted, and what was found'),
+    );
+    addExamples(customer, [
+      ['explain customer jane@example.com', 'by the address; nothing else names a customer'],
+    ]);
+    customer.action(
+      act(async (output, address: string, options: ConfigOptions) => {
+        const { openConfig, withDatabase } = await import('./open-config.ts');
+        const { hashesOf } = await import('./hash-address.ts');
+        const { explainCustomer } = await import('../report/explain-customer.ts');
+        const { renderCustomerLife } = await import('./render/customer-life.ts');
+        const config = openConfig(options);
+        const hashes = hashesOf(config, address);
+        const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
+        if (lives.length === 0) throw customerNotFound();
+        for (const life of lives) output.emit({ event: 'customer', ...life });
+        output.print(lives.map((life) => renderCustomerLife(life, output.screen)).join('\n\n'));
+        return EXIT.ok;
+      }),
+    );
   },
 };
+
+function customerNotFound(): KnownError {
+  return new KnownError({
+    code: 'customer_not_found',
+    message: 'No file that was read names this customer, or only without consent.',
+    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet.',
+    exitCode: EXIT.configuration,
+  });
+}
 
 function notFound(id: string): KnownError {
   return new KnownError({

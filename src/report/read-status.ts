@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Doubt } from '../model/orders-report.ts';
 import type { HeldFile } from '../model/report.ts';
+import { type CustomerGroup, countCustomers } from './count-customers.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
@@ -28,6 +29,7 @@ export type LiveLease = {
 export type Status = {
   readonly account: string | null;
   readonly backlog: readonly Backlog[];
+  readonly customers: readonly CustomerGroup[];
   /** The oldest few. */
   readonly doubts: readonly Doubt[];
   readonly lastRuns: readonly ListedRun[];
@@ -44,6 +46,7 @@ export async function readStatus(db: Database): Promise<Status> {
   return {
     account: account?.account_id ?? null,
     backlog: await readBacklog(db),
+    customers: await countCustomers(db),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     heldFiles: await listHeldFiles(db),

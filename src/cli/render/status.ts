@@ -24,6 +24,7 @@ export function renderStatus(input: StatusInput, screen: Screen): string {
     renderLastRuns(input, screen),
     renderSchedule(input.next ?? [], input.status.slots, screen),
     renderBacklog(input, screen),
+    renderCustomers(input, screen),
     renderWork(input, screen),
     renderHeld(input, screen),
     renderDoubts(input, screen),
@@ -68,6 +69,23 @@ function renderBacklog({ status }: StatusInput, screen: Screen): string {
     formatInstant(oldest).slice(0, 16),
   ]);
   return `${screen.style('bold', 'Ledger')}\n${renderTable(columns, rows, { screen })}`;
+}
+
+function renderCustomers({ status }: StatusInput, screen: Screen): string {
+  if (status.customers.length === 0) return '';
+  const columns = [
+    { title: 'brand' },
+    { title: 'state', cutAt: 'never' },
+    { title: 'customers', align: 'right' },
+    { title: 'oldest (UTC)', cutAt: 'never' },
+  ] as const;
+  const rows = status.customers.map(({ brandId, state, customers, oldest }) => [
+    brandId,
+    state === 'staged' ? 'to be submitted' : state,
+    formatCount(customers),
+    formatInstant(oldest).slice(0, 16),
+  ]);
+  return `${screen.style('bold', 'Customers')}\n${renderTable(columns, rows, { screen })}`;
 }
 
 function renderWork({ status }: StatusInput, screen: Screen): string {

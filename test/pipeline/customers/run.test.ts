@@ -209,3 +209,21 @@ describe('the key of the hashes', () => {
     expect(await countContacts(shop.db)).toEqual({ submitted: 3 });
   });
 });
+
+describe('explain customer', () => {
+  it('says what became of one, by the address, and repeats it nowhere', async () => {
+    const shop = await openCustomers({ job: 'source_type: web' });
+    shop.drop('1.csv', 'email,orders_count,unsubscribed\nann@example.com,3,\nbob@example.com,,yes\n');
+    await shop.identify();
+    const explain = (...args: string[]) => shop.cli('explain', 'customer', ...args);
+    const { exitCode, stdout } = await explain(' ANN@Example.com');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/Customer of brand 4819[^]*submitted on [^]*"web", by run 1[^]*3 orders/);
+    expect(stdout).not.toMatch(/ann@/i);
+    expect((await explain('bob@example.com')).stdout).toContain('unsubscribed: is not submitted');
+    const unknown = await explain('nobody@example.com');
+    expect(unknown.exitCode).toBe(2);
+    expect(unknown.stderr).not.toContain('nobody');
+    expect((await explain('no address')).stderr).toContain('This is no e-mail address.');
+  });
+});

@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { ContactHash } from '../model/contact.ts';
+
+/** What is known of a customer of one brand: nothing of it names the customer. */
+export type CustomerLife = {
+  readonly contactHash: string;
+  readonly brandId: string;
+  readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
+  /** Why it was refused. */
+  readonly stateReason: string | null;
+  /** Waits to be submitted, for the first time or again. */
+  readonly isWaiting: boolean;
+  readonly source: string;
+  readonly firstSeenAt: Date;
+  readonly submissions: number;
+  readonly submittedAt: Date | null;
+  /** Run that sent it last. */
+  readonly runId: string | null;
+  readonly sourceType: string | null;
+  readonly ordersCount: number | null;
+  readonly spent: string | null;
+  readonly currency: string | null;
+  readonly lookup: {
+    readonly outcome: 'influencer' | 'no_match' | 'refused';
+    readonly platform: string | null;
+    readonly username: string | null;
+    readonly followers: string | null;
+    readonly message: string | null;
+    readonly lookedUpAt: Date;
+  } | null;
+};
+
+/** The lives of a customer, one a brand; none: no file that was read names it, or not for these brands. */
+export async function explainCustomer(
+  db: Database,
+  hashes: readonly ContactHash[],
+): Promise<readonly CustomerLife[]> {
+  type Row = Omit<CustomerLife, 'lookup'> & {
+    [Key in keyof NonNullable<CustomerLife['lookup']>]: NonNullable<CustomerLife['lookup']>[Key] | null;
+  };
+  const { rows } = await sql<Row>`
+    select c.contact_hash as "contactHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
+      coalesce(f.state = 'sealed', false) and c.state <> 'unsubscribed' as "isWaiting", c.source, c.first_seen_at as "firstSeenAt",
+      c.submissions, c.submitted_at as "submittedAt", b.run_id as "runId", b.source_type as "sourceType",
+      c.orders_count as "ordersCount", c.spent, c.currency,
+      l.outcome, l.platform, l.username, l.followers, l.message, l.looked_up_at as "lookedUpAt"
+    from ledger.contacts c
+    left join intake.source_files f on f.source_file_id = c.staged_file_id
+    left join ledger.identify_batches b on b.batch_id = c.batch_id
+    left join ledger.lookups l on l.contact_hash = c.contact_hash
+    where c.contact_hash = any (${[...hashes]}::uuid[])
+    order by c.brand_id`.execute(db);
+  return rows.map(({ outcome, platform, username, followers, message, lookedUpAt, ...life }) => ({
+    ...life,
+    lookup:
+      outcome === null || lookedUpAt === null
+        ? null
+        : { outcome, platform, username, followers, message, lookedUpAt },
+  }));
+}
