@@ -5,7 +5,7 @@ import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/w
 import { type CliProcess, type CliResult, readEvents } from '../support/run-cli.ts';
 
 /** Orders that its runs credit by themselves begin here. */
-export const START_DATE = '2025-01-01';
+const START_DATE = '2025-01-01';
 
 /** The period of most tests: two years. */
 export const PERIOD = ['--from', '2023-01-01', '--to', '2024-12-31'] as const;
