@@ -154,6 +154,13 @@ export async function isAnyoneBlocked({ db }: Workshop): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Orders that the ledger knows to be credited. */
+export async function countPosted({ db }: Workshop): Promise<number> {
+  const { rows } = await sql<{ posted: string }>`
+    select count(*) as posted from ledger.entries where state = 'accepted'`.execute(db);
+  return Number(rows[0]?.posted);
+}
+
 /** What SIGKILL leaves: leases that nobody renews are over, as after their time. */
 export async function letLeasesEnd({ db }: Workshop): Promise<void> {
   await sql`update ops.leases set expires_at = to_timestamp(0)`.execute(db);
