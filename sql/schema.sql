@@ -337,7 +337,7 @@ CREATE VIEW bi.adjustments AS
     e.brand_id,
     reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text))) AS deal_id,
     COALESCE(e.collab_id, ((e.body)::json ->> 'collab_id'::text)) AS collab_id,
-    ((e.body)::json ->> 'influencer_handle'::text) AS influencer_handle,
+    reporting.without_addresses(((e.body)::json ->> 'influencer_handle'::text)) AS influencer_handle,
     (NOT (EXISTS ( SELECT
            FROM ledger.adjustments l
           WHERE ((l.entry_id = d.entry_id) AND (l.adjustment_id > d.adjustment_id))))) AS is_latest,
@@ -1139,7 +1139,7 @@ CREATE VIEW bi.doubts AS
     e.brand_id,
     reporting.deal_id_of(COALESCE(e.deal_id, ((e.body)::json ->> 'deal_id'::text), a.deal_id)) AS deal_id,
     COALESCE(e.collab_id, ((e.body)::json ->> 'collab_id'::text), a.collab_id) AS collab_id,
-    COALESCE(((e.body)::json ->> 'influencer_handle'::text), a.influencer_handle) AS influencer_handle,
+    reporting.without_addresses(COALESCE(((e.body)::json ->> 'influencer_handle'::text), a.influencer_handle)) AS influencer_handle,
     COALESCE(e.state_reason, 'its process was gone before the answer was recorded'::text) AS reason,
     (e.attempt - e.not_sent) AS attempts,
     COALESCE(first.claimed_at, e.state_changed_at) AS doubted_at,

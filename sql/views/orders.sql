@@ -73,7 +73,7 @@ create view bi.adjustments as
     coalesce(d.new_amount, 0) - d.old_amount as difference_amount, d.currency, e.brand_id,
     reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as deal_id,
     coalesce(e.collab_id, e.body::json ->> 'collab_id') as collab_id,
-    e.body::json ->> 'influencer_handle' as influencer_handle,
+    reporting.without_addresses(e.body::json ->> 'influencer_handle') as influencer_handle,
     not exists (select from ledger.adjustments l where l.entry_id = d.entry_id and l.adjustment_id > d.adjustment_id) as is_latest,
     d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id
   from ledger.adjustments d
@@ -103,7 +103,7 @@ create view bi.doubts as
   select e.entry_id, e.job, e.source, e.order_platform, e.order_id, e.amount, e.currency, e.brand_id,
     reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id', a.deal_id)) as deal_id,
     coalesce(e.collab_id, e.body::json ->> 'collab_id', a.collab_id) as collab_id,
-    coalesce(e.body::json ->> 'influencer_handle', a.influencer_handle) as influencer_handle,
+    reporting.without_addresses(coalesce(e.body::json ->> 'influencer_handle', a.influencer_handle)) as influencer_handle,
     coalesce(e.state_reason, 'its process was gone before the answer was recorded') as reason,
     e.attempt - e.not_sent as attempts,
     coalesce(first.claimed_at, e.state_changed_at) as doubted_at,

@@ -52,13 +52,15 @@ async function addUpCodes(trx: Transaction<DB>): Promise<void> {
     from reporting.order_standings s
     join intake.orders o on o.order_version_id = s.order_version_id
     cross join lateral (
-      select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(reporting.without_addresses(code)) as code,
+      select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code,
         case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as
-      from unnest(case
-        when cardinality(o.codes) > 0 then o.codes
-        when cardinality(o.links) > 0 then o.links
-        else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null)
-      end) as code
+      from (
+        select reporting.without_addresses(carried) as code from unnest(case
+          when cardinality(o.codes) > 0 then o.codes
+          when cardinality(o.links) > 0 then o.links
+          else array_remove(array[coalesce(o.influencer_handle, o.deal_id, o.collab_id)], null)
+        end) as carried
+      ) masked
       group by 1
     ) c
     where s.day_utc in (select day_utc from changed_days) and s.standing = 'unattributed'

@@ -45,7 +45,7 @@ export function standingOfOrders(options: {
         a.matched_by, reporting.without_addresses(a.matched_value) as matched_value, coalesce(e.brand_id, a.brand_id) as brand_id,
         reporting.deal_id_of(coalesce(e.deal_id, a.deal_id, e.body::json ->> 'deal_id')) as deal_id,
         coalesce(e.collab_id, a.collab_id, e.body::json ->> 'collab_id') as collab_id,
-        coalesce(a.influencer_handle, e.body::json ->> 'influencer_handle') as influencer_handle,
+        reporting.without_addresses(coalesce(a.influencer_handle, e.body::json ->> 'influencer_handle')) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
       from ${options.orders} v
