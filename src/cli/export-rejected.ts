@@ -71,11 +71,14 @@ async function fetchFiles(
 ): Promise<{ found: RawRows[]; gone: string[] }> {
   const found: RawRows[] = [];
   const gone: string[] = [];
-  for (const rows of Map.groupBy(rejected, (row) => row.sourceFileId).values()) {
+  // A file that was read for its orders and for its customers has the same rows rejected twice.
+  const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
+  for (const rows of files.values()) {
     const [first] = rows;
     if (first === undefined) continue;
     const { source, uri, version } = first;
-    const records = rows.map(({ record, rowCount }) => ({ record, rowCount }));
+    const byRecord = new Map(rows.map(({ record, rowCount }) => [record, { record, rowCount }]));
+    const records = [...byRecord.values()];
     const raw = await fetchRows({ config, source, uri, version, records });
     if (raw === null) gone.push(`${fileName(uri)} (${formatCount(rows.length)} rows)`);
     else found.push(raw);
