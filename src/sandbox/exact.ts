@@ -12,13 +12,18 @@ export function addExact(sum: ExactSum, text: string): void {
   const shift = Number(exponent);
   if (Math.abs(shift) > MAX_EXPONENT) return;
   const scale = Math.max(0, fraction.length - shift);
-  const units = BigInt(whole + fraction) * 10n ** BigInt(Math.max(0, shift - fraction.length));
+  const units = shifted(BigInt(whole + fraction), Math.max(0, shift - fraction.length));
   if (scale > sum.scale) {
-    sum.units *= 10n ** BigInt(scale - sum.scale);
+    sum.units = shifted(sum.units, scale - sum.scale);
     sum.scale = scale;
   }
-  const aligned = units * 10n ** BigInt(sum.scale - scale);
+  const aligned = shifted(units, sum.scale - scale);
   sum.units += sign === '-' ? -aligned : aligned;
+}
+
+/** So many zeros behind it. */
+function shifted(units: bigint, digits: number): bigint {
+  return digits === 0 ? units : units * 10n ** BigInt(digits);
 }
 
 /** `1249.00`. */

@@ -20,39 +20,31 @@ export type TruthLog = {
   close(): void;
 };
 
-/** Lines are written into blocks outside the heap: millions of small strings would slow the collector. */
-const BLOCK_BYTES = 256 * 1024;
-
-/** No character of a string takes more bytes in UTF-8. */
-const MAX_BYTES_A_CHARACTER = 3;
-
-const NEWLINE = 10;
+/** Lines are kept outside the heap, so many at a time: millions of small strings would slow the collector, and one by one costs more. */
+const LINES_A_BLOCK = 64;
 
 /** Keeps the log in memory. */
 export function createMemoryLog(): TruthLog {
-  const full: Buffer[] = [];
-  let block = Buffer.allocUnsafe(BLOCK_BYTES);
-  let used = 0;
+  const blocks: Buffer[] = [];
+  let lines: string[] = [];
   let count = 0;
 
-  /** Puts away what is there and begins a block with room for so many bytes. */
-  function turnOver(bytes: number): void {
-    if (used > 0) full.push(block.subarray(0, used));
-    block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, bytes));
-    used = 0;
+  function putAway(): void {
+    if (lines.length === 0) return;
+    blocks.push(Buffer.from(`${lines.join('\n')}\n`));
+    lines = [];
   }
 
   return {
     count: () => count,
     append(line) {
-      const bytes = line.length * MAX_BYTES_A_CHARACTER + 1;
-      if (used + bytes > block.length) turnOver(bytes);
-      used += block.write(line, used);
-      block[used] = NEWLINE;
-      used += 1;
       count += 1;
+      if (lines.push(line) >= LINES_A_BLOCK) putAway();
     },
-    read: () => Readable.from([...full, block.subarray(0, used)], { objectMode: false }),
+    read() {
+      putAway();
+      return Readable.from([...blocks], { objectMode: false });
+    },
     close() {},
   };
 }

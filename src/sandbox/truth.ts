@@ -72,6 +72,7 @@ export function createTruth(
   const clicks = openLog('clicks');
   const requests = openLog('requests');
   const timestamp = createTimestamp();
+  const head = createHead();
   let sequence = requests.count();
 
   return {
@@ -84,7 +85,7 @@ export function createTruth(
     },
     recordReferral({ account, collaboration, order, bodyText }) {
       const revenue = readNumberText(bodyText, 'order_revenue') ?? String(order.order_revenue);
-      const head = headOf(referrals, { account, collaboration, at: timestamp() });
+      const begun = head(referrals, { account, collaboration });
       const platform =
         order.order_platform === undefined ? '' : `,"order_platform":${JSON.stringify(order.order_platform)}`;
       const currency = order.currency === undefined ? '' : `,"currency":${JSON.stringify(order.currency)}`;
@@ -92,14 +93,14 @@ export function createTruth(
         order.order_notes === undefined ? '' : `,"order_notes":${JSON.stringify(order.order_notes)}`;
       const orderId = JSON.stringify(order.order_id);
       referrals.append(
-        `${head},"order_id":${orderId}${platform},"order_revenue":"${revenue}"${currency}${notes},"body":${onOneLine(bodyText)}}`,
+        `${begun},"order_id":${orderId}${platform},"order_revenue":"${revenue}"${currency}${notes},"body":${onOneLine(bodyText)}}`,
       );
       return revenue;
     },
     recordClick({ account, collaboration, added, newClicks, bodyText }) {
-      const head = headOf(clicks, { account, collaboration, at: timestamp() });
+      const begun = head(clicks, { account, collaboration });
       clicks.append(
-        `${head},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
+        `${begun},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
       );
     },
     recordRequest({ sequence: number, accountId, operation, method, path, status, isProcessed, fault }) {
@@ -114,15 +115,23 @@ export function createTruth(
   };
 }
 
-function headOf(
+/** What begins a line about a collaboration; the names in it are written once for all of its lines. */
+function createHead(): (
   log: TruthLog,
-  {
-    account,
-    collaboration,
-    at,
-  }: { readonly account: Account; readonly collaboration: Collaboration; readonly at: string },
-): string {
-  return `{"sequence":${log.count() + 1},"at":"${at}","account_id":${JSON.stringify(account.id)},"deal_id":${JSON.stringify(collaboration.deal.id)},"collab_id":${JSON.stringify(collaboration.id)}`;
+  about: { readonly account: Account; readonly collaboration: Collaboration },
+) => string {
+  const timestamp = createTimestamp();
+  const names = new WeakMap<Collaboration, string>();
+
+  function nameAll(account: Account, collaboration: Collaboration): string {
+    const { id, deal } = collaboration;
+    const text = `"account_id":${JSON.stringify(account.id)},"deal_id":${JSON.stringify(deal.id)},"collab_id":${JSON.stringify(id)}`;
+    names.set(collaboration, text);
+    return text;
+  }
+
+  return (log, { account, collaboration }) =>
+    `{"sequence":${log.count() + 1},"at":"${timestamp()}",${names.get(collaboration) ?? nameAll(account, collaboration)}`;
 }
 
 /** Line breaks stand only between the tokens of valid JSON, where a blank means the same. */
