@@ -12,6 +12,15 @@ import {
 import { collaborationShape, dealShape } from './record-shapes.ts';
 import { redact } from './redact.ts';
 
+/** An answer of `get_deal_details` whose records are not read yet. */
+export type OpenedAnswer = {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** All of it, redacted. */
+  readonly raw: unknown;
+  /** Digest of raw: an equal one says that nothing has changed, and there is no need to read it. */
+  readonly answerHash: string;
+};
+
 /** A deal as `get_deal_details` answers it. */
 export type DealAnswer = {
   readonly deal: ReadRecord;
@@ -19,46 +28,54 @@ export type DealAnswer = {
   readonly collaborations: readonly ReadRecord[] | null;
   /** Collaborations that could not be taken for records. */
   readonly unreadable: readonly NotARecord[];
-  /** Digest of all of it: equal digest, nothing has changed. */
   readonly answerHash: string;
 };
+
+/** Why an answer is no deal; where it is about another one than was asked for, which: that deal is then known, too. */
+export type NoDealAnswer = NotARecord & { readonly otherDealId?: string };
 
 /** One of these makes an answer without `deal_info` a deal, and not some message. */
 const MARKS = ['influencer_handle', 'brand_id', 'is_active'];
 
-/**
- * Reads the answer of `get_deal_details`: `deal_info` holds the record, or the body itself is the record.
- *
- * @param askedId the deal that was asked for; null when it was asked by handle.
- */
-export function readDealAnswer(text: string, askedId: string | null): DealAnswer | NotARecord {
+/** Parses an answer and takes out who a person is. */
+export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
   const parsed = parseStorable(text);
   if (parsed === null) return { reason: 'the answer is no JSON', raw: { characters: text.length } };
   const body = parsed.value;
-  if (!isObject(body))
-    return { reason: `the answer is ${describeType(body)}, not an object`, raw: redact(body, true) };
+  const raw = redact(body, dealShape.isAboutPerson);
+  if (!isObject(body)) return { reason: `the answer is ${describeType(body)}, not an object`, raw };
+  return { body, raw, answerHash: digest(JSON.stringify(raw)) };
+}
+
+/**
+ * Reads an answer of `get_deal_details`: `deal_info` holds the record, or the body itself is the record.
+ *
+ * @param askedId the deal that was asked for; null when it was asked by handle.
+ */
+export function readDealAnswer(
+  { body, raw, answerHash }: OpenedAnswer,
+  askedId: string | null,
+): DealAnswer | NoDealAnswer {
   const record = Object.hasOwn(body, 'deal_info') ? body.deal_info : body;
-  if (!isObject(record))
-    return { reason: `deal_info is ${describeType(record)}, not an object`, raw: redact(body, true) };
+  if (!isObject(record)) return { reason: `deal_info is ${describeType(record)}, not an object`, raw };
   if (readId(firstOf(record, dealShape.idFrom)) === null && firstOf(record, MARKS) === undefined)
-    return { reason: 'the answer holds no deal', raw: redact(body, true) };
+    return { reason: 'the answer holds no deal', raw };
 
   const listName = findCollaborations(record) ?? null;
   const list = listName === null ? findListIn(body) : (record[listName] as readonly unknown[]);
   const own = listName === null ? record : without(record, listName);
   const deal = readRecord(dealShape, own, askedId);
   if (!isRecord(deal)) return deal;
-  if (askedId !== null && deal.id !== askedId)
-    return { reason: 'the answer is about another deal than the one that was asked for', raw: deal.raw };
-
+  if (askedId !== null && deal.id !== askedId) {
+    const reason = 'the answer is about another deal than the one that was asked for';
+    return { reason, raw, otherDealId: deal.id };
+  }
   const read = list?.map((item) => readCollaboration(item, deal.id)) ?? null;
-  const collaborations = read?.filter(isRecord) ?? null;
-  const hashes = collaborations?.map(({ rowHash }) => rowHash).sort() ?? ['no list'];
   return {
     deal,
-    collaborations,
+    collaborations: read?.filter(isRecord) ?? null,
     unreadable: read?.filter((item): item is NotARecord => !isRecord(item)) ?? [],
-    answerHash: digest([deal.rowHash, ...hashes].join()),
+    answerHash,
   };
 }
 

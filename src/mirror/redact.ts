@@ -2,6 +2,10 @@ import { isObject } from '../model/storable-json.ts';
 
 const REDACTED = '[redacted]';
 
+/** Part of the name of every field that may be personal: most fields are none, and are told by this alone. */
+const MAY_BE_PERSONAL =
+  /name|mail|phone|mobile|whats|address|street|post|zip|city|region|province|birth|iban|bank|vat|tax|recipient|customer/i;
+
 /** Fields about how to reach somebody, and where somebody lives, by their names without blanks, hyphens and underscores. */
 const CONTACT =
   /e?mail|phone|mobile|whatsapp|address|street|post(al)?code|^zip|^city$|^region$|^province$|birth|iban|bankaccount|vatnr|taxid|recipient|^customer$/;
@@ -19,17 +23,20 @@ const PERSONAL_NAME =
 export function redact(value: unknown, isAboutPerson: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, isAboutPerson));
   if (!isObject(value)) return value;
-  const members = Object.keys(value)
-    .sort()
-    .map((name): [string, unknown] => {
-      const member = value[name];
-      const isHidden = member !== null && typeof member !== 'boolean' && isPersonal(name, isAboutPerson);
-      return [name, isHidden ? REDACTED : redact(member, isAboutPerson)];
-    });
-  return Object.fromEntries(members);
+  const redacted: Record<string, unknown> = {};
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    const isHidden = member !== null && typeof member !== 'boolean' && isPersonal(name, isAboutPerson);
+    const kept = isHidden ? REDACTED : redact(member, isAboutPerson);
+    // A plain assignment would not make it a member.
+    if (name === '__proto__') Object.defineProperty(redacted, name, { value: kept, enumerable: true });
+    else redacted[name] = kept;
+  }
+  return redacted;
 }
 
 function isPersonal(name: string, isAboutPerson: boolean): boolean {
+  if (!MAY_BE_PERSONAL.test(name)) return false;
   const folded = name.toLowerCase().replace(/[\s_-]/g, '');
   return CONTACT.test(folded) || (isAboutPerson && PERSONAL_NAME.test(folded));
 }

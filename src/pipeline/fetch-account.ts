@@ -1,6 +1,8 @@
 import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../mirror/due-deals.ts';
-import { readDealAnswer } from '../mirror/read-deal-answer.ts';
+import { meetDeals } from '../mirror/meet-deals.ts';
+import { openDealAnswer, readDealAnswer } from '../mirror/read-deal-answer.ts';
 import { readListing } from '../mirror/read-listing.ts';
+import type { NotARecord } from '../mirror/read-record.ts';
 import { brandShape, dealflowShape } from '../mirror/record-shapes.ts';
 import {
   type AskedDeal,
@@ -92,7 +94,8 @@ async function askDeal(
 ): Promise<AskedDeal | null> {
   const answer = await ask('get_deal_details', { query: dealQuery({ deal_id: dealId }, job.collaborations) });
   if (answer.kind === 'not_asked') return null;
-  const { outcome, unreadable } = readOutcome(answer, { askedId: dealId, answerHash });
+  const { outcome, unreadable, otherDealId } = readOutcome(answer, { askedId: dealId, answerHash });
+  if (otherDealId !== null) await meetDeals(db, [{ dealId: otherDealId, way: 'deal' }]);
   await keepUnreadable(db, { runId, kind: unreadable.kind, items: unreadable.items });
   return { dealId, fetchedAt: answer.fetchedAt, outcome };
 }
@@ -107,7 +110,9 @@ export function dealQuery(
 
 type ReadOutcome = {
   readonly outcome: DealOutcome;
-  readonly unreadable: Pick<Parameters<typeof keepUnreadable>[1], 'kind' | 'items'>;
+  readonly unreadable: { readonly kind: 'deal' | 'collaboration'; readonly items: readonly NotARecord[] };
+  /** The deal that was answered in place of the one that was asked for. */
+  readonly otherDealId: string | null;
 };
 
 /** What an answer about a deal comes to. */
@@ -115,15 +120,21 @@ export function readOutcome(
   answer: Exclude<Answer, { kind: 'not_asked' }>,
   known: { readonly askedId: string | null; readonly answerHash: string | null },
 ): ReadOutcome {
-  const nothing = { kind: 'collaboration', items: [] } as const;
-  if (answer.kind !== 'answer') return { outcome: answer, unreadable: nothing };
-  const read = readDealAnswer(answer.text, known.askedId);
-  if (!('deal' in read)) {
-    return { outcome: { kind: 'failed', problem: read.reason }, unreadable: { kind: 'deal', items: [read] } };
-  }
-  const outcome: DealOutcome =
-    read.answerHash === known.answerHash
-      ? { kind: 'unchanged', answerHash: read.answerHash }
-      : { kind: 'read', answer: read };
-  return { outcome, unreadable: { kind: 'collaboration', items: read.unreadable } };
+  if (answer.kind !== 'answer') return outcomeOf(answer);
+  const opened = openDealAnswer(answer.text);
+  if (!('body' in opened)) return outcomeOf({ kind: 'failed', problem: opened.reason }, 'deal', [opened]);
+  const { answerHash } = opened;
+  if (answerHash === known.answerHash) return outcomeOf({ kind: 'unchanged', answerHash });
+  const read = readDealAnswer(opened, known.askedId);
+  if ('deal' in read) return outcomeOf({ kind: 'read', answer: read }, 'collaboration', read.unreadable);
+  const failed = outcomeOf({ kind: 'failed', problem: read.reason }, 'deal', [read]);
+  return { ...failed, otherDealId: read.otherDealId ?? null };
+}
+
+function outcomeOf(
+  outcome: DealOutcome,
+  kind: ReadOutcome['unreadable']['kind'] = 'deal',
+  items: readonly NotARecord[] = [],
+): ReadOutcome {
+  return { outcome, unreadable: { kind, items }, otherDealId: null };
 }

@@ -139,6 +139,19 @@ describe('deals are found by every way there is', () => {
     ]);
   });
 
+  it('a deal that is answered in place of another one is known from then on', async () => {
+    const { db, service, run } = await openStory();
+    await knowDeals(db, ['OLD']);
+    service.deals.set('NEW', dealRecord('NEW'));
+    service.override = ({ query }) =>
+      query.deal_id === 'OLD' ? { body: { deal_info: dealRecord('NEW') } } : null;
+    await run();
+    await run();
+    expect(await rowsOf(db, 'select deal_id, first_way from mirror.deals')).toEqual([
+      { deal_id: 'NEW', first_way: 'deal' },
+    ]);
+  });
+
   it('an autocomplete that cannot be read ends the search, says so, and leaves the rest of the run alone', async () => {
     const { db, service, run } = await openStory();
     await knowDeals(db, ['DEALA']);

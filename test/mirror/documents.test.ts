@@ -32,6 +32,7 @@ it('the ways that the document explains are the ways by which deals were met', a
     'order',
     'handle',
     'autocomplete',
+    'deal',
   ]) {
     expect(ways, way).toContain(`\`${way}\``);
     expect(comment, way).toContain(way);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { publish } from '../../src/mirror/publish.ts';
-import { readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import { type AskedDeal, stageDeals } from '../../src/mirror/stage.ts';
 import { dealHistory, knowDeals, openStory, rowsOf, type Story } from './story.ts';
 import { dealRecord } from './stub-service.ts';
@@ -294,7 +294,8 @@ async function askedBefore(
   fetchedAt: Date,
   more: Readonly<Record<string, unknown>>,
 ): Promise<AskedDeal> {
-  const answer = readDealAnswer(JSON.stringify({ deal_info: dealRecord('A', more) }), 'A');
+  const opened = openDealAnswer(JSON.stringify({ deal_info: dealRecord('A', more) }));
+  const answer = 'body' in opened ? readDealAnswer(opened, 'A') : opened;
   if (!('deal' in answer)) throw new Error(answer.reason);
   return { dealId: 'A', fetchedAt, outcome: { kind: 'read', answer } };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import { readListing } from '../../src/mirror/read-listing.ts';
 import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
 import { cutSize, ignoresQuestion, splitPrefixes } from '../../src/mirror/split-prefixes.ts';
@@ -71,6 +71,11 @@ describe('a listing is read in every shape that it may have', () => {
 });
 
 describe('a deal is read in every shape that it may have', () => {
+  function read(body: unknown) {
+    const opened = openDealAnswer(JSON.stringify(body));
+    return 'body' in opened ? readDealAnswer(opened, 'A') : opened;
+  }
+
   it.each([
     ['under deal_info', { deal_info: dealRecord('A') }],
     ['as the body itself', dealRecord('A')],
@@ -79,7 +84,7 @@ describe('a deal is read in every shape that it may have', () => {
     ['without its id, which was asked for', { deal_info: { ...dealRecord('A'), id: undefined } }],
     ['with the brand as text', { deal_info: { ...dealRecord('A'), brand_id: '4819' } }],
   ])('%s', (_what, body) => {
-    const answer = readDealAnswer(JSON.stringify(body), 'A');
+    const answer = read(body);
     expect(answer).toMatchObject({
       deal: {
         id: 'A',
@@ -95,7 +100,7 @@ describe('a deal is read in every shape that it may have', () => {
     ['beside deal_info', { deal_info: dealRecord('A'), collabs: [{ collab_id: 'C1' }] }],
     ['in the body that is the record', dealRecord('A', { collabs: [{ collab_id: 'C1' }] })],
   ])('its collaborations as %s', (_what, body) => {
-    const answer = readDealAnswer(JSON.stringify(body), 'A');
+    const answer = read(body);
     expect(answer).toMatchObject({ collaborations: [{ id: 'C1', fields: { deal_id: 'A' } }] });
   });
 
@@ -111,7 +116,7 @@ describe('a deal is read in every shape that it may have', () => {
       'the answer is about another deal than the one that was asked for',
     ],
   ])('%s is no deal', (_what, body, reason) => {
-    expect(readDealAnswer(JSON.stringify(body), 'A')).toMatchObject({ reason });
+    expect(read(body)).toMatchObject({ reason });
   });
 });
 

@@ -91,6 +91,7 @@ const WAYS: Readonly<Record<string, string>> = {
   order: 'exports',
   handle: 'handles',
   autocomplete: 'autocomplete',
+  deal: 'other deals',
 };
 
 function wordFor(way: string): string {
