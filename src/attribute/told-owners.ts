@@ -37,7 +37,7 @@ export function toOwnerRows(
     (change.kind === 'discount_code'
       ? codeMarks(value)
       : linkMarks({ link: value, target }, linkParameters)
-    ).filter((mark) => !('code' in mark ? [mark.folded] : mark.linkFolded).some((text) => inFile.has(text)));
+    ).filter((mark) => !('code' in mark ? [mark.folded] : mark.linkFolded).every((text) => inFile.has(text)));
   const windows = new Map<string, Window[]>();
   for (const change of changes) {
     const before = marksOf(change, change.oldValue, change.oldTarget);

@@ -104,3 +104,14 @@ it('an order whose link belongs to two deals is held, and a person decides by co
   await shop.attribute({ codes: 'spring,,,D1,,,' });
   expect(await decisions(shop)).toEqual(['1: attributed link spring → deal:D1']);
 });
+
+it('an order by a link of which codes.csv gives a part to somebody else is held, never credited by that part alone', async () => {
+  const shop = await openShopWithEvents();
+  await shop.changeLink('D1', null, 'https://acme.test/?utm_campaign=spring&ref=mia');
+  await shop.read({ orders: [order('1', { links: ['spring', 'mia'] }), order('2', { links: ['spring'] })] });
+  await shop.attribute({ codes: 'SPRING,,,D2,,,' });
+  expect(await decisions(shop)).toEqual([
+    '1: held ambiguous_links spring, mia',
+    '2: attributed link spring → deal:D2',
+  ]);
+});
