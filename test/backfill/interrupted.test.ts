@@ -46,11 +46,11 @@ const start = (workshop: Workshop): CliProcess =>
 async function killWhileItWrites(workshop: Workshop, table: string): Promise<void> {
   const release = await blockWrites(workshop, table);
   const process = start(workshop);
-  await waitFor(() => isAnyoneBlocked(workshop));
+  await waitFor(() => isAnyoneBlocked(workshop), LONG);
   process.kill('SIGKILL');
   await process.ended;
   await release();
-  await waitFor(async () => !(await isAnyoneBlocked(workshop)));
+  await waitFor(async () => !(await isAnyoneBlocked(workshop)), LONG);
   await letLeasesEnd(workshop);
 }
 
