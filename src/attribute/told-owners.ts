@@ -32,12 +32,16 @@ export function toOwnerRows(
     linkParameters,
   }: { readonly listed: readonly CodeRow[]; readonly linkParameters: readonly string[] },
 ): readonly OwnerRow[] {
-  const inFile = new Set(listed.flatMap(({ folded, handleFolded }) => [folded, handleFolded ?? folded]));
-  const marksOf = (change: ToldChange, value: string | null, target: string | null) =>
-    (change.kind === 'discount_code'
-      ? codeMarks(value)
-      : linkMarks({ link: value, target }, linkParameters)
-    ).filter((mark) => !('code' in mark ? [mark.folded] : mark.linkFolded).every((text) => inFile.has(text)));
+  const codes = new Set(listed.map(({ folded }) => folded));
+  // A link of an order is matched by codes and by handles.
+  const names = new Set([...codes, ...listed.map(({ handleFolded }) => handleFolded)]);
+  const isListed = (mark: Mark): boolean =>
+    'code' in mark ? codes.has(mark.folded) : mark.linkFolded.every((text) => names.has(text));
+  const marksOf = ({ kind }: ToldChange, value: string | null, target: string | null): readonly Mark[] => {
+    const isCode = kind === 'discount_code';
+    const marks = isCode ? codeMarks(value) : linkMarks({ link: value, target }, linkParameters);
+    return marks.filter((mark) => !isListed(mark));
+  };
   const windows = new Map<string, Window[]>();
   for (const change of changes) {
     const before = marksOf(change, change.oldValue, change.oldTarget);

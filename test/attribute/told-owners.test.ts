@@ -89,6 +89,19 @@ it('codes.csv goes first, and an address is no code', () => {
   expect(toOwnerRows(changes, { ...RULES, listed })).toEqual([]);
 });
 
+it('a code that is spelt as somebody’s handle is a code all the same, and a link that is their handle is theirs', () => {
+  const listed: CodeRow[] = [
+    {
+      ...(toOwnerRows([told('D9', null, 'OTHER')], RULES)[0] as CodeRow),
+      handle: 'mia',
+      handleFolded: 'mia',
+    },
+  ];
+  const changes = [told('D1', null, 'MIA'), toldLink('D1', null, 'https://acme.test/?ref=mia')];
+  const rows = toOwnerRows(changes, { ...RULES, listed });
+  expect(rows.map((row) => ('code' in row ? row.code : row.link))).toEqual(['MIA']);
+});
+
 it('a code that an event of the service told of is one of the job, and orders are matched anew', async () => {
   const { db } = await setup();
   const options = { job: 'j', path: null, timeZone: null, brandId: '4819', linkParameters: [] };
