@@ -16,23 +16,40 @@ export type DueOptions = {
 };
 
 /**
- * Deals to read, those never read first and then those read longest ago, in pages. What an earlier run has read and could not publish is
- * not read again.
+ * Deals to read, those never read first and then those read longest ago. What an earlier run has read and could not publish is not read
+ * again.
  */
-export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerator<readonly DueDeal[]> {
-  let after = { readAt: '-infinity', dealId: '' };
-  for (;;) {
-    const { rows } = await sql<{ deal_id: string; answer_hash: string | null; read_at: string }>`
-      select deal_id, answer_hash, read_at from (
-        select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
-        from mirror.known_deals where ${isDue(options)}) d
-      where (order_at, deal_id) > (${after.readAt}::timestamptz, ${after.dealId})
-      order by order_at, deal_id limit ${PAGE_SIZE}`.execute(db);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map((row) => ({ dealId: row.deal_id, answerHash: row.answer_hash }));
-    after = { readAt: last.read_at, dealId: last.deal_id };
+export async function* dueDeals(db: Database, options: DueOptions): AsyncGenerator<DueDeal> {
+  let page = await readPage(db, options, BEGINNING);
+  while (page.next !== null) {
+    // Looked up while the deals of this page are being read.
+    const next = readPage(db, options, page.next);
+    next.catch(() => {});
+    yield* page.deals;
+    page = await next;
   }
+}
+
+/** Where a page begins: after this deal, in the order of reading. */
+type Place = { readonly readAt: string; readonly dealId: string };
+const BEGINNING: Place = { readAt: '-infinity', dealId: '' };
+
+async function readPage(
+  db: Database,
+  options: DueOptions,
+  after: Place,
+): Promise<{ readonly deals: readonly DueDeal[]; readonly next: Place | null }> {
+  const { rows } = await sql<{ deal_id: string; answer_hash: string | null; read_at: string }>`
+    select deal_id, answer_hash, read_at from (
+      select deal_id, answer_hash, coalesce(read_at, '-infinity')::text as read_at, coalesce(read_at, '-infinity') as order_at
+      from mirror.known_deals where ${isDue(options)}) d
+    where (order_at, deal_id) > (${after.readAt}::timestamptz, ${after.dealId})
+    order by order_at, deal_id limit ${PAGE_SIZE}`.execute(db);
+  const last = rows.at(-1);
+  return {
+    deals: rows.map((row) => ({ dealId: row.deal_id, answerHash: row.answer_hash })),
+    next: last === undefined ? null : { readAt: last.read_at, dealId: last.deal_id },
+  };
 }
 
 /** How many deals are due, by the way they were met first. */

@@ -60,31 +60,20 @@ export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueO
     total: Math.min(total, questions.budget.left()),
   });
   const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
-  const read = async (deal: DueDeal): Promise<void> => {
-    if (!questions.isOpen()) return;
+  await questions.forEach(withinBudget(dueDeals(db, due), questions), async (deal) => {
     const asked = await askDeal(run, questions, deal);
     if (asked === null) return;
     await staged.add(asked);
     progress.advance(1);
-  };
-  try {
-    // Two pages at a time: the second fills the places that the end of the first leaves free.
-    let previous: Promise<void> = Promise.resolve();
-    for await (const page of dueDeals(db, due)) {
-      if (!questions.isOpen()) break;
-      const current = questions.forEach(page, read);
-      await previous;
-      previous = current;
-    }
-    await previous;
-  } catch (error) {
-    questions.stop({
-      kind: 'database_lost',
-      message: error instanceof Error ? error.message : String(error),
-    });
-    throw error;
-  }
+  });
   await staged.flush();
+}
+
+async function* withinBudget<Item>(items: AsyncIterable<Item>, { isOpen }: Questions): AsyncGenerator<Item> {
+  for await (const item of items) {
+    if (!isOpen()) return;
+    yield item;
+  }
 }
 
 async function askDeal(

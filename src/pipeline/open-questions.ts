@@ -14,7 +14,6 @@ export type Questions = Pick<OpenLane, 'forEach' | 'close'> & {
   stopped(): RunStop | null;
   /** Whether anything more can be asked. */
   isOpen(): boolean;
-  stop(reason: RunStop): void;
 };
 
 export type QuestionsOptions = {
@@ -32,7 +31,6 @@ export function openQuestions(run: Run, { client, budget, clock }: QuestionsOpti
     clock,
     forEach,
     stopped: lane.stopped,
-    stop: lane.stop,
     isOpen: () => lane.stopped() === null && budget.left() > 0,
     close,
   };

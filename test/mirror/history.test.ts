@@ -110,7 +110,7 @@ describe('absence is not deletion', () => {
   });
 
   it.each([
-    ['a failure', { status: 500, body: { message: 'oops' } }],
+    ['a refusal', { status: 422, body: { message: 'oops' } }],
     ['a page of a proxy', { body: '<html>Bad gateway</html>' }],
     ['an empty list', { body: [] }],
     ['an object without a list', { body: { message: 'try later' } }],
@@ -197,7 +197,7 @@ describe('absence is not deletion', () => {
     ['404 without a reason', { status: 404, body: '' }],
     ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
     ['400 that says that there is none', { status: 400, body: { error: 'Deal not found' } }],
-    ['500', { status: 500, body: { message: 'Deal not found' } }],
+    ['422', { status: 422, body: { message: 'Deal not found' } }],
   ])('%s is not the word of the service that a deal is gone', async (_what, answer) => {
     const { db, service, run } = await openStory();
     for (const id of ['A', 'B']) service.deals.set(id, dealRecord(id));
