@@ -162,10 +162,14 @@ async function startService(clone: string): Promise<Record<string, string>> {
     'brands: [{ id: 4819, name: Acme }]\ndealflows: [{ id: D_1, name: Flow, brand_id: 4819 }]\ndeals:\n';
   writeFileSync(account, `${head}${deals.join('\n')}\n`);
   const sandbox = await startSandboxProcess(['--data', account]);
-  return { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key };
+  return {
+    INFLUENCER_API_URL: sandbox.url,
+    INFLUENCER_API_KEY: sandbox.key,
+    CONTACT_HASH_KEY: '0123456789abcdef'.repeat(4),
+  };
 }
 
-/** S3, with one export where config/pipeline.yaml looks for it. */
+/** S3, with exports where config/pipeline.yaml looks for them. */
 async function startBucket(): Promise<Readonly<Record<string, string>>> {
   const server = await startS3Server();
   onTestFinished(() => server.close());
@@ -175,6 +179,9 @@ async function startBucket(): Promise<Readonly<Record<string, string>>> {
   const organic =
     '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002';
   server.put('acme-exports', 'orders/2026-05-01.csv', `${header}\n${order}\n${organic}\n`);
+  const customer = '7001,Some,One,someone@example.com,yes,24.95,1';
+  const columns = 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Total Spent,Total Orders';
+  server.put('acme-exports', 'customers/2026-05-01.csv', `${columns}\n${customer}\n`);
   return server.env;
 }
 
