@@ -4,6 +4,7 @@ import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
 import { publish } from '../../src/mirror/publish.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import { type AskedDeal, stageDeals } from '../../src/mirror/stage.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { dealHistory, knowDeals, openStory, rowsOf, type Story } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
@@ -272,7 +273,10 @@ describe('an older answer never overwrites a newer one', () => {
     await knowDeals(db, ['A']);
     let arrivedAt = new Date(0);
     service.override = async ({ path }) => {
-      if (path === '/v1/crm/get_deal_details') arrivedAt = await clockOf(db);
+      if (path !== '/v1/crm/get_deal_details') return null;
+      arrivedAt = await clockOf(db);
+      // The answer takes its time.
+      await waitFor(async () => (await clockOf(db)).getTime() > arrivedAt.getTime() + 500);
       return null;
     };
     const beganAt = await clockOf(db);
