@@ -1,15 +1,14 @@
 import { userInfo } from 'node:os';
-import { createInterface } from 'node:readline/promises';
 import { findJob } from '../../jobs/index.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { findUnfinished } from '../attribute/backfill/release-entries.ts';
 import { startBackfill } from '../attribute/backfill/start-backfill.ts';
 import type { Database } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
-import type { Backfill, Period, PlanChanges } from '../model/backfill.ts';
+import type { Backfill, Period } from '../model/backfill.ts';
 import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
-import { type BackfillEnd, executeBackfill, shareOf } from '../pipeline/backfill/execute-backfill.ts';
+import { type BackfillEnd, executeBackfill } from '../pipeline/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../pipeline/backfill/plan-backfill.ts';
 import { type BackfillRun, withBackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
 import { openAccount } from '../pipeline/open-account.ts';
@@ -27,15 +26,20 @@ import {
   planGone,
 } from './backfill-errors.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { configOption, openConfig, withDatabase } from './open-config.ts';
+import { openConfig, withDatabase } from './open-config.ts';
 import { openJobClient } from './perform-job.ts';
-import { renderBackfillEnd, renderChanges, renderPlan } from './render/backfill.ts';
+import { renderBackfillEnd } from './render/backfill.ts';
 import { renderCodeProblems } from './render/code-problems.ts';
 import type { Output } from './render/output.ts';
-import { plural } from './render/text.ts';
-
-/** What a process that plans or executes needs beside its run. */
-type Desk = { readonly output: Output; readonly options: ResumeOptions };
+import {
+  approve,
+  commandOf,
+  type Desk,
+  showPlan,
+  wantedShare,
+  warnOfHeldFiles,
+  withShare,
+} from './show-plan.ts';
 
 /** Plans a backfill and, where that is approved, executes it; goes on with one of the same period that is not finished. */
 export async function performBackfill(
@@ -58,9 +62,11 @@ export async function performBackfill(
     const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
     showPlan(run, backfill, { output, options });
     output.print(renderCodeProblems(codeProblems, output.screen));
+    const isWhole = await warnOfHeldFiles(run, output);
+    const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
     if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
-      return EXIT.ok;
-    if (!(await approve(backfill, changes, { output, options }))) return EXIT.ok;
+      return planned;
+    if (!(await approve(backfill, changes, { output, options }))) return planned;
     return start(run, backfill, { output, options });
   });
 }
@@ -150,48 +156,6 @@ async function withWorkshop(
   }
 }
 
-function showPlan(run: BackfillRun, backfill: Backfill, { output, options }: Desk): void {
-  run.progress.end();
-  const { requestsPerSecond } = shareOf(withShare(backfill, options), run.config.api);
-  const { backfillId, job, state, period, planHash, plan } = backfill;
-  output.emit({
-    event: 'backfill_plan',
-    backfillId,
-    job,
-    state,
-    ...period,
-    planHash,
-    requestsPerSecond,
-    ...plan,
-  });
-  output.print(
-    renderPlan(backfill, { screen: output.screen, requestsPerSecond, command: commandOf(options) }),
-  );
-}
-
-/** Whether the plan is to be executed. One that differs from what a person has seen before is asked about again, also with --yes. */
-async function approve(
-  backfill: Backfill,
-  changes: PlanChanges | null,
-  { output, options }: Desk,
-): Promise<boolean> {
-  if (changes !== null) {
-    if (!process.stdin.isTTY) throw planChanged(backfill, changes);
-    output.warn(renderChanges(changes, output.screen));
-  } else if (options.yes === true) return true;
-  if (!process.stdin.isTTY) return false;
-  const count = plural(sumOf(backfill), 'order');
-  const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question
-    .question(`Post ${count}? What the service has taken cannot be taken back. Type "yes" to go on: `)
-    .finally(() => question.close());
-  return answer.trim().toLowerCase() === 'yes';
-}
-
-function sumOf({ plan }: Backfill): number {
-  return plan.groups.reduce((sum, { standing, orders }) => (standing === 'to_post' ? sum + orders : sum), 0);
-}
-
 async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
   const { client, db, runId } = run;
   if (client === null) throw new Error('a plan posts nothing');
@@ -253,26 +217,8 @@ function exitCodeOf(
   return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
 
-function wantedShare({ rate, concurrency }: ResumeOptions) {
-  return { requestsPerSecond: rate ?? null, concurrency: concurrency ?? null };
-}
-
-/** What is said now counts more than what was said when it was planned. */
-function withShare(backfill: Backfill, options: ResumeOptions) {
-  const { requestsPerSecond, concurrency } = wantedShare(options);
-  return {
-    requestsPerSecond: requestsPerSecond ?? backfill.requestsPerSecond,
-    concurrency: concurrency ?? backfill.concurrency,
-  };
-}
-
 function isSame(one: Period, other: Period): boolean {
   return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
-}
-
-/** What a person types before the name of a command, and behind it, to name the configuration. */
-function commandOf(options: ResumeOptions): (words: string) => string {
-  return (words) => `npx influencer-sync ${words}${configOption(options)}`;
 }
 
 /** Kinds of jobs whose history needs no plan. */

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { backfill, eventOf, openHistory, PERIOD, planIn, toHistory } from './history.ts';
+
+describe('the command', () => {
+  it('stops after the plan where nobody can be asked, and the same plan keeps its number', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
+    const first = await backfill(workshop, 'orders', ...PERIOD);
+    expect(first.exitCode, first.stderr).toBe(0);
+    const again = await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    expect(planIn(again)).toMatchObject({
+      backfill_id: planIn(first).backfill_id,
+      plan_hash: planIn(first).plan_hash,
+    });
+    const { stdout } = await workshop.cli('backfill', 'orders', ...PERIOD);
+    expect(stdout).toContain('to be posted            1  10.00 EUR');
+    expect(stdout).toContain(`npx influencer-sync backfill resume ${planIn(first).backfill_id}`);
+    expect(await workshop.truth()).toEqual([]);
+    const unasked = await backfill(workshop, 'resume');
+    expect(unasked.exitCode).toBe(2);
+    expect(unasked.stderr).toContain('--yes');
+    expect((await workshop.cli('backfill', 'status')).stdout).toContain('planned');
+  });
+
+  it('says that its plan lacks what a held file states', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
+    workshop.drop('damaged.csv', 'nothing,of,this\n1,2,3\n');
+    const planned = await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    expect(planned.exitCode).toBe(3);
+    expect(planned.stderr).toContain('1 file of its sources could not be used');
+  });
+
+  it('needs days that are days, in order; and says where there is nothing to pause, resume or cancel', async () => {
+    const workshop = await openHistory();
+    await workshop.cli('migrate');
+    for (const days of [
+      [],
+      ['--from', '2024-01-01'],
+      ['--from', '2024-01-02', '--to', '2024-01-01'],
+      ['--from', '2023-02-29', '--to', '2024-01-01'],
+    ])
+      expect((await workshop.cli('backfill', 'orders', ...days)).exitCode, days.join(' ')).toBe(2);
+    for (const what of ['pause', 'resume', 'cancel'])
+      expect(eventOf(await backfill(workshop, what), 'error'), what).toMatchObject({
+        code: 'backfill_not_found',
+      });
+  });
+
+  it('says that a mirror needs none', async () => {
+    const flow = 'sources: {}\njobs:\n  mirror: {kind: mirror-account}\n';
+    const workshop = await openHistory({ flow });
+    const { exitCode, stdout } = await workshop.cli('backfill', 'mirror', ...PERIOD);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('mirror needs no backfill');
+  });
+});
