@@ -5,10 +5,14 @@
  *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox, views, webhooks
  */
 import { cpus } from 'node:os';
+import { measureBackfillLatency } from './backfill-latency.ts';
+import { measureCustomers } from './customers.ts';
 import { measureIntake, measureMemory } from './intake.ts';
 import type { Measurement } from './measure.ts';
+import { measureMirror } from './mirror.ts';
 import { measurePosting } from './posting.ts';
 import { measureSandboxRate, measureSandboxStart, measureSearch } from './sandbox-rate.ts';
+import { measureIdleServe, measureUnchangedRun } from './serve.ts';
 import { measureStart } from './start.ts';
 import { measureViews } from './views.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -45,6 +49,32 @@ const benchmarks: readonly Benchmark[] = [
     name: 'memory of ten million rows',
     goal: '≤ 384 MB, within 20 % of a million',
     measure: async () => [await measureMemory(MILLION), await measureMemory(10 * MILLION)],
+  },
+  { name: 'serve: idle', goal: '< 120 MB, < 1 % of a core', measure: () => measureIdleServe(60) },
+  {
+    name: 'serve: an hourly run that finds nothing new',
+    goal: '< 10 s among 10,000 objects',
+    measure: () => measureUnchangedRun(10_000),
+  },
+  {
+    name: 'mirror without latency',
+    goal: '≥ 0.80 of a bare loop',
+    measure: () => measureMirror({ deals: 50_000, latencyMs: 0, concurrency: 64, nights: 3 }),
+  },
+  {
+    name: 'mirror with 50 ms latency',
+    goal: '≥ 0.80 of a bare loop',
+    measure: () => measureMirror({ deals: 50_000, latencyMs: 50, concurrency: 64, nights: 1 }),
+  },
+  {
+    name: 'backfill: hourly orders beside it',
+    goal: '≤ 1.2 × without it',
+    measure: async () => [await measureBackfillLatency({ history: 5_000, orders: 60, rounds: 5 })],
+  },
+  {
+    name: 'customers: a million from file to accepted batch',
+    goal: '≥ 0.50 of csv-parse alone, peak ≤ 384 MB',
+    measure: () => measureCustomers(MILLION),
   },
   { name: 'start of --help', goal: '< 0.3 s', measure: async () => [await measureStart(9)] },
   {

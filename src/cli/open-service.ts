@@ -43,9 +43,3 @@ export function openClient({ url, key, timeoutSeconds }: Service, { connections 
   const timeoutMs = timeoutSeconds * 1000;
   return createClient({ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) });
 }
-
-/** Whether an address is this machine: what listens there is a sandbox, not the service. */
-export function isLoopback(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? '';
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
-}

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { findJob } from '../../jobs/index.ts';
-import type { Client } from '../api/client.ts';
-import { observeClient } from '../api/observe-client.ts';
 import { shortPath } from '../config/locate.ts';
 import { requireService } from '../config/require-service.ts';
 import { connect, type Database } from '../db/connect.ts';
@@ -11,21 +8,19 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { cached } from '../observe/cached.ts';
 import { createLogger } from '../observe/logger.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createMetrics } from '../observe/metrics.ts';
 import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
-import { createEventStore } from '../pipeline/receive-event.ts';
-import { runSlot } from '../pipeline/run-slot.ts';
 import { readGauges } from '../report/read-gauges.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
 import { nextSlots } from '../schedule/next-slots.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import { startTicker } from '../schedule/start-ticker.ts';
-import { openSourceClients } from '../source/source-clients.ts';
-import { type Receiver, startReceiver } from '../webhook/start-receiver.ts';
+import type { Receiver } from '../webhook/start-receiver.ts';
+import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig } from './open-config.ts';
-import { isLoopback, openClient } from './open-service.ts';
+import type { Workplace } from './open-workplace.ts';
 import { readVersion } from './read-version.ts';
 import type { Output } from './render/output.ts';
 import type { ServeOptions } from './serve.ts';
@@ -80,14 +75,14 @@ type Serving = {
 
 async function serve(serving: Serving): Promise<ExitCode> {
   const { config, jobs, db, log, output, draining } = serving;
-  const sourceClients = openSourceClients();
+  // What runs need is loaded with the first one: a process that waits is small.
+  const opened: { workplace: Workplace | null } = { workplace: null };
   const metrics = createMetrics({
     version: readVersion(),
     readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
     nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
     atWork: () => scheduler.atWork(),
   });
-  const openRunClient = createClientOpener(config, metrics);
   const scheduler = createScheduler({
     db,
     owner: randomUUID(),
@@ -95,22 +90,11 @@ async function serve(serving: Serving): Promise<ExitCode> {
     leaseMs: config.api.leaseSeconds * 1000,
     now: readDatabaseClock,
     onEvent: (event) => log.info({ event: 'slot', ...event }, 'slot'),
-    work: (claimed) =>
-      runSlot(
-        {
-          ...findJob(config, claimed.job),
-          config,
-          db,
-          sourceClients,
-          draining,
-          openClient: openRunClient,
-          onEnded: (run) => {
-            metrics.runEnded(run);
-            log.info({ ...run }, 'run ended');
-          },
-        },
-        claimed,
-      ),
+    work: async (claimed) => {
+      const { openWorkplace } = await import('./open-workplace.ts');
+      opened.workplace ??= openWorkplace({ config, db, log, metrics, draining });
+      return opened.workplace.work(claimed);
+    },
   });
   const schedule = keepSchedule({
     db,
@@ -146,28 +130,16 @@ async function serve(serving: Serving): Promise<ExitCode> {
     process.exit(EXIT.interrupted);
   }
   await observer.close();
-  sourceClients.close();
+  opened.workplace?.close();
   log.info('stopped');
   return EXIT.ok;
-}
-
-/** Each run has a client of its own, whose every answer is a sign of life. */
-function createClientOpener(config: PipelineConfig, metrics: Metrics): (onAnswer: () => void) => Client {
-  return (onAnswer) => {
-    const client = openClient(config.api, { connections: config.api.concurrency });
-    return observeClient(client, {
-      begun: metrics.requestBegun,
-      ended(operation, exchange, seconds) {
-        metrics.requestEnded(operation, exchange, seconds);
-        if (exchange.kind === 'answer') onAnswer();
-      },
-    });
-  };
 }
 
 /** On a port of its own: events come from outside, and figures are nobody's there. Null where it is not set up. */
 async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
   if (config.webhooks.secrets.length === 0) return null;
+  const { startReceiver } = await import('../webhook/start-receiver.ts');
+  const { createEventStore } = await import('../pipeline/receive-event.ts');
   return startReceiver({
     settings: config.webhooks,
     store: createEventStore(db),
