@@ -75,7 +75,7 @@ function contactReader(
     const isUnsubscribed = consent !== 'ignored' && passesAny(cells, plan.unsubscribed);
     if (!isUnsubscribed && !consents(cells, plan, consent)) return 'no_consent';
     const spent = amountIn(cells, plan.spent, (text) => parseMoney(text, money));
-    const currency = toCurrency(valueOf(cells, plan.currency));
+    const currency = toCurrency(filledValue(cells, plan.currency));
     return {
       address,
       hash: hashOf(foldAddress(address)),
@@ -104,7 +104,7 @@ function firstFilled(cells: readonly string[], columns: readonly Column[]): Colu
   return null;
 }
 
-function valueOf(cells: readonly string[], columns: readonly Column[]): string {
+function filledValue(cells: readonly string[], columns: readonly Column[]): string {
   const column = firstFilled(cells, columns);
   return column === null ? '' : (cells[column.index] ?? '');
 }
@@ -115,7 +115,7 @@ function amountIn(
   columns: readonly Column[],
   parse: (text: string) => string | Fault,
 ): string | null {
-  const text = valueOf(cells, columns);
+  const text = filledValue(cells, columns);
   if (text === '') return null;
   const amount = parse(text);
   return typeof amount === 'string' ? amount : null;
@@ -125,7 +125,7 @@ function amountIn(
 const MAX_COUNT_DIGITS = 8;
 
 function countIn(cells: readonly string[], columns: readonly Column[]): number | null {
-  const text = valueOf(cells, columns).trim().replace(/^'/, '');
+  const text = filledValue(cells, columns).trim().replace(/^'/, '');
   return /^\d+$/.test(text) && text.length <= MAX_COUNT_DIGITS ? Number(text) : null;
 }
 
