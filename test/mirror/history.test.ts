@@ -225,7 +225,7 @@ describe('an older answer never overwrites a newer one', () => {
     service.deals.set('A', dealRecord('A', { is_active: true }));
     await knowDeals(db, ['A']);
     await run();
-    const late = await askedBefore(story, older, { is_active: false });
+    const late = askedBefore(older, { is_active: false });
     expect(await republish(story, late)).toMatchObject({ deals: { new: 0, changed: 0, asked: 0 } });
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
   });
@@ -256,8 +256,8 @@ describe('an older answer never overwrites a newer one', () => {
     await knowDeals(db, ['A']);
     const clock = await openDatabaseClock(db);
     const at = clock();
-    const newer = await askedBefore(story, new Date(at.getTime() + 10), { is_active: true });
-    const older = await askedBefore(story, at, { is_active: false });
+    const newer = askedBefore(new Date(at.getTime() + 10), { is_active: true });
+    const older = askedBefore(at, { is_active: false });
     await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
       db,
     );
@@ -265,6 +265,25 @@ describe('an older answer never overwrites a newer one', () => {
     await stageDeals(db, runId, [newer]);
     await republish(story, older);
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
+  });
+
+  it('a process whose lease is over publishes nothing of what it has read', async () => {
+    const story = await openStory();
+    const { db } = story;
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
+      db,
+    );
+    const runId = await newRun(story);
+    const clock = await openDatabaseClock(db);
+    await stageDeals(db, runId, [askedBefore(clock(), {})]);
+    const owner = crypto.randomUUID();
+    await sql`
+      insert into ops.leases (name, owner, expires_at, host, pid)
+      values ('job:mirror', ${owner}::uuid, clock_timestamp() - interval '1 second', 'h', 1)`.execute(db);
+    expect(await publish(db, { runId, owner, now: clock(), refreshAfterHours: 20 })).toBeNull();
+    expect(await dealHistory(db)).toEqual([]);
+    expect(await rowsOf(db, 'select record_id from mirror.staged')).toEqual([{ record_id: 'A' }]);
+    expect(await rowsOf(db, 'select 1 from mirror.publications')).toEqual([]);
   });
 
   it('fetched_at is taken before the request, by the clock of the database', async () => {
@@ -293,11 +312,7 @@ async function clockOf(db: Story['db']): Promise<Date> {
   return rows[0]?.at ?? new Date(0);
 }
 
-async function askedBefore(
-  _story: Story,
-  fetchedAt: Date,
-  more: Readonly<Record<string, unknown>>,
-): Promise<AskedDeal> {
+function askedBefore(fetchedAt: Date, more: Readonly<Record<string, unknown>>): AskedDeal {
   const opened = openDealAnswer(JSON.stringify({ deal_info: dealRecord('A', more) }));
   const answer = 'body' in opened ? readDealAnswer(opened, 'A') : opened;
   if (!('deal' in answer)) throw new Error(answer.reason);

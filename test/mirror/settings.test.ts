@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+function load(jobs: string) {
+  const path = join(makeTestFolder(), 'pipeline.yaml');
+  writeFileSync(path, `sources: {}\njobs:\n${jobs}`);
+  return loadConfig(path, {});
+}
+
+/** What is wrong with a file, in the words that a person reads. */
+function problemsOf(jobs: string): string {
+  try {
+    load(jobs);
+    return '';
+  } catch (error) {
+    return error instanceof KnownError ? JSON.stringify(error.details.problems) : String(error);
+  }
+}
+
+describe('settings of mirror-account', () => {
+  it('its kind is enough', () => {
+    expect(load('  mirror: {kind: mirror-account}\n').jobs.mirror).toMatchObject({
+      sources: [],
+      budget: 10_000,
+      autocompleteBudget: 500,
+      refreshAfterHours: 20,
+      collaborations: true,
+    });
+  });
+
+  it('without autocomplete no request looks for deals', () => {
+    const { jobs } = load(
+      '  mirror: {kind: mirror-account, autocomplete: false, autocomplete_budget: 100}\n',
+    );
+    expect(jobs.mirror).toMatchObject({ autocompleteBudget: 0 });
+  });
+
+  it('a second job of the kind is refused: one mirrors all of the account', () => {
+    expect(problemsOf('  one: {kind: mirror-account}\n  two: {kind: mirror-account}\n')).toMatch(
+      /jobs\.two mirrors the account, which jobs\.one does already/,
+    );
+  });
+
+  it.each([
+    ['budget: 0', /budget/],
+    ['refresh_after_hours: -1', /refresh_after_hours/],
+    ['source: shop', /source/],
+  ])('%s is refused by name', (setting, message) => {
+    expect(problemsOf(`  mirror: {kind: mirror-account, ${setting}}\n`)).toMatch(message);
+  });
+});
