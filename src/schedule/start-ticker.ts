@@ -1,36 +1,27 @@
 import { schedule } from 'node-cron';
 
-/** A slot begins so late at most. A look is a handful of small queries. */
-const EVERY_5_SECONDS = '*/5 * * * * *';
+/** Slots are whole minutes. */
+const EVERY_MINUTE = '* * * * *';
 
-/** Three ticks that did not come. */
-const SILENT_FOR_MS = 15_000;
+/** Often enough to keep a lease, and that a slot that node-cron slept through is not late. */
+const BEAT_MS = 5_000;
 
 export type Ticker = { stop(): void };
 
 /**
- * Ticks every five seconds, and once at once. node-cron keeps the beat by the clock of the machine, and waits that clock out when somebody
- * puts it back: so a look at the monotonic clock winds it up again when it falls silent.
+ * Ticks at once, on every full minute, and every five seconds in between. node-cron keeps the minutes, by the clock of the machine: it
+ * waits that clock out when somebody puts it back. The beat in between is on the monotonic clock, so a slot is five seconds late at most
+ * whatever happens to the other one. (node-cron must not have the beat: after a sleep it looks at each tick that it missed.)
  */
 export function startTicker(onTick: () => void): Ticker {
-  let tickedAt = performance.now();
-  function tick(): void {
-    tickedAt = performance.now();
-    onTick();
-  }
-  // A tick that came late or not at all is of no interest: what has come is read from the database.
-  const task = schedule(EVERY_5_SECONDS, tick, { logger: SILENT, suppressMissedWarning: true });
-  const guard = setInterval(async () => {
-    if (performance.now() - tickedAt < SILENT_FOR_MS) return;
-    await task.stop();
-    await task.start();
-    tick();
-  }, SILENT_FOR_MS / 3);
-  tick();
+  // A minute that came late or not at all is of no interest: what has come is read from the database.
+  const minutes = schedule(EVERY_MINUTE, onTick, { logger: SILENT, suppressMissedWarning: true });
+  const beat = setInterval(onTick, BEAT_MS);
+  onTick();
   return {
     stop() {
-      clearInterval(guard);
-      void task.destroy();
+      clearInterval(beat);
+      void minutes.destroy();
     },
   };
 }

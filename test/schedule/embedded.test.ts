@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { summariseSlots } from '../../src/report/list-slots.ts';
+import { readGauges } from '../../src/report/read-gauges.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { job, openStation } from './station.ts';
+
+it('slots, those that follow, a dead process and the figures work on the embedded database too', async () => {
+  const db = await connect({ url: '', embeddedFolder: 'memory' });
+  onTestFinished(() => db.destroy());
+  await migrate(db);
+  const jobs = [job({ catchUp: 'all' }), job({ name: 'report', schedule: null, after: 'orders' })];
+  const station = openStation(db, jobs, '2026-05-01T09:30Z');
+  const [doomed, other] = [station.hire(), station.hire()];
+  await doomed.look();
+  doomed.next = 'begun';
+  station.now = new Date('2026-05-01T12:10Z');
+  await doomed.look();
+  await doomed.die();
+  await waitFor(async () => {
+    await other.look();
+    return station.ran.length === 6;
+  });
+  const states = await db
+    .selectFrom('ops.slots')
+    .select(['job', 'state'])
+    .orderBy('job')
+    .orderBy('slot')
+    .execute();
+  expect(states.map(({ job, state }) => `${job} ${state}`)).toEqual([
+    ...Array<string>(3).fill('orders done'),
+    ...Array<string>(3).fill('report done'),
+  ]);
+  expect((await summariseSlots(db)).map(({ last }) => last.state)).toEqual(['done', 'done']);
+  expect((await readGauges(db, ['orders', 'report'])).lastSuccess).toHaveLength(2);
+});
