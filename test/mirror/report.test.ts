@@ -27,7 +27,7 @@ it('a summary says what changed, what was read in part, what could not be read a
   expect(text).toContain('3 deals asked for = 1 new + 0 changed + 0 unchanged + 0 gone');
   expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
   const { did, events } = rendererOf('mirror-account');
-  expect(did(result.report.counts)).toBe('3 deals read, 1 new or changed');
+  expect(did(result.report.counts)).toBe('3 read, 1 new or changed');
   expect(events(result.report)).toMatchObject([{ event: 'drift', field: 'is_active' }]);
 });
 
