@@ -11,6 +11,7 @@ import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
+import { leaseNames } from '../pipeline/lease-names.ts';
 import { readGauges } from '../report/read-gauges.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
 import { nextSlots } from '../schedule/next-slots.ts';
@@ -86,7 +87,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   const scheduler = createScheduler({
     db,
     owner: randomUUID(),
-    jobs,
+    jobs: jobs.map((job) => ({ ...job, leases: leaseNames(job) })),
     leaseMs: config.api.leaseSeconds * 1000,
     now: readDatabaseClock,
     onEvent: (event) => log.info({ event: 'slot', ...event }, 'slot'),

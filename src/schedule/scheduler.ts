@@ -14,7 +14,11 @@ import {
 } from './slots.ts';
 
 /** What the scheduler needs to know of a job. */
-export type ScheduledJob = JobTiming & { readonly name: string; readonly sources: readonly string[] };
+export type ScheduledJob = JobTiming & {
+  readonly name: string;
+  /** Leases that its run takes: while somebody holds one of them, a slot waits or is skipped. */
+  readonly leases: readonly string[];
+};
 
 /** Something that became of a slot. */
 export type SlotEvent = {
@@ -82,8 +86,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     for (const job of jobs) if (!isStopped && !works.has(job.name)) await beginDue(job, now);
   }
 
-  async function beginDue({ name, sources }: ScheduledJob, now: Date): Promise<void> {
-    const leases = [`job:${name}`, ...sources.map((source) => `source:${source}`)];
+  async function beginDue({ name, leases }: ScheduledJob, now: Date): Promise<void> {
     const claimed = await claimSlot(db, { job: name, owner, now, leases });
     if (claimed === null) return;
     onEvent({ job: name, slot: claimed.slot, state: 'running' });

@@ -105,9 +105,10 @@ export function minuteOf(date: Date): string {
 
 /** A job that runs at five past every hour, unless said otherwise. */
 export function job(changes: Partial<ScheduledJob> = {}): ScheduledJob {
+  const name = changes.name ?? 'orders';
   return {
-    name: 'orders',
-    sources: [],
+    name,
+    leases: [`job:${name}`],
     schedule: '5 * * * *',
     timeZone: 'UTC',
     after: null,
