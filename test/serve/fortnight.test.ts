@@ -46,6 +46,8 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
   const processes = [await start(shop), await start(shop)];
   await waitFor(async () => (await shop.db.selectFrom('ops.schedules').selectAll().execute()).length === 1);
 
+  const expected = openCalendar({ schedule: SCHEDULE, timeZone: TIME_ZONE }).between(FROM, UNTIL);
+  const lastSlot = expected.at(-1)?.getTime() ?? 0;
   let orders = 0;
   let kills = 0;
   for (
@@ -53,7 +55,8 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
     now < UNTIL.getTime();
     now += EVERY_HOURS * HOUR_MS * (0.2 + 1.3 * random())
   ) {
-    const more = Math.floor(random() * 25);
+    // What comes after the last slot waits for the next one, which this test does not see.
+    const more = now < lastSlot ? Math.floor(random() * 25) : 0;
     if (more > 0) shop.drop(`orders-${Math.round(now)}.csv`, toCsv(manyRows(more, `o${Math.round(now)}-`)));
     orders += more;
     await setClock(shop, new Date(now));
@@ -72,7 +75,6 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
   await settled(shop);
   expect(kills).toBeGreaterThan(5);
 
-  const expected = openCalendar({ schedule: SCHEDULE, timeZone: TIME_ZONE }).between(FROM, UNTIL);
   expect(expected).toHaveLength((24 / EVERY_HOURS) * 14);
   for (const job of ['orders', 'web-orders']) {
     const slots = await shop.db
