@@ -134,7 +134,6 @@ async function startServer(script: string, clone: string, port: number): Promise
   });
   await waitFor(
     async () => (await fetch(`http://127.0.0.1:${port}/v1/public/hello`).catch(() => null))?.ok === true,
-    { timeoutMs: 30_000 },
   );
   return shell;
 }

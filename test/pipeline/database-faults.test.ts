@@ -56,13 +56,10 @@ function expectExplained(ended: Ended): void {
 /** Runs until one ends with everything settled; a lease of a process that is gone may have to run out first. */
 async function runUntilDone(shop: Workshop): Promise<Ended> {
   let last: Ended | null = null;
-  await waitFor(
-    async () => {
-      last = await shop.run();
-      return last.exitCode !== 5 && last.finished !== null;
-    },
-    { timeoutMs: 30_000 },
-  );
+  await waitFor(async () => {
+    last = await shop.run();
+    return last.exitCode !== 5 && last.finished !== null;
+  });
   if (last === null) throw new Error('it never ran');
   return last;
 }
@@ -93,7 +90,7 @@ describe('a database that restarts', () => {
     });
     shop.drop('orders.csv', toCsv(manyRows(150)));
     const run = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    await waitFor(async () => (await shop.truth()).length >= 20);
     await server.restart();
     expectExplained(readRun(await run.ended));
     await runUntilDone(shop);
@@ -108,7 +105,7 @@ describe('a database that restarts', () => {
     });
     shop.drop('orders.csv', toCsv(manyRows(150)));
     const run = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    await waitFor(async () => (await shop.truth()).length >= 20);
     await server.kill();
     const ended = readRun(await run.ended);
     await server.start();
@@ -121,23 +118,20 @@ describe('a database that restarts', () => {
     const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
     shop.drop('orders.csv', toCsv(manyRows(60_000)));
     const run = shop.start('run', 'orders', '--json', '--limit', '1');
-    await waitFor(() => run.stdout().includes('"Reading orders.csv"'), { timeoutMs: 30_000 });
+    await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
     await server.restart();
     const ended = readRun(await run.ended);
     expectExplained(ended);
     expect(ended.exitCode).toBe(1);
     expect(await shop.truth()).toEqual([]);
-    await waitFor(
-      async () => {
-        const { exitCode, finished } = await shop.run('--limit', '1');
-        if (exitCode === 5) return false;
-        expect(finished).toMatchObject({
-          counts: { files: 1, rows: 60_000, orders: 60_000, entries: { accepted: 1, ready: 59_999 } },
-        });
-        return true;
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor(async () => {
+      const { exitCode, finished } = await shop.run('--limit', '1');
+      if (exitCode === 5) return false;
+      expect(finished).toMatchObject({
+        counts: { files: 1, rows: 60_000, orders: 60_000, entries: { accepted: 1, ready: 59_999 } },
+      });
+      return true;
+    });
   });
 
   it('is away from the start: the error names host and database', async () => {
@@ -224,7 +218,7 @@ describe('a run that is stopped past its lease', () => {
     const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '20'] });
     shop.drop('orders.csv', toCsv(manyRows(150)));
     const first = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20, { timeoutMs: 30_000 });
+    await waitFor(async () => (await shop.truth()).length >= 20);
     first.kill('SIGSTOP');
     const second = await runUntilDone(shop);
     first.kill('SIGCONT');

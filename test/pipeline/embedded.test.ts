@@ -37,13 +37,11 @@ describe('the embedded database', () => {
     for (let round = 1; round <= kills; round += 1) {
       const before = (await shop.truth()).length;
       const run = shop.start('run', 'orders', '--json');
-      await waitFor(async () => (await shop.truth()).length >= before + 10 * round, { timeoutMs: 30_000 });
+      await waitFor(async () => (await shop.truth()).length >= before + 10 * round);
       run.kill('SIGKILL');
       expect((await run.ended).signal).toBe('SIGKILL');
       // The lease of the killed process has to run out; until then a run says so and changes nothing.
-      await waitFor(async () => (await shop.cli('run', 'orders', '--limit', '1')).exitCode !== 5, {
-        timeoutMs: 20_000,
-      });
+      await waitFor(async () => (await shop.cli('run', 'orders', '--limit', '1')).exitCode !== 5);
     }
     const last = await shop.run();
     const counts = last.finished?.counts.entries;
@@ -58,7 +56,7 @@ describe('the embedded database', () => {
     const shop = await openWorkshop({ embedded: true, api: 'lease_seconds: 600\ntimeout_seconds: 300' });
     shop.drop('orders.csv', toCsv(manyRows(400)));
     const first = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length > 0, { timeoutMs: 30_000 });
+    await waitFor(async () => (await shop.truth()).length > 0);
     // It stands still, so that it is at work however slow the others are.
     first.kill('SIGSTOP');
     for (const command of [['run', 'orders'], ['status'], ['review'], ['plan', 'orders']]) {

@@ -22,7 +22,7 @@ const REFERRAL = 'new_influencer_referral';
 
 /** Waits until the service has processed so many orders. */
 function processed(shop: Workshop, orders: number): Promise<void> {
-  return waitFor(async () => (await shop.truth()).length >= orders, { timeoutMs: 30_000 });
+  return waitFor(async () => (await shop.truth()).length >= orders);
 }
 
 /** Waits until no process holds a lease any more, by the database's clock. */

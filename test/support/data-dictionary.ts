@@ -8,6 +8,9 @@ const ROOT = new URL('../../', import.meta.url);
 
 /** What `npm run schema` writes from the comments of schema bi. */
 export const DICTIONARY_FILE = new URL('docs/data-dictionary.md', ROOT).pathname;
+/** For those who cannot see the picture. */
+const PICTURE_SHOWS = 'The views of schema bi and what they refer to';
+
 export const DATA_MODEL_FILE = new URL('docs/data-model.svg', ROOT).pathname;
 
 /** Chapters: the files of `sql/views/`. */
@@ -56,7 +59,7 @@ export async function describeViews(
   const graphviz = await Graphviz.load();
   return {
     dictionary: renderDictionary(chapters, readQuestions()),
-    picture: graphviz.dot(renderDot(chapters)),
+    picture: describe(graphviz.dot(renderDot(chapters))),
   };
 }
 
@@ -89,7 +92,7 @@ function renderDictionary(chapters: readonly Chapter[], questions: readonly Ques
   const parts = [
     '# Data dictionary',
     'Schema `bi`: every view and column, and the questions that each view answers. Written by `npm run schema` from the comments in\n`sql/views/` and the questions in `deploy/metabase/`. How to connect, and what to know about days and money: [reporting.md](reporting.md).',
-    '![The views of schema bi and what they refer to](data-model.svg)',
+    `![${PICTURE_SHOWS}](data-model.svg)`,
     'Most have a `run_id` as well, which leads to `bi.runs`.',
     ...chapters.flatMap((chapter) => [
       `## ${chapter.title}`,
@@ -157,4 +160,8 @@ function referencesOf({ columns }: Described): readonly { column: string; target
   const by = (keys: Readonly<Record<string, string>>) =>
     columns.flatMap(({ name }) => (keys[name] === undefined ? [] : [{ column: name, target: keys[name] }]));
   return by(KEYS).length > 0 ? by(KEYS) : by(RUN_KEYS);
+}
+
+function describe(svg: string): string {
+  return svg.replace('<svg ', `<svg role="img" aria-label="${PICTURE_SHOWS}" `);
 }

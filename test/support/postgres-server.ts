@@ -51,7 +51,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     });
     closeSync(log);
     server = started;
-    await waitFor(async () => isOver(started) || (await answers(url)), { timeoutMs: 30_000 });
+    await waitFor(async () => isOver(started) || (await answers(url)));
     if (isOver(started))
       throw new Error(`Postgres ended as it began: ${readFileSync(logPath, 'utf8').slice(-2_000)}`);
   }

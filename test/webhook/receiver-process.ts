@@ -19,7 +19,7 @@ export async function startReceiverProcess(
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
   const args = ['webhooks', '--config', 'pipeline.yaml', '--json', '--port', String(port)];
   const process = startCli(args, { cwd: folder, env });
-  await waitFor(() => process.stdout().includes('\n'), { timeoutMs: 20_000 });
+  await waitFor(() => process.stdout().includes('\n'));
   const { url } = JSON.parse(process.stdout().split('\n')[0] ?? '{}') as { url: string };
   return { url, process };
 }
