@@ -97,7 +97,7 @@ describe('listing a folder', () => {
     const path = write('a.csv', 'one');
     const [first] = await list();
     utimesSync(path, 0, 0);
-    expect(await list()).toEqual([first]);
+    expect((await list()).map(({ version }) => version)).toEqual([first?.version]);
     const digest = createHash('sha256').update('one').digest('hex');
     expect(first).toMatchObject({ uri: pathToFileURL(path).href, version: `sha256:${digest}`, sizeBytes: 3 });
   });
