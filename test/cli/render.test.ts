@@ -184,6 +184,27 @@ describe('progress', () => {
     ]);
   });
 
+  test('ten thousand small files are not ten thousand lines', () => {
+    const stream = new PassThrough();
+    let nowMs = 0;
+    const progress = createLineProgress(stream, () => nowMs);
+    const read = { name: 'read', unit: 'bytes', total: 100 } as const;
+    for (let file = 1; file <= 10_000; file += 1) {
+      progress.begin({ ...read, label: `Reading ${file}.csv` });
+      progress.advance(100, 1);
+      nowMs += 5;
+    }
+    progress.begin({ ...step, total: 1 });
+    progress.end();
+    const lines = String(stream.read()).trimEnd().split('\n');
+    expect(lines[0]).toBe('Reading 1.csv: 100 B, 1 rows in 0 s');
+    expect(lines.slice(10)).toEqual([
+      'and 6,000 more: 600 kB, 6,000 rows in 30 s (200/s)',
+      'and 3,990 more: 399 kB, 3,990 rows in 20 s (200/s)',
+      'Posting: 0 orders in 0 s',
+    ]);
+  });
+
   test('--json gets events, one a second at most', () => {
     const events: unknown[] = [];
     let nowMs = 0;

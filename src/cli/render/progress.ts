@@ -5,11 +5,11 @@ import {
   percentOf,
   perSecond,
   renderBar,
-  renderDone,
   renderLine,
   secondsLeft,
 } from './progress-line.ts';
 import type { Screen } from './screen.ts';
+import { createStepTeller } from './short-steps.ts';
 
 type Clock = () => number;
 
@@ -19,6 +19,8 @@ type Drawing = {
   update(state: ProgressState): void;
   done(state: ProgressState): void;
   note(message: string): void;
+  /** Nothing comes any more. */
+  end?(): void;
 };
 
 /** A bar that is redrawn in place, on a terminal. */
@@ -33,8 +35,10 @@ export function createBarProgress(
     bar?.stop();
     bar = null;
   };
+  const tell = createStepTeller((line) => stream.write(`${screen.style('green', '✓')} ${line}\n`));
   return track(now, {
     begin(state) {
+      if (state.step.name !== current?.step.name) tell.flush();
       current = state;
       bar = new cliProgress.SingleBar({
         stream,
@@ -54,8 +58,9 @@ export function createBarProgress(
     },
     done(state) {
       finish();
-      stream.write(`${screen.style('green', '✓')} ${renderDone(state)}\n`);
+      tell.ended(state);
     },
+    end: tell.flush,
     note(message) {
       const { step } = current ?? {};
       const wasDrawn = bar !== null;
@@ -75,8 +80,12 @@ const LINE_EVERY_PERCENT = 10;
 export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = monotonic): Progress {
   let lastMs = 0;
   let lastPercent = 0;
+  let lastName = '';
+  const tell = createStepTeller((line) => stream.write(`${line}\n`));
   return track(now, {
-    begin() {
+    begin({ step }) {
+      if (step.name !== lastName) tell.flush();
+      lastName = step.name;
       lastMs = 0;
       lastPercent = 0;
     },
@@ -92,8 +101,9 @@ export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = m
       lastPercent = percent - (percent % LINE_EVERY_PERCENT);
       stream.write(`${renderLine(state)}\n`);
     },
-    done: (state) => stream.write(`${renderDone(state)}\n`),
+    done: tell.ended,
     note: (message) => stream.write(`${message}\n`),
+    end: tell.flush,
   });
 }
 
@@ -168,6 +178,9 @@ function track(now: Clock, drawing: Drawing): Progress {
       if (step !== null) drawing.update(state(step));
     },
     note: (message) => drawing.note(message),
-    end: finish,
+    end() {
+      finish();
+      drawing.end?.();
+    },
   };
 }
