@@ -23,18 +23,17 @@ RUN mkdir -p /config/.data /app/.compiled && chown node:node /config/.data /app/
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
-COPY bin bin
 COPY config config
 COPY sql sql
 COPY jobs jobs
 COPY src src
 USER node
 # What is compiled here need not be when it starts.
-RUN node bin/influencer-sync.js --version && node --input-type=module -e "await import('/app/src/cli/perform-serve.ts')"
+RUN node src/start.js --version && node --input-type=module -e "await import('/app/src/cli/perform-serve.ts')"
 # 4080: /healthz, /readyz, /metrics, for those who run it. 4020: events of the service, from outside.
 EXPOSE 4080 4020
 # Alive, not ready: a database that is away is no reason to start the container again.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:4080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/bin/influencer-sync.js"]
+ENTRYPOINT ["node", "/app/src/start.js"]
 CMD ["serve"]

@@ -17,7 +17,7 @@ import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
 import type { Measurement } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 
-const MAIN = fileURLToPath(new URL('../bin/influencer-sync.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 
 const CONFIG = `
 api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", requests_per_second: 0}

@@ -4,4 +4,4 @@
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
-await import('../src/main.ts');
+await import('./main.ts');
