@@ -1,6 +1,7 @@
 import type { Backfill, PlanChanges, PlanGroup, PlanStanding } from '../../model/backfill.ts';
 import type { BackfillProgress } from '../../report/backfill-progress.ts';
 import { formatAmounts } from './money.ts';
+import { formatReasons } from './reasons.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 import { fileName, formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
@@ -15,10 +16,10 @@ const LINES: readonly {
   { standing: 'to_post', label: 'to be posted', note: formatAmounts },
   { standing: 'already', label: 'already known', note: () => 'credited before: not posted again' },
   { standing: 'waiting', label: 'waiting', note: () => 'a run of the job posts them' },
-  { standing: 'excluded', label: 'excluded', note: reasonsOf },
-  { standing: 'unattributed', label: 'unattributed', note: reasonsOf },
+  { standing: 'excluded', label: 'excluded', note: formatReasons },
+  { standing: 'unattributed', label: 'unattributed', note: formatReasons },
   { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
-  { standing: 'held', label: 'held', note: reasonsOf },
+  { standing: 'held', label: 'held', note: formatReasons },
   { standing: 'rejected', label: 'refused', note: () => 'by the service, before' },
   { standing: 'in_doubt', label: 'in doubt', note: () => 'not sent again: npx influencer-sync review' },
 ];
@@ -225,16 +226,6 @@ function progressOf({
   ];
   const sum = parts.filter(([count]) => count > 0).map(([count, words]) => `${formatCount(count)} ${words}`);
   return `${plural(planned, 'order')} = ${sum.length === 0 ? '0' : sum.join(' + ')}.`;
-}
-
-function reasonsOf(groups: readonly PlanGroup[]): string {
-  const counts = new Map<string, number>();
-  for (const { reason, orders } of groups)
-    counts.set(reason ?? 'other', (counts.get(reason ?? 'other') ?? 0) + orders);
-  return [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${formatCount(count)}`)
-    .join(', ');
 }
 
 function sumOf(groups: readonly PlanGroup[]): number {

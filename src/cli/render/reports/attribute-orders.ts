@@ -3,6 +3,7 @@ import { renderCodeProblems } from '../code-problems.ts';
 import { renderDoubtLine } from '../doubts.ts';
 import { heading } from '../heading.ts';
 import { formatAmounts, formatMoney } from '../money.ts';
+import { formatReasons } from '../reasons.ts';
 import type { Screen } from '../screen.ts';
 import { renderTable } from '../table.ts';
 import { formatCount, NO_BREAK, plural, wrap } from '../text.ts';
@@ -52,10 +53,10 @@ const LINES: readonly Line[] = [
   { standing: 'accepted', label: 'posted', note: formatAmounts },
   { standing: 'already', label: 'already known', note: () => 'posted before this run' },
   { standing: 'ready', label: 'to be posted', note: formatAmounts },
-  { standing: 'excluded', label: 'excluded', note: reasonsOf },
-  { standing: 'unattributed', label: 'unattributed', note: reasonsOf },
+  { standing: 'excluded', label: 'excluded', note: formatReasons },
+  { standing: 'unattributed', label: 'unattributed', note: formatReasons },
   { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
-  { standing: 'held', label: 'held', note: reasonsOf },
+  { standing: 'held', label: 'held', note: formatReasons },
   { standing: 'rejected', label: 'refused', note: () => 'by the service, see below' },
   { standing: 'in_doubt', label: 'in doubt', note: (groups) => `${formatAmounts(groups)}, see below` },
   { standing: 'unaccounted', label: 'unaccounted', note: () => 'this must not happen' },
@@ -95,16 +96,6 @@ const COLORS: Partial<Record<Standing, 'green' | 'yellow' | 'red'>> = {
   in_doubt: 'red',
   unaccounted: 'red',
 };
-
-function reasonsOf(groups: readonly StandingGroup[]): string {
-  const counts = new Map<string, number>();
-  for (const { reason, orders } of groups)
-    counts.set(reason ?? 'other', (counts.get(reason ?? 'other') ?? 0) + orders);
-  return [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${formatCount(count)}`)
-    .join(', ');
-}
 
 function renderUnownedCodes({ report: { details } }: Summary, screen: Screen): string {
   if (details.unownedCodes.length === 0) return '';
