@@ -1,8 +1,15 @@
-import type { Backfill, PlanChanges, PlanGroup, PlanStanding } from '../../model/backfill.ts';
+import type {
+  Backfill,
+  BackfillRunCounts,
+  PlanChanges,
+  PlanGroup,
+  PlanStanding,
+} from '../../model/backfill.ts';
 import type { BackfillProgress } from '../../report/backfill-progress.ts';
 import { formatAmounts } from './money.ts';
 import { formatReasons } from './reasons.ts';
 import type { Screen } from './screen.ts';
+import { formatSum } from './sums.ts';
 import { renderTable } from './table.ts';
 import { fileName, formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
 
@@ -160,6 +167,17 @@ export function renderBackfillEnd(
   ].join('\n');
 }
 
+/** What a process did, in a few words, for lists of runs: `plan of 12 orders`, `10 posted, 2 refused`. */
+export function backfillDid({ planned, entries }: BackfillRunCounts): string {
+  const { accepted, rejected, in_doubt: doubts } = entries;
+  if (planned !== null && accepted + rejected + doubts === 0) return `plan of ${plural(planned, 'order')}`;
+  return [
+    `${formatCount(accepted)} posted`,
+    ...(rejected === 0 ? [] : [`${formatCount(rejected)} refused`]),
+    ...(doubts === 0 ? [] : [`${formatCount(doubts)} in doubt`]),
+  ].join(', ');
+}
+
 /** Backfills as a table, and more about those that are not at their end. */
 export function renderBackfills(
   shown: readonly { readonly backfill: Backfill; readonly progress: BackfillProgress }[],
@@ -217,15 +235,14 @@ function progressOf({
   amounts,
 }: BackfillProgress): string {
   const money = formatAmounts(amounts.map(({ currency, accepted: amount }) => ({ currency, amount })));
-  const parts: readonly (readonly [number, string])[] = [
+  const parts = [
     [accepted, `posted${money === '' ? '' : ` (${money})`}`],
     [toPost, 'to be posted'],
     [rejected, 'refused'],
     [inDoubt, 'in doubt'],
     [held, 'not posted (changed, credited elsewhere, or cancelled)'],
-  ];
-  const sum = parts.filter(([count]) => count > 0).map(([count, words]) => `${formatCount(count)} ${words}`);
-  return `${plural(planned, 'order')} = ${sum.length === 0 ? '0' : sum.join(' + ')}.`;
+  ] as const;
+  return `${formatSum(plural(planned, 'order'), parts, { blank: ' ' })}.`;
 }
 
 function sumOf(groups: readonly PlanGroup[]): number {

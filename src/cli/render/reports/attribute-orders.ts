@@ -5,8 +5,9 @@ import { heading } from '../heading.ts';
 import { formatAmounts, formatMoney } from '../money.ts';
 import { formatReasons } from '../reasons.ts';
 import type { Screen } from '../screen.ts';
+import { formatSum, renderSums } from '../sums.ts';
 import { renderTable } from '../table.ts';
-import { formatCount, NO_BREAK, plural, wrap } from '../text.ts';
+import { formatCount, plural, wrap } from '../text.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from './read-files.ts';
 import type { ReportRenderer, RunSummary } from './report-renderer.ts';
 
@@ -38,7 +39,7 @@ export const ordersReport: ReportRenderer<OrdersReport> = {
     renderRefusals(summary, screen),
     renderDoubts(summary, screen),
     renderAdjustments(summary, screen),
-    renderSums(summary, screen),
+    renderOrderSums(summary, screen),
   ],
 };
 
@@ -175,10 +176,10 @@ function renderAdjustments({ report: { details } }: Summary, screen: Screen): st
   ].join('\n');
 }
 
-function renderSums({ report: { counts, sumsAddUp } }: Summary, screen: Screen): string {
+function renderOrderSums({ report: { counts, sumsAddUp } }: Summary, screen: Screen): string {
   const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
   const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
-  const parts: readonly (readonly [number, string])[] = [
+  const equation = formatSum(plural(counts.orders, 'order'), [
     [accepted, 'posted'],
     [already, 'already known'],
     [ready, 'to be posted'],
@@ -188,16 +189,7 @@ function renderSums({ report: { counts, sumsAddUp } }: Summary, screen: Screen):
     [held, 'held'],
     [rejected, 'refused'],
     [doubts, 'in doubt'],
-  ];
-  const sum = parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${formatCount(count)} ${word}`.replaceAll(' ', NO_BREAK));
-  const equation = `${plural(counts.orders, 'order')} = ${sum.length === 0 ? '0' : sum.join(' + ')}`;
-  const text = sumsAddUp
-    ? `The sums add up: ${equation}.`
-    : `THE SUMS DO NOT ADD UP: ${equation}. Please report this; nothing is posted twice meanwhile.`;
-  return screen.style(
-    sumsAddUp ? 'dim' : ['red', 'bold'],
-    wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
-  );
+  ]);
+  const otherwise = '. Please report this; nothing is posted twice meanwhile.';
+  return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

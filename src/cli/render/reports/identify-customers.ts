@@ -1,7 +1,8 @@
 import type { CustomerCounts, CustomersReport } from '../../../model/customers-report.ts';
 import { heading } from '../heading.ts';
 import type { Screen } from '../screen.ts';
-import { formatCount, NO_BREAK, plural, wrap } from '../text.ts';
+import { formatSum, renderSums } from '../sums.ts';
+import { formatCount, plural, wrap } from '../text.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from './read-files.ts';
 import type { ReportRenderer } from './report-renderer.ts';
 
@@ -27,7 +28,7 @@ export const customersReport: ReportRenderer<CustomersReport> = {
       screen,
     ),
     renderRefusals(report, screen),
-    renderSums(report, screen),
+    renderCustomerSums(report, screen),
   ],
 };
 
@@ -121,24 +122,15 @@ function renderRefusals({ counts, details }: CustomersReport, screen: Screen): s
   ].join('\n');
 }
 
-function renderSums({ counts, sumsAddUp }: CustomersReport, screen: Screen): string {
+function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, screen: Screen): string {
   const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
-  const parts: readonly (readonly [number, string])[] = [
+  const equation = formatSum(plural(customers, 'customer'), [
     [submitted, 'submitted'],
     [already, 'already known'],
     [waiting, 'to be submitted'],
     [refused, 'refused'],
     [unsubscribed, 'unsubscribed'],
-  ];
-  const sum = parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${formatCount(count)} ${word}`.replaceAll(' ', NO_BREAK));
-  const equation = `${plural(customers, 'customer')} = ${sum.length === 0 ? '0' : sum.join(' + ')}`;
-  const text = sumsAddUp
-    ? `The sums add up: ${equation}.`
-    : `THE SUMS DO NOT ADD UP: ${equation}. Please report this; nobody is submitted twice meanwhile.`;
-  return screen.style(
-    sumsAddUp ? 'dim' : ['red', 'bold'],
-    wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
-  );
+  ]);
+  const otherwise = '. Please report this; nobody is submitted twice meanwhile.';
+  return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

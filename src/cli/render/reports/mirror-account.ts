@@ -1,6 +1,7 @@
 import type { Drift, MirrorReport, RecordCounts, Unread } from '../../../model/mirror-report.ts';
 import { heading } from '../heading.ts';
 import type { Screen } from '../screen.ts';
+import { renderSums } from '../sums.ts';
 import { renderTable } from '../table.ts';
 import { formatCount, formatInstant, plural, wrap } from '../text.ts';
 import type { ReportRenderer, RunSummary } from './report-renderer.ts';
@@ -20,7 +21,7 @@ export const mirrorReport: ReportRenderer<MirrorReport> = {
     renderUnread('Deals that could not be read', summary.report.details.failing, screen),
     renderUnread('Answers that could not be read', summary.report.details.unreadable, screen),
     renderDrift(summary, screen),
-    renderSums(summary, screen),
+    renderDealSums(summary, screen),
   ],
 };
 
@@ -177,15 +178,10 @@ function describe({ recordKind, field, kind, expected, found, records, sampleId 
   return `${where} should be ${expected} and is ${found}, ${of}`;
 }
 
-function renderSums({ report: { counts, details, sumsAddUp } }: Summary, screen: Screen): string {
+function renderDealSums({ report: { counts, details, sumsAddUp } }: Summary, screen: Screen): string {
   if (!counts.published || details.plan !== null) return '';
   const { deals } = counts;
   const equation = `${plural(deals.asked, 'deal')} asked for = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
-  const text = sumsAddUp
-    ? `The sums add up: ${equation}.`
-    : `THE SUMS DO NOT ADD UP: ${equation}, or the ways do not add up to all deals. Please report this.`;
-  return screen.style(
-    sumsAddUp ? 'dim' : ['red', 'bold'],
-    wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
-  );
+  const otherwise = ', or the ways do not add up to all deals. Please report this.';
+  return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }
