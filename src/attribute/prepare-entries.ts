@@ -15,8 +15,6 @@ export type PreparedEntries = {
   readonly replaced: number;
   /** Entries not sent yet whose order is no longer to be credited. */
   readonly withdrawn: number;
-  /** Entries not sent yet whose order somebody else has credited. */
-  readonly evident: number;
   /** Orders that another source or job answers for. */
   readonly elsewhere: number;
   /** Orders that differ from what was sent for them. */
@@ -26,7 +24,7 @@ export type PreparedEntries = {
 /**
  * Carries decisions of `attributeOrders` that the ledger has not taken note of into entries, in one commit (Identity in the ledger's
  * rules): a new order becomes an entry that is ready; what was not sent yet is replaced or withdrawn; what may have been sent is never
- * sent again, an adjustment is noted instead.
+ * sent again, an adjustment is noted instead. Before they are posted, `holdEvident` takes out what somebody else has credited.
  *
  * @throws KnownError `order_platform_changed` (exit 2): under another platform name the same orders would be sent a second time.
  */
@@ -35,10 +33,7 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
     await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
     await lockJob(trx, options.job);
     const wanted = await gatherWanted(trx, options);
-    if (wanted === 0) {
-      const evident = await holdEvident(trx, options);
-      return { created: 0, replaced: 0, withdrawn: 0, evident, elsewhere: 0, adjustments: 0 };
-    }
+    if (wanted === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
     const created = await createEntries(trx, options);
     await compareWithLedger(trx, options);
@@ -46,8 +41,7 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
     const replaced = await replaceUnsent(trx, options);
     const withdrawn = await withdrawUnsent(trx);
     const elsewhere = await settleAttributions(trx, options);
-    const evident = await holdEvident(trx, options);
-    return { created, replaced, withdrawn, evident, elsewhere, adjustments };
+    return { created, replaced, withdrawn, elsewhere, adjustments };
   });
 }
 
@@ -137,24 +131,4 @@ async function settleAttributions(
     where a.job = ${job} and a.source = w.source and a.order_id = w.order_id and a.is_pending`.execute(trx);
   await sql`select set_config('enable_nestloop', 'on', true)`.execute(trx);
   return Number(rows[0]?.elsewhere ?? 0);
-}
-
-/** What somebody else has credited must not be sent by us as well: a person decides. */
-export async function holdEvident(
-  trx: Transaction<DB>,
-  { job, accountId }: Pick<PrepareEntriesOptions, 'job' | 'accountId'>,
-): Promise<number> {
-  const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
-  if (any.length === 0) return 0;
-  const { numAffectedRows } = await sql`
-    update ledger.entries e
-    set state = 'held', state_changed_at = clock_timestamp(),
-        state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
-    from ledger.evidence v
-    where not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id)
-      and v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
-      and e.job = ${job} and e.account_id = ${accountId} and e.effect = 'referral' and e.state = 'ready' and ${neverSent}`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
 }

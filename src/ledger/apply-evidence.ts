@@ -3,6 +3,7 @@ import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { EntryState } from '../model/ledger.ts';
+import { enterAsWriter } from './evidence-writers.ts';
 
 /** What a signed event says about an order. */
 export type OrderEvidence = {
@@ -22,7 +23,7 @@ export type Applied = { readonly entryId: string; readonly state: EntryState } |
 
 const SETTLED = 'an event of the service names the order';
 
-/** The word that `attribute/prepare-entries.ts` uses for the same thing: there the evidence came before the entry. */
+/** The word that `holdEvident` uses for the same thing: there the evidence came before the entry. */
 const HELD = 'evidence_of_another_poster';
 
 /** Evidence `v` is about the order of entry `e`. An event may name no platform, or write its name in another case. */
@@ -50,6 +51,7 @@ const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_a
  */
 export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<Applied> {
   const { orderId, orderPlatform, dealId, collabId, amount, currency, bodySha256 } = evidence;
+  await enterAsWriter(trx);
   const { rows } = await sql<{ evidence_id: string; entry_id: string | null }>`
     with about as materialized (
       select e.entry_id from ledger.entries e,
@@ -86,6 +88,7 @@ export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidenc
  */
 export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEvidence[]): Promise<void> {
   if (all.length === 0) return;
+  await enterAsWriter(trx);
   const given = toJsonParameter(all.map((evidence, place) => ({ ...evidence, place })));
   const { rows } = await sql<{ place: number }>`
     with given as materialized (

@@ -4,6 +4,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Seeded, SeedRow } from '../model/seed.ts';
+import { enterAsWriter } from './evidence-writers.ts';
 
 export type Seed = {
   /** Without its folder. */
@@ -49,6 +50,7 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
       select from ledger.seeds s where s.file_sha256 = ${fileSha256}
         and not exists (select from ledger.seed_undos u where u.seed_id = s.seed_id)`.execute(trx);
     if (before.length > 0) return null;
+    await enterAsWriter(trx);
     const { seed_id: seedId } = await trx
       .insertInto('ledger.seeds')
       .values({

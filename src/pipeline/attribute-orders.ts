@@ -2,6 +2,7 @@ import { attributeOrders as attribute } from '../attribute/attribute-orders.ts';
 import { releaseEnded } from '../attribute/backfill/release-entries.ts';
 import { prepareEntries } from '../attribute/prepare-entries.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
+import { holdEvident } from '../ledger/hold-evident.ts';
 import type { AttributeOrdersSettings } from '../model/config.ts';
 import { refreshReporting } from '../report/refresh-reporting.ts';
 import { reportOrders } from '../report/report-orders.ts';
@@ -35,6 +36,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
     sources.map((source) => [source.name, source.orderPlatform]),
   );
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
+  await holdEvident(db, { job: job.name, accountId });
 
   const stop = client === null ? null : await postReady(run, { client, accountId, backfill: null });
   await refreshReporting(db, { job: job.name });

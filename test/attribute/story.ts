@@ -3,6 +3,7 @@ import { type AttributeOrdersOptions, attributeOrders } from '../../src/attribut
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import { type PreparedEntries, prepareEntries } from '../../src/attribute/prepare-entries.ts';
 import type { Database } from '../../src/db/connect.ts';
+import { holdEvident } from '../../src/ledger/hold-evident.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { openShop, type Shop } from '../intake/story.ts';
 
@@ -13,7 +14,8 @@ export type Desk = Shop & {
   readonly job: string;
   /** Writes codes.csv, loads it, and attributes by it. */
   attribute(given?: AttributeGiven): Promise<number>;
-  prepare(): Promise<PreparedEntries>;
+  /** As a run does before it posts. */
+  prepare(): Promise<PreparedEntries & { readonly evident: number }>;
 };
 export type AttributeGiven = Partial<Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'start'>> & {
   readonly codes?: string;
@@ -63,13 +65,15 @@ export async function openDesk(
       });
       return decided;
     },
-    prepare: () =>
-      prepareEntries(db, {
+    async prepare() {
+      const prepared = await prepareEntries(db, {
         job,
         runId: shop.runId,
         accountId: ACCOUNT,
         orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, `platform of ${job}`])),
-      }),
+      });
+      return { ...prepared, evident: await holdEvident(db, { job, accountId: ACCOUNT }) };
+    },
   };
 }
 

@@ -4,7 +4,6 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
 import type { PlanChanges } from '../../model/backfill.ts';
 import { lockJob } from '../lock-job.ts';
-import { holdEvident } from '../prepare-entries.ts';
 import { neverSent } from '../sent.ts';
 import { lockBackfill } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';
@@ -18,7 +17,7 @@ export type Started =
 
 /**
  * Makes the entries of a plan, exactly those, in one commit, and only if what it says still holds: everything is decided anew and
- * compared. From then on the backfill alone may post them.
+ * compared. From then on the backfill alone may post them, once `holdEvident` has looked at them.
  */
 export function startBackfill(
   db: Database,
@@ -41,7 +40,6 @@ export function startBackfill(
     if (changes !== null) return { kind: 'changed', changes };
     await makeEntries(trx, { backfillId, rules, runId });
     await attributeToThem(trx, rules);
-    await holdEvident(trx, rules);
     await sql`
       update ops.backfills
       set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(), state_changed_at = clock_timestamp(),

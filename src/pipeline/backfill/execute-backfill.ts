@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
 import { listBackfills, moveBackfill } from '../../attribute/backfill/backfills.ts';
 import { endBackfill, releaseEnded } from '../../attribute/backfill/release-entries.ts';
-import { holdEvident } from '../../attribute/prepare-entries.ts';
-import { inTransaction } from '../../db/in-transaction.ts';
+import { holdEvident } from '../../ledger/hold-evident.ts';
 import { countReady } from '../../ledger/ready-entries.ts';
 import type { Backfill, BackfillState } from '../../model/backfill.ts';
 import type { ApiSettings } from '../../model/config.ts';
@@ -51,7 +50,7 @@ export async function executeBackfill(
   const share: BackfillShare = { backfillId, ...shareOf(backfill, run.config.api) };
   await settlePast(run);
   await releaseEnded(db, rules);
-  await inTransaction(db, (trx) => holdEvident(trx, { job: job.name, accountId }));
+  await holdEvident(db, { job: job.name, accountId });
   for (;;) {
     const stop = await postWhileRunning(run, { client, accountId, share });
     const state = await stateOf(run, backfillId);

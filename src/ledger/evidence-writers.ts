@@ -1,0 +1,40 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { DB } from '../db/tables.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+
+/** SQLSTATE `lock_not_available`. */
+const LOCK_TIMED_OUT = '55P03';
+
+/** A lock of transactions and not of sessions, so that it works behind a pooler; and not of the table, since a role may add to it alone. */
+const LOCK = sql`hashtextextended('influencer-sync writes evidence', 0)`;
+
+/** To be called before a transaction looks which orders its evidence is about. Any number write at a time. */
+export async function enterAsWriter(trx: Transaction<DB>): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${LOCK})`.execute(trx);
+}
+
+/**
+ * Returns when every transaction that was writing evidence has ended. Whoever writes after that sees what was committed before it.
+ *
+ * @throws KnownError `evidence_busy` (exit 1) when that takes longer than `waitMs`.
+ */
+export async function awaitWriters(db: Database, waitMs: number): Promise<void> {
+  try {
+    await db.transaction().execute(async (trx) => {
+      await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, true)`.execute(trx);
+      await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
+    });
+  } catch (cause) {
+    if ((cause as { readonly code?: unknown }).code !== LOCK_TIMED_OUT) throw cause;
+    throw new KnownError({
+      code: 'evidence_busy',
+      message: `For more than ${waitMs / 1_000} s somebody has been writing which orders were credited elsewhere.`,
+      help: 'Wait for `ledger seed` to end; or restart the process that receives events, if it hangs. Then run again.',
+      safe: 'Nothing was posted: one of these orders might have been posted a second time.',
+      exitCode: EXIT.crash,
+      cause,
+    });
+  }
+}

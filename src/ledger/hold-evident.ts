@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { awaitWriters } from './evidence-writers.ts';
+
+export type HoldEvidentOptions = {
+  readonly job: string;
+  /** Account of the service that the database is bound to. */
+  readonly accountId: string;
+  /** How long evidence that is being written is waited for. */
+  readonly waitMs?: number;
+};
+
+/** Events are stored in milliseconds, a seed of a million orders in seconds; whoever takes longer hangs. */
+const WAIT_MS = 30_000;
+
+/**
+ * T9 for evidence that came before the entry: what somebody else has credited must not be sent by us as well, a person decides. To be called
+ * before entries are posted and after they were committed, in a transaction of its own: evidence that comes later finds the entry and holds it
+ * (`applyEvidences`), and evidence that is being written, which may have looked for the entry too early, is waited for. No snapshot of the
+ * transaction that makes the entries could know it.
+ *
+ * A plan is one transaction and sends nothing: there nobody is waited for.
+ *
+ * @returns how many entries it held.
+ * @throws KnownError `evidence_busy` (exit 1).
+ */
+export async function holdEvident(db: Database, options: HoldEvidentOptions): Promise<number> {
+  const { job, accountId, waitMs } = options;
+  if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
+  return inTransaction(db, async (trx) => {
+    await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
+    if (any.length === 0) return 0;
+    const { numAffectedRows } = await sql`
+      update ledger.entries e
+      set state = 'held', state_changed_at = clock_timestamp(),
+          state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
+      from ledger.evidence v
+      where not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id)
+        and v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
+        and e.job = ${job} and e.account_id = ${accountId} and e.effect = 'referral'
+        and e.state = 'ready' and e.attempt = e.not_sent and e.doubtful_attempt is null`.execute(trx);
+    return Number(numAffectedRows ?? 0);
+  });
+}

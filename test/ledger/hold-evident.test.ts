@@ -1,0 +1,88 @@
+import { sql, type Transaction } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import type { DB } from '../../src/db/tables.ts';
+import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
+import { holdEvident } from '../../src/ledger/hold-evident.ts';
+import { seedLedger } from '../../src/ledger/seed.ts';
+import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { insertEntry, startWorker } from './entries.ts';
+
+const JOB = { job: 'attribute-orders', accountId: 'A1' };
+
+/** What an event says of an order, in a commit that is still to come. */
+function tellOf(trx: Transaction<DB>, orderId: string): Promise<void> {
+  const said = { orderId, orderPlatform: 'shopify', dealId: 'D9', collabId: null };
+  return applyEvidences(trx, [{ ...said, amount: null, currency: null, bodySha256: orderId }]);
+}
+
+async function seed(trx: Transaction<DB>, orderId: string): Promise<void> {
+  const row = { line: 2, orderPlatform: 'shopify', orderId, amount: null, currency: null };
+  const rows = [{ ...row, dealId: null, collabId: null, reason: null }];
+  const file = { fileName: 'seed.csv', fileSha256: orderId, reason: 'elsewhere', seededBy: 'test' };
+  await seedLedger(trx, { ...file, rows });
+}
+
+/** Somebody waits until evidence is written. */
+async function isWaiting(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return rows.length > 0;
+}
+
+describe('evidence that is written while entries are made', () => {
+  it.each([
+    ['an event', tellOf, 'evidence_of_another_poster'],
+    ['a seed', seed, 'credited_elsewhere'],
+  ] as const)(
+    '%s that looked before the entry was there, and is committed after it, holds it',
+    async (_, tell, reason) => {
+      const { db } = await setup();
+      const worker = await startWorker(db);
+      const writing = await db.startTransaction().execute();
+      await tell(writing, '1');
+      const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+      let isDone = false;
+      const held = holdEvident(db, JOB).finally(() => {
+        isDone = true;
+      });
+      await waitFor(async () => isDone || (await isWaiting(db)));
+      await writing.commit().execute();
+      expect(await held).toBe(1);
+      expect(await worker.claim(entryId)).toBeNull();
+      const { rows } = await sql`select state, state_reason from ledger.entries`.execute(db);
+      expect(rows).toEqual([{ state: 'held', state_reason: reason }]);
+    },
+  );
+
+  it('is waited for so long and no longer, and then nothing is posted', async () => {
+    const { db } = await setup();
+    const writing = await db.startTransaction().execute();
+    await tellOf(writing, '1');
+    const outcome = await holdEvident(db, { ...JOB, waitMs: 50 }).catch((error: unknown) => error);
+    await writing.rollback().execute();
+    expect(outcome).toMatchObject({ details: { code: 'evidence_busy', exitCode: 1 } });
+    expect(await holdEvident(db, JOB)).toBe(0);
+  });
+
+  it('keeps a run from posting the order, whatever the moment of its commit', {
+    timeout: 120_000,
+  }, async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }]));
+    const writing = await shop.db.startTransaction().execute();
+    await tellOf(writing, 'o1');
+    const run = shop.start('run', 'orders', '--json');
+    let hasEnded = false;
+    void run.ended.then(() => {
+      hasEnded = true;
+    });
+    await waitFor(async () => hasEnded || (await isWaiting(shop.db)));
+    await writing.commit().execute();
+    expect(await run.ended).toMatchObject({ exitCode: 3 });
+    expect(await shop.truth()).toEqual(['o2']);
+  });
+});
