@@ -1,4 +1,5 @@
 import type { DecimalText } from './order.ts';
+import type { RunAmount } from './report.ts';
 
 /** `replaced`: a newer plan took its place. `running` also when its process is gone: it can be resumed. */
 export type BackfillState = 'planned' | 'replaced' | 'running' | 'paused' | 'cancelled' | 'done';
@@ -78,3 +79,21 @@ export type PlanChanges = {
 };
 
 export type ChangedOrders = { readonly orders: number; readonly examples: readonly string[] };
+
+/** What one process that planned or executed a backfill did; kept with its record as the report of a run is. */
+export type BackfillRunReport = {
+  readonly counts: BackfillRunCounts;
+  readonly amounts: readonly RunAmount[];
+};
+
+export type BackfillRunCounts = {
+  /** Files read and sealed by it. */
+  readonly files: number;
+  /** Records of them, headers excluded. */
+  readonly rows: number;
+  readonly rejected_rows: number;
+  /** Orders that the plan which it made would post; null when it made none, or none that says anything new. */
+  readonly planned: number | null;
+  /** What became of the orders that it sent. */
+  readonly entries: { readonly accepted: number; readonly rejected: number; readonly in_doubt: number };
+};

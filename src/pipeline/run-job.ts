@@ -104,7 +104,7 @@ async function recorded<Settings extends JobSettings>(
       runId,
       status: finished.status,
       exitCode,
-      finished,
+      report: finished,
       problem: stop === null ? null : describeStop(stop),
     });
     return result;
@@ -115,7 +115,7 @@ async function recorded<Settings extends JobSettings>(
     // The database may be what failed: the next run then settles this one's record.
     const problem =
       known?.message ?? (isConnectionLost(error) ? 'The connection to the database was lost.' : 'a bug');
-    await endRun(db, { runId, status, exitCode, finished: null, problem }).catch(() => {});
+    await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
     throw error;
   }
 }

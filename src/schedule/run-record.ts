@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import type { BackfillRunReport } from '../model/backfill.ts';
 import type { ExitCode } from '../model/exit-code.ts';
-import type { RunFinished, RunStatus } from '../model/run.ts';
+import type { RunReport, RunStatus } from '../model/run.ts';
 
 /** @returns the id of the new run. */
 export async function beginRun(
@@ -21,7 +22,8 @@ export type RunEnd = {
   readonly runId: string;
   readonly status: RunStatus;
   readonly exitCode: ExitCode;
-  readonly finished: RunFinished | null;
+  /** What it came to; null when it did not come to an end. */
+  readonly report: Pick<RunReport, 'counts' | 'amounts'> | BackfillRunReport | null;
   /** Why it failed; no secrets, row values or addresses. */
   readonly problem: string | null;
 };
@@ -33,8 +35,8 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
       status: end.status,
       exit_code: end.exitCode,
       problem: end.problem,
-      counts: end.finished === null ? null : JSON.stringify(end.finished.counts),
-      amounts: end.finished === null ? null : JSON.stringify(end.finished.amounts),
+      counts: end.report === null ? null : JSON.stringify(end.report.counts),
+      amounts: end.report === null ? null : JSON.stringify(end.report.amounts),
       finished_at: sql`clock_timestamp()`,
     })
     .where('run_id', '=', end.runId)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readEvents } from '../support/run-cli.ts';
 import { backfill, eventOf, openHistory, PERIOD, planIn, toHistory } from './history.ts';
 
 describe('the command', () => {
@@ -45,6 +46,32 @@ describe('the command', () => {
       expect(eventOf(await backfill(workshop, what), 'error'), what).toMatchObject({
         code: 'backfill_not_found',
       });
+  });
+
+  it('is told by `runs` with what each of its processes did, like any run', async () => {
+    const workshop = await openHistory();
+    const placedAt = '2023-05-05T10:00:00Z';
+    workshop.drop('history.csv', toHistory(['a', 'b'].map((id) => ({ id, placedAt }))));
+    await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    const done = await backfill(workshop, 'resume', '--yes');
+    expect(done.exitCode, done.stderr).toBe(0);
+    const listed = await workshop.cli('runs', '--json');
+    expect(readEvents(listed)).toMatchObject([
+      {
+        job: 'backfill:orders',
+        kind: 'backfill',
+        status: 'ok',
+        counts: { files: 0, rows: 0, planned: null, entries: { accepted: 2, rejected: 0, in_doubt: 0 } },
+        amounts: [{ currency: 'EUR', accepted: '20.0000' }],
+      },
+      {
+        counts: { files: 1, rows: 2, rejected_rows: 0, planned: 2, entries: { accepted: 0 } },
+        amounts: [],
+      },
+    ]);
+    const { stdout } = await workshop.cli('runs');
+    expect(stdout).toContain('2 posted, 20.00 EUR');
+    expect(stdout).toContain('plan of 2 orders');
   });
 
   it('says that a mirror needs none', async () => {

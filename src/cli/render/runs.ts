@@ -1,4 +1,5 @@
 import type { ListedRun } from '../../report/list-runs.ts';
+import { backfillDid } from './backfill.ts';
 import { formatAmounts } from './money.ts';
 import { rendererOf } from './reports/index.ts';
 import type { Screen } from './screen.ts';
@@ -37,8 +38,9 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
 }
 
 /** `32 posted, 880.80 EUR, 267.52 GBP`. */
-function didOf({ kind, counts, amounts }: ListedRun): string {
-  if (counts === null) return '';
-  const accepted = (amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
-  return [rendererOf(kind).did(counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
+function didOf(run: ListedRun): string {
+  if (run.counts === null) return '';
+  const accepted = (run.amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
+  const did = run.kind === 'backfill' ? backfillDid(run.counts) : rendererOf(run.kind).did(run.counts);
+  return [did, formatAmounts(accepted)].filter((part) => part !== '').join(', ');
 }

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import { runNameOf } from '../../report/backfill-progress.ts';
+import { reportBackfill } from '../../report/report-backfill.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
@@ -56,7 +57,8 @@ export async function withBackfillRun(
     };
     try {
       const exitCode = await work(run);
-      await endRun(db, { runId, status: statusOf(exitCode), exitCode, finished: null, problem: null });
+      const report = await reportBackfill(db, runId);
+      await endRun(db, { runId, status: statusOf(exitCode), exitCode, report, problem: null });
       return exitCode;
     } catch (cause) {
       const error = explainAbort(cause, draining);
@@ -64,7 +66,7 @@ export async function withBackfillRun(
       const exitCode = details?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
       const problem = details?.message ?? 'a bug, or the connection to the database was lost';
-      await endRun(db, { runId, status, exitCode, finished: null, problem }).catch(() => {});
+      await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
       throw error;
     }
   } finally {
