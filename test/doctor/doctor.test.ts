@@ -247,4 +247,15 @@ describe('what a process cannot break on purpose', () => {
     const scheduled = { ...patient, config: { ...config, jobs: { orders: { ...job, schedule } } } };
     expect((await schedules.look(scheduled)).map((finding) => finding.status)).toEqual([status]);
   });
+
+  it('a slot in the hour that the clock skips, at the time at which serve runs it', async () => {
+    const patient = await openPatient();
+    const { config } = patient;
+    const job = config.jobs.orders;
+    if (job === undefined) throw new Error('the deployment is not whole');
+    const orders = { ...job, schedule: '30 2 * * *', timeZone: 'Europe/Amsterdam' };
+    const scheduled = { ...patient, now: () => new Date('2026-03-28T12:00:00Z') };
+    const [finding] = await schedules.look({ ...scheduled, config: { ...config, jobs: { orders } } });
+    expect(finding?.what).toBe('Next at 2026-03-29 01:30 UTC.');
+  });
 });

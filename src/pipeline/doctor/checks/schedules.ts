@@ -1,7 +1,7 @@
-import { Cron } from 'croner';
 import type { JobSettings } from '../../../model/config.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { listRuns } from '../../../report/list-runs.ts';
+import { type Calendar, openCalendar } from '../../../schedule/calendar.ts';
 import type { Check, Patient } from '../check.ts';
 
 /** So many runs tell how long one takes. */
@@ -10,6 +10,7 @@ const RUNS_LOOKED_AT = 5;
 const SLOTS_LOOKED_AT = 168;
 /** A job that has missed so many slots does not run. */
 const SLOTS_MISSED = 3;
+const DAY_MS = 86_400_000;
 
 /** Whether jobs that are scheduled run, and have the time to end before the next slot. */
 export const schedules: Check = {
@@ -23,14 +24,15 @@ export const schedules: Check = {
 
 async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly Finding[]> {
   const about = `schedule of ${job.name}`;
-  if (job.schedule === null) {
+  const { schedule, timeZone } = job;
+  if (schedule === null) {
     const what = job.after === null ? 'None: it runs by hand only.' : `It follows ${job.after}.`;
     return [{ status: 'ok', about, what }];
   }
-  const slots = new Cron(job.schedule, { timezone: job.timeZone }).nextRuns(SLOTS_LOOKED_AT, patient.now());
+  const slots = nextSlots(openCalendar({ schedule, timeZone }), patient.now());
   const [next] = slots;
   if (next === undefined) {
-    const what = `"${job.schedule}" never comes.`;
+    const what = `"${schedule}" never comes.`;
     const mend = 'Mend the expression: its day and month exclude each other.';
     return [{ status: 'problem', about, what, why: 'serve would never run the job.', mend }];
   }
@@ -67,6 +69,20 @@ async function isLate(
     why: 'Slots that come while a run is at work are skipped, or queue up.',
     mend: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit the past by `backfill`.',
   };
+}
+
+/** A day at a time, from the first slot that has not been looked at: whether a slot comes each minute or each leap year, it is quick. */
+function nextSlots(calendar: Calendar, after: Date): readonly Date[] {
+  const slots: Date[] = [];
+  let lookedUntil = after;
+  while (slots.length < SLOTS_LOOKED_AT) {
+    const next = calendar.next(lookedUntil);
+    if (next === null) break;
+    const until = new Date(next.getTime() + DAY_MS);
+    slots.push(...calendar.between(lookedUntil, until));
+    lookedUntil = until;
+  }
+  return slots.slice(0, SLOTS_LOOKED_AT);
 }
 
 function shortestGapMs(slots: readonly Date[]): number {
