@@ -38,6 +38,8 @@ export type OrderCounts = {
     /** Accepted before this run. */
     readonly already: number;
   };
+  /** Of `entries.ready`: those that a backfill has taken which is not finished. It alone posts them. */
+  readonly ready_by_backfill: number;
 };
 
 /** Where an order of the job stands. `unaccounted` must never occur: it is shown so that it can't hide. */
@@ -56,7 +58,7 @@ export type Standing =
 /** Orders of the job that stand alike. */
 export type StandingGroup = {
   readonly standing: Standing;
-  /** Why, for excluded, unattributed, held, rejected and in_doubt; null otherwise. */
+  /** Why, for excluded, unattributed, held, rejected and in_doubt; `by_backfill` for what only a backfill posts; null otherwise. */
   readonly reason: string | null;
   readonly currency: string;
   readonly orders: number;

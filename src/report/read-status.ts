@@ -13,6 +13,8 @@ import { isDoubt } from './standing.ts';
 export type Backlog = {
   readonly job: string;
   readonly state: string;
+  /** Ready or sending, and only by this backfill, which is not finished; null for all others. */
+  readonly backfillId: string | null;
   readonly currency: string | null;
   readonly entries: number;
   readonly amount: string;
@@ -57,10 +59,11 @@ export async function readStatus(db: Database): Promise<Status> {
 
 async function readBacklog(db: Database): Promise<readonly Backlog[]> {
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
-    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.currency, count(*) as entries,
+    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
+      case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as "backfillId", e.currency, count(*) as entries,
       coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
     from ledger.entries e
-    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+    group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }
 

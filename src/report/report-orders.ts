@@ -17,6 +17,8 @@ import { listUnownedCodes } from './list-unowned-codes.ts';
 const SHOWN_ROWS = 5;
 const SHOWN_CODES = 10;
 
+const BY_BACKFILL = 'by_backfill';
+
 /**
  * What a run of `attribute-orders` did and where every order of its job stands after it. Called when the run has settled what it claimed
  * and `refreshReporting` has taken note of it, before it is ended.
@@ -76,7 +78,7 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
 
 /**
  * From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before,
- * and from what a backfill has posted meanwhile.
+ * and from what a backfill has posted meanwhile; what only a backfill may post from what a run does.
  */
 async function readStandings(
   db: Database,
@@ -95,6 +97,12 @@ async function readStandings(
           where e.entry_id = s.entry_id)
       group by s.currency
     ),
+    taken as (
+      select s.currency, count(*) as orders, sum(s.amount) as amount
+      from reporting.order_standings s join ledger.entries e on e.entry_id = s.entry_id
+      where s.job = ${job} and s.source = any(${sources}::text[]) and s.is_open and s.standing = 'ready' and e.backfill_id is not null
+      group by s.currency
+    ),
     counted as (
       select case standing when 'accepted' then 'already' else standing end as standing, standing_reason as reason, currency, orders, amount
       from reporting.funnel_days where job = ${job} and source = any(${sources}::text[])
@@ -102,6 +110,10 @@ async function readStandings(
       select 'accepted', null, currency, orders, amount from accepted
       union all
       select 'already', null, currency, -orders, -amount from accepted
+      union all
+      select 'ready', ${BY_BACKFILL}, currency, orders, amount from taken
+      union all
+      select 'ready', null, currency, -orders, -amount from taken
     )
     select standing, reason, currency, sum(orders) as orders, sum(amount) as amount
     from counted group by standing, reason, currency
@@ -162,6 +174,10 @@ function toCounts(standings: readonly StandingGroup[], files: Files & { orders: 
       ready: countOf(standings, 'ready'),
       already: countOf(standings, 'already'),
     },
+    ready_by_backfill: countOf(
+      standings.filter(({ reason }) => reason === BY_BACKFILL),
+      'ready',
+    ),
   };
 }
 

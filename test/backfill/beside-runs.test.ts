@@ -18,7 +18,7 @@ import {
 const NEW = { id: 'new', placedAt: '2025-02-02T00:00:00Z', revenue: '5.00' };
 
 describe('a run beside a backfill', () => {
-  it('posts its own orders and none of the backfill, and counts only its own', async () => {
+  it('posts its own orders and none of the backfill, counts only its own, and says what waits for the backfill', async () => {
     const workshop = await openHistory();
     const orders = twoYears(200);
     workshop.drop('history.csv', toHistory(orders));
@@ -31,6 +31,11 @@ describe('a run beside a backfill', () => {
     expect(finished?.amounts).toEqual([{ currency: 'EUR', accepted: '5.0000' }]);
     if (finished !== null) expectSums(finished);
     expect(finished?.counts.entries.ready, 'the backfill is still at work').toBeGreaterThan(0);
+    expect(finished?.counts.ready_by_backfill).toBe(finished?.counts.entries.ready);
+    expect((await workshop.cli('status')).stdout).toMatch(/ready, by backfill 1 +\d/);
+    expect((await workshop.cli('plan', 'orders')).stdout).toMatch(
+      /would be posted.* of them by the backfill/,
+    );
     expect(process.stdout()).not.toContain('backfill_finished');
     process.kill('SIGTERM');
     expect((await ended(process)).exitCode).toBe(130);

@@ -302,6 +302,7 @@ describe('summary of a run', () => {
       organic: 3,
       rejected_rows: 6,
       entries: { accepted: 4, rejected: 1, in_doubt: 1, held: 0, ready: 0, already: 1 },
+      ready_by_backfill: 0,
     },
     amounts: [{ currency: 'EUR', accepted: '1234.5000' }],
   };
@@ -436,6 +437,21 @@ describe('summary of a run', () => {
       "
     `);
     expect(widestLine(text)).toBeLessThanOrEqual(80);
+  });
+
+  test('says how many of those to be posted are a backfill’s', () => {
+    const waiting: OrderDetails = {
+      ...details,
+      standings: [
+        { ...group, standing: 'ready', orders: 2, amount: '20.0000' },
+        { ...group, standing: 'ready', reason: 'by_backfill', orders: 5, amount: '50.0000' },
+        { ...group, standing: 'ready', reason: 'by_backfill', currency: 'USD' },
+      ],
+    };
+    const summary = renderRunSummary({ finished, report: { ...report, details: waiting } }, screen);
+    expect(summary).toContain(
+      'to be posted        8  70.00 EUR, 10.00 USD, 6 of them by the backfill\n                         (50.00 EUR, 10.00 USD)',
+    );
   });
 
   test('leaves out what there is none of', () => {

@@ -40,6 +40,7 @@ describe('summary of a run', () => {
       rejected_rows: 1,
       // Order 9002 was accepted before it was cancelled: what the ledger knows wins.
       entries: { accepted: 2, rejected: 1, in_doubt: 2, held: 2, ready: 1, already: 2 },
+      ready_by_backfill: 0,
     });
     expect(sumsAddUp).toBe(true);
     expect(addUp(counts)).toBe(true);

@@ -61,9 +61,9 @@ function renderBacklog({ status }: StatusInput, screen: Screen): string {
     { title: 'amount', align: 'right' },
     { title: 'oldest (UTC)', cutAt: 'never' },
   ] as const;
-  const rows = status.backlog.map(({ job, state, entries, amount, currency, oldest }) => [
+  const rows = status.backlog.map(({ job, state, backfillId, entries, amount, currency, oldest }) => [
     job,
-    state.replaceAll('_', ' '),
+    `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
     formatCount(entries),
     formatMoney(amount, currency),
     formatInstant(oldest).slice(0, 16),

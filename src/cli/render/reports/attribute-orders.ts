@@ -53,7 +53,7 @@ type Line = {
 const LINES: readonly Line[] = [
   { standing: 'accepted', label: 'posted', note: formatAmounts },
   { standing: 'already', label: 'already known', note: () => 'posted before this run' },
-  { standing: 'ready', label: 'to be posted', note: formatAmounts },
+  { standing: 'ready', label: 'to be posted', note: toBePosted },
   { standing: 'excluded', label: 'excluded', note: formatReasons },
   { standing: 'unattributed', label: 'unattributed', note: formatReasons },
   { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
@@ -88,6 +88,15 @@ function renderStandings({ report: { counts, details }, isPlan }: Summary, scree
     `${screen.style('bold', plural(orders, 'order'))} of this job so far, each counted once:`,
     ...lines,
   ].join('\n');
+}
+
+/** What a backfill has taken waits for it, and for no run. */
+function toBePosted(groups: readonly StandingGroup[]): string {
+  const taken = groups.filter(({ reason }) => reason === 'by_backfill');
+  const count = taken.reduce((sum, group) => sum + group.orders, 0);
+  const ofThem =
+    count === 0 ? '' : `, ${formatCount(count)} of them by the backfill (${formatAmounts(taken)})`;
+  return `${formatAmounts(groups)}${ofThem}`;
 }
 
 const COLORS: Partial<Record<Standing, 'green' | 'yellow' | 'red'>> = {
