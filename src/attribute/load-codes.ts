@@ -44,8 +44,8 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
   const parsed =
     path === null ? { rows: [], problems: [], missingColumns: [] } : parseCodes(await readCodes(path));
   if (parsed.missingColumns.length > 0) throw badHeader(path ?? '', parsed.missingColumns);
-  const { linkParameters } = options;
-  const told = toOwnerRows(await readCodeChanges(db), { listed: parsed.rows, linkParameters });
+  const { linkParameters, brandId } = options;
+  const told = toOwnerRows(await readCodeChanges(db), { listed: parsed.rows, linkParameters, brandId });
   const rows = [...parsed.rows, ...told];
   const zone = options.timeZone ?? 'UTC';
   const hash = createHash('sha256')

@@ -17,21 +17,44 @@ type Window = {
   to: Date | null;
 };
 
+export type ToldRules = {
+  /** Rows of codes.csv. */
+  readonly listed: readonly CodeRow[];
+  readonly linkParameters: readonly string[];
+  /** Of the job. */
+  readonly brandId: string;
+};
+
 /**
  * Owners of the codes and custom links that events told of and codes.csv does not name: what a person wrote down goes first. Each counts
  * from always, for its orders may be older than the event, unless a deal had it before; and until it was taken away. A code that is given
  * to another deal leaves the first one. A link may be given to two: then both have it, and its orders are held.
  *
- * @param linkParameters whose values the job's layouts read from the links of orders.
+ * What the mirror knows of brands only ever takes away: a deal that is known, and not as one of the job's brand, keeps its codes and links to
+ * the other brand, and neither takes them from the job's own deals nor is credited with the job's orders. A mirror that lags behind
+ * withholds until it has read the deal anew; then the codes are others, and the orders are matched again.
+ *
+ * @param rules.linkParameters whose values the job's layouts read from the links of orders.
  * @returns rows with lines below 0: they stand in no file.
  */
-export function toOwnerRows(
+export function toOwnerRows(changes: readonly ToldChange[], rules: ToldRules): readonly OwnerRow[] {
+  const isForeign = ({ brandIds }: ToldChange): boolean =>
+    brandIds.length > 0 && !brandIds.includes(rules.brandId);
+  const own = windowsAfter(
+    changes.filter((change) => !isForeign(change)),
+    rules,
+  );
+  const foreign = windowsAfter(changes.filter(isForeign), rules);
+  return [...own, ...foreign].map((window, index) => {
+    const [brandId = null] = isForeign(window.owner) ? window.owner.brandIds : [];
+    return toRow(window, { line: -1 - index, brandId });
+  });
+}
+
+function windowsAfter(
   changes: readonly ToldChange[],
-  {
-    listed,
-    linkParameters,
-  }: { readonly listed: readonly CodeRow[]; readonly linkParameters: readonly string[] },
-): readonly OwnerRow[] {
+  { listed, linkParameters }: ToldRules,
+): readonly Window[] {
   const codes = new Set(listed.map(({ folded }) => folded));
   // A link of an order is matched by codes and by handles.
   const names = new Set([...codes, ...listed.map(({ handleFolded }) => handleFolded)]);
@@ -55,7 +78,7 @@ export function toOwnerRows(
       else begin(windows, mark, change);
     }
   }
-  return [...windows.values()].flat().map((window, index) => toRow(window, -1 - index));
+  return [...windows.values()].flat();
 }
 
 function codeMarks(value: string | null): readonly Mark[] {
@@ -103,14 +126,17 @@ function close(windows: readonly Window[], at: Date, dealId: string | null): voi
     if (window.to === null && (dealId === null || window.owner.dealId === dealId)) window.to = at;
 }
 
-function toRow({ mark, owner, from, to }: Window, line: number): OwnerRow {
+function toRow(
+  { mark, owner, from, to }: Window,
+  { line, brandId }: Pick<OwnerRow, 'line' | 'brandId'>,
+): OwnerRow {
   const { key: _, ...named } = mark;
   const { dealId, collabId } = owner;
   const moment = (at: Date | null) => (at === null ? null : { text: at.toISOString(), isLocal: false });
   return {
     ...named,
     line,
-    brandId: null,
+    brandId,
     handle: null,
     handleFolded: null,
     dealId,

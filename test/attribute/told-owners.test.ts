@@ -1,11 +1,16 @@
-import { expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import type { CodeRow, OwnerRow } from '../../src/attribute/parse-codes.ts';
 import type { ToldChange } from '../../src/attribute/read-code-changes.ts';
 import { toOwnerRows } from '../../src/attribute/told-owners.ts';
 import { receiveEvents } from '../../src/pipeline/receive-event.ts';
 import { readEvent } from '../../src/webhook/read-event.ts';
+import { order } from '../intake/story.ts';
 import { setup } from '../support/setup.ts';
+import { BRAND, type Desk, decisions, openDesk } from './story.ts';
 
 const AT = ['2026-05-01T10:00:00.000Z', '2026-05-02T10:00:00.000Z'].map((text) => new Date(text));
 
@@ -19,6 +24,7 @@ function told(dealId: string, oldValue: string | null, newValue: string | null, 
     newValue,
     ...targets,
     at: AT[day] ?? new Date(0),
+    brandIds: [],
   };
 }
 
@@ -29,7 +35,7 @@ function toldLink(dealId: string, old: string | null, now: string | null, day = 
   return { ...told(dealId, oldValue, newValue, day), kind: 'custom_link', oldTarget, newTarget };
 }
 
-const RULES = { listed: [], linkParameters: ['ref', 'utm_campaign'] };
+const RULES = { brandId: '4819', listed: [], linkParameters: ['ref', 'utm_campaign'] };
 
 /** `code deal from→to`, limits as days of May. */
 function windowsOf(...changes: ToldChange[]): readonly string[] {
@@ -101,6 +107,79 @@ it('a code that is spelt as somebody’s handle is a code all the same, and a li
   const rows = toOwnerRows(changes, { ...RULES, listed });
   expect(rows.map((row) => ('code' in row ? row.code : row.link))).toEqual(['MIA']);
 });
+
+describe('a code of a deal that the mirror knows', () => {
+  const of = (brandIds: readonly string[], change: ToldChange) => ({ ...change, brandIds });
+  const owners = (...changes: ToldChange[]) =>
+    toOwnerRows(changes, RULES).map(({ dealId, brandId, to }) => [dealId, brandId, to === null]);
+
+  it('is the job’s if the deal is of its brand, among others or alone', () => {
+    expect(owners(of(['4819'], told('D1', null, 'SALE')))).toEqual([['D1', null, true]]);
+    expect(owners(of(['17', '4819'], told('D1', null, 'SALE')))).toEqual([['D1', null, true]]);
+  });
+
+  it('is another brand’s if the deal is, and takes the same code from no deal of the job’s', () => {
+    const changes = [told('D1', null, 'SALE'), of(['17'], told('D2', null, 'SALE', 1))];
+    expect(owners(...changes)).toEqual([
+      ['D1', null, true],
+      ['D2', '17', true],
+    ]);
+  });
+});
+
+it('an order of one brand is never credited to a deal that was mirrored as another’s', async () => {
+  const { db, folder } = await setup();
+  const desk = await openDesk(db, {
+    path: join(folder, 'codes.csv'),
+    writeCodes: (text) => writeFileSync(join(folder, 'codes.csv'), text),
+  });
+  const change = (dealId: string, code: string, collabId?: string) => {
+    const information = { old_discount_code: null, new_discount_code: code };
+    const body = { deal_id: dealId, collab_id: collabId, code_information: information };
+    return readEvent({
+      body: Buffer.from(JSON.stringify(body)),
+      addressKind: null,
+      timestamp: undefined,
+    });
+  };
+  await receiveEvents(db, [
+    change('https://app.test/deal/THEIRS', 'THEIRS'),
+    change('OURS', 'OURS'),
+    change('BOTH', 'BOTH'),
+    change('BOTH', 'BOTH-THEIRS', 'C17'),
+    change('UNREAD', 'UNREAD'),
+  ]);
+  const codes = ['THEIRS', 'OURS', 'BOTH', 'BOTH-THEIRS', 'UNREAD'];
+  await desk.read({ orders: codes.map((code) => order(code, { codes: [code] })) });
+  const theirs = (await decided(desk, '')).filter((line) => line.includes('THEIRS'));
+  expect(theirs, 'nothing is mirrored yet').toEqual([
+    'BOTH-THEIRS: attributed code BOTH-THEIRS → deal:BOTH',
+    'THEIRS: attributed code THEIRS → deal:https://app.test/deal/THEIRS',
+  ]);
+  await sql`
+    insert into mirror.deal_versions (deal_id, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
+    select deal_id, brand_id, '{}', '', now(), now(), ${desk.runId}::bigint
+    from (values ('THEIRS', '17'), ('OURS', ${BRAND}), ('BOTH', '17')) as d(deal_id, brand_id)`.execute(db);
+  await sql`
+    insert into mirror.collaboration_versions (collab_id, deal_id, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
+    select collab_id, 'BOTH', brand_id, '{}', '', now(), now(), ${desk.runId}::bigint
+    from (values ('C17', '17'), ('C4819', ${BRAND})) as c(collab_id, brand_id)`.execute(db);
+  expect(await decided(desk, '')).toEqual([
+    'BOTH-THEIRS: unattributed code_of_other_brand BOTH-THEIRS',
+    'BOTH: attributed code BOTH → deal:BOTH',
+    'OURS: attributed code OURS → deal:OURS',
+    'THEIRS: unattributed code_of_other_brand THEIRS',
+    'UNREAD: attributed code UNREAD → deal:UNREAD',
+  ]);
+  // A person knows better.
+  const written = await decided(desk, `THEIRS,${BRAND},,OURS,,,`);
+  expect(written).toContain('THEIRS: attributed code THEIRS → deal:OURS');
+});
+
+async function decided(desk: Desk, codes: string): Promise<string[]> {
+  await desk.attribute({ codes });
+  return (await decisions(desk)).sort();
+}
 
 it('a code that an event of the service told of is one of the job, and orders are matched anew', async () => {
   const { db } = await setup();
