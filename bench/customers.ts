@@ -2,12 +2,10 @@
  * A Shopify export of customers from the file to accepted batches, against a real Postgres and the sandbox, as a share of csv-parse alone on
  * the same file. Each figure is a process of its own; wall clock, and peak memory.
  */
-import { execFileSync } from 'node:child_process';
-import { createReadStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'csv-parse';
 import { findJob } from '../jobs/index.ts';
 import { createClient } from '../src/api/client.ts';
 import { loadConfig } from '../src/config/load-config.ts';
@@ -16,13 +14,9 @@ import { migrate } from '../src/db/migrate.ts';
 import { runJob } from '../src/pipeline/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import type { Measurement } from './measure.ts';
+import { type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { writeCustomersExport } from './write-customers-export.ts';
-
-const READ_BYTES = 256 * 1024;
-
-type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };
 
 /** @returns the share of csv-parse alone for a new file, and peak memory in MB. */
 export async function measureCustomers(rows: number): Promise<readonly Measurement[]> {
@@ -33,9 +27,12 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
     mkdirSync(join(folder, 'exports'));
     await writeCustomersExport(join(folder, 'exports', 'customers.csv'), rows);
     writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-    const alone = measureApart(['csvParse', join(folder, 'exports', 'customers.csv')]);
-    const run = measureApart(['identify', folder, server.url, sandbox.url]);
-    const again = measureApart(['csvParse', join(folder, 'exports', 'customers.csv')]);
+    const db = await connect({ url: server.url, embeddedFolder: '' });
+    await migrate(db);
+    await db.destroy();
+    const alone = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
+    const run = measureApart(import.meta.url, ['identify', folder, server.url, sandbox.url]);
+    const again = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
     const csvSeconds = Math.min(alone.seconds, again.seconds);
     const count = rows.toLocaleString('en');
     return [
@@ -66,14 +63,11 @@ jobs: {customers: {kind: identify-customers, source: shop, brand_id: 4819}}
 `;
 
 const MODES = {
-  async csvParse(path = ''): Promise<void> {
-    for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse()));
-  },
-  async identify(folder = '', databaseUrl = '', apiUrl = ''): Promise<void> {
+  csvParse: parseAlone,
+  async identify(folder: string, databaseUrl: string, apiUrl: string): Promise<void> {
     const env = { DATABASE_URL: databaseUrl, URL: apiUrl };
     const config = loadConfig(join(folder, 'pipeline.yaml'), env);
     const db = await connect({ url: databaseUrl, embeddedFolder: '' });
-    await migrate(db);
     const client = createClient({
       url: apiUrl,
       key: 'bench',
@@ -97,29 +91,11 @@ const MODES = {
   },
 };
 
-function measureApart(args: readonly string[]): Measured {
-  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(output) as Measured;
-}
-
-async function measureHere(mode: keyof typeof MODES, args: readonly string[]): Promise<Measured> {
-  const startedAt = performance.now();
-  await MODES[mode](...args);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { user, system } = process.cpuUsage();
-  return {
-    seconds,
-    cpuSeconds: (user + system) / 1e6,
-    rssMb: Math.round(process.resourceUsage().maxRSS / 1024),
-  };
-}
-
-const [mode, ...args] = process.argv.slice(2);
+const [mode, place = '', databaseUrl = '', apiUrl = ''] = process.argv.slice(2);
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isPart = mode === 'csvParse' || mode === 'identify';
-  const result = isPart ? await measureHere(mode, args) : await measureCustomers(Number(mode ?? 1_000_000));
+  const result = isPart
+    ? await measureHere(() => MODES[mode](place, databaseUrl, apiUrl))
+    : await measureCustomers(Number(mode ?? 1_000_000));
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

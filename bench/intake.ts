@@ -2,13 +2,11 @@
  * Reading, staging and sealing a Shopify export into a real Postgres, as a share of csv-parse alone on the same file: first a new file,
  * then the same rows again in another file with one in a hundred new. Each figure is a process of its own; wall clock, and peak memory.
  */
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parse } from 'csv-parse';
 import { loadConfig } from '../src/config/load-config.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -18,13 +16,10 @@ import { acquireLease } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import type { Measurement } from './measure.ts';
+import { type Measured, type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
 
-const READ_BYTES = 256 * 1024;
 const ONE_IN = 100;
-
-type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };
 
 /** @returns the shares of csv-parse alone, and peak memory in MB. */
 export async function measureIntake(rows: number): Promise<readonly Measurement[]> {
@@ -38,10 +33,10 @@ export async function measureIntake(rows: number): Promise<readonly Measurement[
       rows,
       firstOrder: 1 + Math.round(rows / 2 / ONE_IN),
     });
-    const alone = measureApart('csvParse', [join(first, 'orders.csv')]);
-    const fresh = measureApart('intake', [first, server.url]);
-    const aloneAgain = measureApart('csvParse', [join(second, 'orders.csv')]);
-    const again = measureApart('intake', [second, server.url]);
+    const alone = measureApart(import.meta.url, ['csvParse', join(first, 'orders.csv')]);
+    const fresh = measureApart(import.meta.url, ['intake', first, server.url]);
+    const aloneAgain = measureApart(import.meta.url, ['csvParse', join(second, 'orders.csv')]);
+    const again = measureApart(import.meta.url, ['intake', second, server.url]);
     const csvSeconds = Math.min(alone.seconds, aloneAgain.seconds);
     const count = rows.toLocaleString('en');
     return [
@@ -65,7 +60,7 @@ export async function measureMemory(rows: number): Promise<Measurement> {
   const server = await startPostgresServer();
   try {
     await writeShopifyExport(join(folder, 'orders.csv'), { rows });
-    const { rssMb, seconds } = measureApart('intake', [folder, server.url]);
+    const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url]);
     return {
       name: `peak memory of an intake of ${rows.toLocaleString('en')} rows, MB`,
       value: rssMb,
@@ -83,9 +78,7 @@ function share(name: string, csvSeconds: number, measured: Measured): Measuremen
 }
 
 const MODES = {
-  async csvParse(path: string): Promise<void> {
-    for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse()));
-  },
+  csvParse: parseAlone,
   async intake(folder: string, databaseUrl: string): Promise<void> {
     const db = await connect({ url: databaseUrl, embeddedFolder: '' });
     await migrate(db);
@@ -123,32 +116,11 @@ const MODES = {
   },
 };
 
-function measureApart(mode: keyof typeof MODES, args: readonly string[]): Measured {
-  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), mode, ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(output) as Measured;
-}
-
-async function measureHere(
-  mode: keyof typeof MODES,
-  [path = '', databaseUrl = '']: readonly string[],
-): Promise<Measured> {
-  const startedAt = performance.now();
-  await MODES[mode](path, databaseUrl);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { user, system } = process.cpuUsage();
-  return {
-    seconds,
-    cpuSeconds: (user + system) / 1e6,
-    rssMb: Math.round(process.resourceUsage().maxRSS / 1024),
-  };
-}
-
-const [mode, ...args] = process.argv.slice(2);
+const [mode, place = '', databaseUrl = ''] = process.argv.slice(2);
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isPart = mode === 'csvParse' || mode === 'intake';
-  const result = isPart ? await measureHere(mode, args) : await measureIntake(Number(mode ?? 1_000_000));
+  const result = isPart
+    ? await measureHere(() => MODES[mode](place, databaseUrl))
+    : await measureIntake(Number(mode ?? 1_000_000));
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

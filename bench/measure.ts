@@ -1,5 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse';
+
 /** One figure of a benchmark run: a ratio unless its name says otherwise. */
 export type Measurement = { readonly name: string; readonly value: number; readonly detail: string };
+
+/** What a process of its own took. */
+export type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };
+
+const READ_BYTES = 256 * 1024;
+
+/**
+ * Runs a part of a benchmark in a process of its own, which prints what `measureHere` says as JSON.
+ *
+ * @param moduleUrl `import.meta.url` of the module that is run.
+ */
+export function measureApart(moduleUrl: string, args: readonly string[]): Measured {
+  const output = execFileSync(process.execPath, [fileURLToPath(moduleUrl), ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(output) as Measured;
+}
+
+/** Wall clock of some work; CPU time and peak memory of this whole process. */
+export async function measureHere(work: () => Promise<void>): Promise<Measured> {
+  const startedAt = performance.now();
+  await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage();
+  return {
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    rssMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  };
+}
+
+/** What reading a file is measured against: csv-parse, and nothing done with its rows. */
+export async function parseAlone(path: string): Promise<void> {
+  for await (const _ of createReadStream(path, { highWaterMark: READ_BYTES }).pipe(parse()));
+}
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
