@@ -16,7 +16,7 @@ import { runJob } from '../src/pipeline/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type Measurement, median } from './measure.ts';
-import { type ServerProcess, startServer } from './sandbox.ts';
+import { startSandbox } from './sandbox.ts';
 
 export type MirrorCase = {
   readonly deals: number;
@@ -30,7 +30,7 @@ export type MirrorCase = {
 export async function measureMirror(given: MirrorCase): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
   const server = await startPostgresServer();
-  const sandbox = await startSandboxWith(folder, given);
+  const sandbox = await startSandbox(['--latency', String(given.latencyMs)], accountOf(given.deals));
   const db = await connect({ url: server.url, embeddedFolder: '' });
   try {
     await migrate(db);
@@ -71,25 +71,15 @@ function describe(
   };
 }
 
-function startSandboxWith(folder: string, { deals, latencyMs }: MirrorCase): Promise<ServerProcess> {
+function accountOf(deals: number): string {
   const lines = Array.from(
     { length: deals },
     (_, index) =>
       `  - {deal_id: DEAL${index}, influencer_handle: handle${index}.test, platform: instagram, brand_id: 4819, dealflow_id: D_TEST, code: CODE${index}}`,
   );
-  const data = join(folder, 'account.yaml');
   const head =
     'brands: [{id: 4819, name: Acme}]\ndealflows: [{id: D_TEST, name: Test, brand_id: 4819}]\ndeals:\n';
-  writeFileSync(data, `${head}${lines.join('\n')}\n`);
-  return startServer(new URL('../src/main.ts', import.meta.url), [
-    'sandbox',
-    '--port',
-    '0',
-    '--data',
-    data,
-    '--latency',
-    String(latencyMs),
-  ]);
+  return `${head}${lines.join('\n')}\n`;
 }
 
 /** As codes.csv does. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,18 +20,21 @@ export type ServerProcess = {
   stop(): void;
 };
 
-/** @param options of `influencer-sync sandbox`, beside the account. */
-export function startSandbox(options: readonly string[]): Promise<ServerProcess> {
-  const data = join(mkdtempSync(join(tmpdir(), 'influencer-sync-bench-')), 'account.yaml');
-  writeFileSync(data, ACCOUNT);
-  return startServer(new URL('../src/main.ts', import.meta.url), [
-    'sandbox',
-    '--port',
-    '0',
-    '--data',
-    data,
-    ...options,
-  ]);
+/**
+ * @param options of `influencer-sync sandbox`, beside the account.
+ * @param account YAML of the account; one deal when not given.
+ */
+export async function startSandbox(options: readonly string[], account = ACCOUNT): Promise<ServerProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const data = join(folder, 'account.yaml');
+  writeFileSync(data, account);
+  const args = ['sandbox', '--port', '0', '--data', data, ...options];
+  try {
+    return await startServer(new URL('../src/main.ts', import.meta.url), args);
+  } finally {
+    // It has read the account when it says where it listens.
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Starts a program that prints one JSON line with its address and key. */
