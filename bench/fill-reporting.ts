@@ -139,8 +139,13 @@ async function fillLedger(db: Database): Promise<void> {
 
 async function fillCustomers(db: Database, customers: number): Promise<void> {
   await sql`
-    insert into ledger.contacts (contact_hash, brand_id, state, source, submissions, submitted_at, orders_count, spent, currency)
-    select md5(n::text)::uuid, '1', 'submitted', 'customers', 1, now(), n % 10, n % 1000, 'EUR' from generate_series(1, ${customers}::int) n`.execute(
+    insert into ledger.identify_batches (batch_id, job, brand_id, state, contacts, http_status, run_id, staged_at)
+    select n, 'customers', '1', 'accepted', 500, 200, 1, now() from generate_series(0, ${customers}::int / 500) n`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.contacts (contact_hash, brand_id, source, batch_id, orders_count, spent, currency)
+    select md5(n::text)::uuid, '1', 'customers', n / 500, n % 10, n % 1000, 'EUR' from generate_series(1, ${customers}::int) n`.execute(
     db,
   );
   await sql`

@@ -1188,49 +1188,171 @@ COMMENT ON COLUMN bi.doubts.age_hours IS 'Hours since then.';
 
 COMMENT ON COLUMN bi.doubts.is_evident IS 'An event of the service names the order.';
 
+CREATE TABLE intake.contacts (
+    batch_id bigint NOT NULL,
+    job text NOT NULL,
+    brand_id text NOT NULL,
+    source_file_id bigint NOT NULL,
+    purpose text NOT NULL,
+    influencer_list text NOT NULL,
+    contact_hashes uuid[] NOT NULL,
+    split_from bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
+    CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
+)
+WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
+ALTER TABLE ONLY intake.contacts ALTER COLUMN influencer_list SET STORAGE EXTERNAL;
+ALTER TABLE ONLY intake.contacts ALTER COLUMN contact_hashes SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE intake.contacts IS 'The only place of plain addresses: one row a batch that waits to be sent. Deleted as soon as the service has taken it.';
+
+COMMENT ON COLUMN intake.contacts.batch_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.contacts.job IS 'Job that read them.';
+
+COMMENT ON COLUMN intake.contacts.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN intake.contacts.source_file_id IS 'File that stated them. It counts once that file is sealed.';
+
+COMMENT ON COLUMN intake.contacts.purpose IS 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
+
+COMMENT ON COLUMN intake.contacts.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
+
+COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash, in the same order.';
+
+COMMENT ON COLUMN intake.contacts.split_from IS 'Batch that was refused, of which this is a half.';
+
+COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
+
+CREATE TABLE intake.source_files (
+    source_file_id bigint NOT NULL,
+    source text NOT NULL,
+    uri text NOT NULL,
+    version text NOT NULL,
+    size_bytes bigint NOT NULL,
+    layout text NOT NULL,
+    layout_hash text NOT NULL,
+    state text DEFAULT 'reading'::text NOT NULL,
+    reader uuid,
+    content_sha256 text,
+    duplicate_of bigint,
+    hold_code text,
+    hold_message text,
+    hold_help text,
+    hold_is_transient boolean DEFAULT false NOT NULL,
+    rows_read bigint,
+    orders_new bigint DEFAULT 0 NOT NULL,
+    orders_changed bigint DEFAULT 0 NOT NULL,
+    orders_unchanged bigint DEFAULT 0 NOT NULL,
+    order_rows bigint DEFAULT 0 NOT NULL,
+    rejected_rows bigint DEFAULT 0 NOT NULL,
+    run_id bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    sealed_at timestamp with time zone,
+    read_for text DEFAULT 'orders'::text NOT NULL,
+    contact_rows bigint DEFAULT 0 NOT NULL,
+    contacts_new bigint DEFAULT 0 NOT NULL,
+    passed_over jsonb,
+    CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
+    CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
+    CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
+    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
+    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
+    CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
+    CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
+    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
+);
+
+COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
+
+COMMENT ON COLUMN intake.source_files.source_file_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.source_files.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.source_files.uri IS 'Where it was read.';
+
+COMMENT ON COLUMN intake.source_files.version IS 'ETag or version id (S3) or digest of the content (folder). With source and uri the identity of the file.';
+
+COMMENT ON COLUMN intake.source_files.size_bytes IS 'As stored, before decompression.';
+
+COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
+
+COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
+
+COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).';
+
+COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
+
+COMMENT ON COLUMN intake.source_files.content_sha256 IS 'Digest of the decoded content.';
+
+COMMENT ON COLUMN intake.source_files.duplicate_of IS 'The sealed file with the same content.';
+
+COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it.';
+
+COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
+
+COMMENT ON COLUMN intake.source_files.hold_help IS 'How to mend it.';
+
+COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to mend it: the next run reads the file again.';
+
+COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
+
+COMMENT ON COLUMN intake.source_files.orders_new IS 'Orders first seen in this file.';
+
+COMMENT ON COLUMN intake.source_files.orders_changed IS 'Orders known before, with other content here.';
+
+COMMENT ON COLUMN intake.source_files.orders_unchanged IS 'Orders known before with the same content.';
+
+COMMENT ON COLUMN intake.source_files.order_rows IS 'Records that became part of an order.';
+
+COMMENT ON COLUMN intake.source_files.rejected_rows IS 'Records that could not be used.';
+
+COMMENT ON COLUMN intake.source_files.run_id IS 'Run that read it last.';
+
+COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened.';
+
+COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
+
+COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
+
+COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
+
+COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
+
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
+
 CREATE TABLE ledger.contacts (
     contact_hash uuid NOT NULL,
     brand_id text NOT NULL,
-    state text NOT NULL,
-    state_reason text,
     source text NOT NULL,
     staged_file_id bigint,
     batch_id bigint,
-    submissions integer DEFAULT 0 NOT NULL,
-    submitted_at timestamp with time zone,
     orders_count integer,
     spent numeric(18,4),
     currency text,
     bought_with_code boolean,
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT contacts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT contacts_state_check CHECK ((state = ANY (ARRAY['staged'::text, 'submitted'::text, 'refused'::text, 'unsubscribed'::text]))),
-    CONSTRAINT contacts_submissions_check CHECK ((submissions >= 0)),
-    CONSTRAINT refused_says_why CHECK (((state <> 'refused'::text) OR (state_reason IS NOT NULL))),
-    CONSTRAINT staged_waits CHECK (((state <> 'staged'::text) OR (staged_file_id IS NOT NULL))),
-    CONSTRAINT submitted_says_when CHECK (((state <> 'submitted'::text) OR ((submitted_at IS NOT NULL) AND (submissions > 0))))
+    is_unsubscribed boolean DEFAULT false NOT NULL,
+    earlier_submissions integer DEFAULT 0 NOT NULL,
+    earlier_submitted_at timestamp with time zone,
+    CONSTRAINT contacts_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT contacts_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
+    CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
 )
-WITH (fillfactor='60');
+WITH (fillfactor='95');
 
-COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address: whether it was submitted. What the service made of it, it does not say (see ledger.lookups).';
+COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address, and the batch that it was put into last. Where it stands follows from that: see ledger.customers.';
 
 COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
 
 COMMENT ON COLUMN ledger.contacts.brand_id IS 'Brand that it is submitted for.';
 
-COMMENT ON COLUMN ledger.contacts.state IS 'staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
-
-COMMENT ON COLUMN ledger.contacts.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
-
 COMMENT ON COLUMN ledger.contacts.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
 
-COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it waits to be submitted, for the first time or again; null when it does not wait.';
+COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.';
 
-COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was last submitted or refused with.';
-
-COMMENT ON COLUMN ledger.contacts.submissions IS 'How often the service took it.';
-
-COMMENT ON COLUMN ledger.contacts.submitted_at IS 'When the service last took it.';
+COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was put into last: in intake.contacts while it waits, in ledger.identify_batches once the service has answered; null: none, because it has unsubscribed.';
 
 COMMENT ON COLUMN ledger.contacts.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
 
@@ -1241,6 +1363,125 @@ COMMENT ON COLUMN ledger.contacts.currency IS 'ISO 4217, of spent; null where ne
 COMMENT ON COLUMN ledger.contacts.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
 
 COMMENT ON COLUMN ledger.contacts.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN ledger.contacts.is_unsubscribed IS 'Not sent, or not again, whatever other exports say.';
+
+COMMENT ON COLUMN ledger.contacts.earlier_submissions IS 'How often the service took it before that batch.';
+
+COMMENT ON COLUMN ledger.contacts.earlier_submitted_at IS 'When it last did before that batch.';
+
+CREATE TABLE ledger.identify_batches (
+    batch_id bigint NOT NULL,
+    split_from bigint,
+    job text NOT NULL,
+    brand_id text NOT NULL,
+    source_type text,
+    state text NOT NULL,
+    contacts integer NOT NULL,
+    http_status integer,
+    message text,
+    run_id bigint NOT NULL,
+    staged_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT identify_batches_contacts_check CHECK ((contacts > 0)),
+    CONSTRAINT identify_batches_state_check CHECK ((state = ANY (ARRAY['accepted'::text, 'split'::text, 'refused'::text]))),
+    CONSTRAINT only_one_is_refused CHECK (((state <> 'refused'::text) OR (contacts = 1)))
+);
+
+COMMENT ON TABLE ledger.identify_batches IS 'Batches that the service has answered: the call to identify_influencers that took it, or refused it.';
+
+COMMENT ON COLUMN ledger.identify_batches.batch_id IS 'As in intake.contacts, while it waited there.';
+
+COMMENT ON COLUMN ledger.identify_batches.split_from IS 'Refused batch of which this is a half.';
+
+COMMENT ON COLUMN ledger.identify_batches.job IS 'Job that sent it.';
+
+COMMENT ON COLUMN ledger.identify_batches.brand_id IS 'Brand it was submitted for.';
+
+COMMENT ON COLUMN ledger.identify_batches.source_type IS 'Label it was sent with.';
+
+COMMENT ON COLUMN ledger.identify_batches.state IS 'accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).';
+
+COMMENT ON COLUMN ledger.identify_batches.contacts IS 'How many addresses.';
+
+COMMENT ON COLUMN ledger.identify_batches.http_status IS 'Status of the answer.';
+
+COMMENT ON COLUMN ledger.identify_batches.message IS 'What the service said to a refusal, addresses and secrets masked.';
+
+COMMENT ON COLUMN ledger.identify_batches.run_id IS 'Run that sent it.';
+
+COMMENT ON COLUMN ledger.identify_batches.staged_at IS 'When its addresses were stored.';
+
+COMMENT ON COLUMN ledger.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
+
+CREATE VIEW ledger.customers AS
+ SELECT c.contact_hash,
+    c.brand_id,
+        CASE
+            WHEN c.is_unsubscribed THEN 'unsubscribed'::text
+            WHEN (b.state = 'accepted'::text) THEN 'submitted'::text
+            WHEN (b.state = 'refused'::text) THEN 'refused'::text
+            WHEN (c.earlier_submissions > 0) THEN 'submitted'::text
+            ELSE 'staged'::text
+        END AS state,
+        CASE
+            WHEN (b.state = 'refused'::text) THEN b.message
+            ELSE NULL::text
+        END AS state_reason,
+    ((w.batch_id IS NOT NULL) AND (NOT c.is_unsubscribed)) AS is_waiting,
+    c.source,
+    c.batch_id,
+    (c.earlier_submissions + COALESCE(((b.state = 'accepted'::text))::integer, 0)) AS submissions,
+        CASE
+            WHEN (b.state = 'accepted'::text) THEN b.settled_at
+            ELSE c.earlier_submitted_at
+        END AS submitted_at,
+    b.run_id,
+    b.source_type,
+    c.orders_count,
+    c.spent,
+    c.currency,
+    c.bought_with_code,
+    c.first_seen_at
+   FROM ((ledger.contacts c
+     LEFT JOIN ledger.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
+     LEFT JOIN (intake.contacts w
+     JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
+  WHERE (c.is_unsubscribed OR (c.earlier_submissions > 0) OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
+
+COMMENT ON VIEW ledger.customers IS 'Where each customer of a brand stands. Those of a file that does not count yet are left out.';
+
+COMMENT ON COLUMN ledger.customers.contact_hash IS 'As in ledger.contacts.';
+
+COMMENT ON COLUMN ledger.customers.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN ledger.customers.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
+
+COMMENT ON COLUMN ledger.customers.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
+
+COMMENT ON COLUMN ledger.customers.is_waiting IS 'Waits to be submitted, for the first time or again.';
+
+COMMENT ON COLUMN ledger.customers.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
+
+COMMENT ON COLUMN ledger.customers.batch_id IS 'Batch that it was put into last.';
+
+COMMENT ON COLUMN ledger.customers.submissions IS 'How often the service took it.';
+
+COMMENT ON COLUMN ledger.customers.submitted_at IS 'When the service last took it.';
+
+COMMENT ON COLUMN ledger.customers.run_id IS 'Run that sent its last batch; null while it waits.';
+
+COMMENT ON COLUMN ledger.customers.source_type IS 'Label it was last sent with.';
+
+COMMENT ON COLUMN ledger.customers.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.customers.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN ledger.customers.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
+
+COMMENT ON COLUMN ledger.customers.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
+
+COMMENT ON COLUMN ledger.customers.first_seen_at IS 'When it was first read.';
 
 CREATE TABLE ledger.lookups (
     contact_hash uuid NOT NULL,
@@ -1313,7 +1554,7 @@ CREATE VIEW bi.influencers_among_customers AS
     l.looked_up_at,
     l.run_id
    FROM (((ledger.lookups l
-     LEFT JOIN ledger.contacts c ON ((c.contact_hash = l.contact_hash)))
+     LEFT JOIN ledger.customers c ON ((c.contact_hash = l.contact_hash)))
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = l.brand_id) AND b.is_latest)))
      LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
             min(deal_versions.deal_id) AS deal_id
@@ -1560,103 +1801,6 @@ COMMENT ON COLUMN intake.orders.conflicting_line_no IS 'Line where the same file
 COMMENT ON COLUMN intake.orders.replaces IS 'Version that was in force when this one was staged; null for the first one.';
 
 COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.';
-
-CREATE TABLE intake.source_files (
-    source_file_id bigint NOT NULL,
-    source text NOT NULL,
-    uri text NOT NULL,
-    version text NOT NULL,
-    size_bytes bigint NOT NULL,
-    layout text NOT NULL,
-    layout_hash text NOT NULL,
-    state text DEFAULT 'reading'::text NOT NULL,
-    reader uuid,
-    content_sha256 text,
-    duplicate_of bigint,
-    hold_code text,
-    hold_message text,
-    hold_help text,
-    hold_is_transient boolean DEFAULT false NOT NULL,
-    rows_read bigint,
-    orders_new bigint DEFAULT 0 NOT NULL,
-    orders_changed bigint DEFAULT 0 NOT NULL,
-    orders_unchanged bigint DEFAULT 0 NOT NULL,
-    order_rows bigint DEFAULT 0 NOT NULL,
-    rejected_rows bigint DEFAULT 0 NOT NULL,
-    run_id bigint NOT NULL,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    sealed_at timestamp with time zone,
-    read_for text DEFAULT 'orders'::text NOT NULL,
-    contact_rows bigint DEFAULT 0 NOT NULL,
-    contacts_new bigint DEFAULT 0 NOT NULL,
-    passed_over jsonb,
-    CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
-    CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
-    CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
-    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
-    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
-    CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
-    CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
-    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
-);
-
-COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
-
-COMMENT ON COLUMN intake.source_files.source_file_id IS 'Counts up.';
-
-COMMENT ON COLUMN intake.source_files.source IS 'Name of the source in pipeline.yaml.';
-
-COMMENT ON COLUMN intake.source_files.uri IS 'Where it was read.';
-
-COMMENT ON COLUMN intake.source_files.version IS 'ETag or version id (S3) or digest of the content (folder). With source and uri the identity of the file.';
-
-COMMENT ON COLUMN intake.source_files.size_bytes IS 'As stored, before decompression.';
-
-COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
-
-COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
-
-COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).';
-
-COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
-
-COMMENT ON COLUMN intake.source_files.content_sha256 IS 'Digest of the decoded content.';
-
-COMMENT ON COLUMN intake.source_files.duplicate_of IS 'The sealed file with the same content.';
-
-COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it.';
-
-COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
-
-COMMENT ON COLUMN intake.source_files.hold_help IS 'How to mend it.';
-
-COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to mend it: the next run reads the file again.';
-
-COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
-
-COMMENT ON COLUMN intake.source_files.orders_new IS 'Orders first seen in this file.';
-
-COMMENT ON COLUMN intake.source_files.orders_changed IS 'Orders known before, with other content here.';
-
-COMMENT ON COLUMN intake.source_files.orders_unchanged IS 'Orders known before with the same content.';
-
-COMMENT ON COLUMN intake.source_files.order_rows IS 'Records that became part of an order.';
-
-COMMENT ON COLUMN intake.source_files.rejected_rows IS 'Records that could not be used.';
-
-COMMENT ON COLUMN intake.source_files.run_id IS 'Run that read it last.';
-
-COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened.';
-
-COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
-
-COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
-
-COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
-
-COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
-
-COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
@@ -2345,43 +2489,6 @@ COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, 
 
 COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
 
-CREATE TABLE intake.contacts (
-    batch_id bigint NOT NULL,
-    job text NOT NULL,
-    brand_id text NOT NULL,
-    source_file_id bigint NOT NULL,
-    purpose text NOT NULL,
-    influencer_list text NOT NULL,
-    contact_hashes uuid[] NOT NULL,
-    split_from bigint,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
-    CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
-)
-WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
-ALTER TABLE ONLY intake.contacts ALTER COLUMN influencer_list SET STORAGE EXTERNAL;
-ALTER TABLE ONLY intake.contacts ALTER COLUMN contact_hashes SET STORAGE EXTERNAL;
-
-COMMENT ON TABLE intake.contacts IS 'The only place of plain addresses: one row a batch that waits to be sent. Deleted as soon as the service has taken it.';
-
-COMMENT ON COLUMN intake.contacts.batch_id IS 'Counts up.';
-
-COMMENT ON COLUMN intake.contacts.job IS 'Job that read them.';
-
-COMMENT ON COLUMN intake.contacts.brand_id IS 'Brand that it is submitted for.';
-
-COMMENT ON COLUMN intake.contacts.source_file_id IS 'File that stated them. It counts once that file is sealed.';
-
-COMMENT ON COLUMN intake.contacts.purpose IS 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
-
-COMMENT ON COLUMN intake.contacts.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
-
-COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash, in the same order.';
-
-COMMENT ON COLUMN intake.contacts.split_from IS 'Batch that was refused, of which this is a half.';
-
-COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
-
 ALTER TABLE intake.contacts ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.contacts_batch_id_seq
     START WITH 1
@@ -2622,50 +2729,6 @@ ALTER TABLE ledger.evidence ALTER COLUMN evidence_id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE ledger.identify_batches (
-    batch_id bigint NOT NULL,
-    split_from bigint,
-    job text NOT NULL,
-    brand_id text NOT NULL,
-    source_type text,
-    state text NOT NULL,
-    contacts integer NOT NULL,
-    http_status integer,
-    message text,
-    run_id bigint NOT NULL,
-    staged_at timestamp with time zone NOT NULL,
-    settled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT identify_batches_contacts_check CHECK ((contacts > 0)),
-    CONSTRAINT identify_batches_state_check CHECK ((state = ANY (ARRAY['accepted'::text, 'split'::text, 'refused'::text]))),
-    CONSTRAINT only_one_is_refused CHECK (((state <> 'refused'::text) OR (contacts = 1)))
-);
-
-COMMENT ON TABLE ledger.identify_batches IS 'Batches that the service has answered: the call to identify_influencers that took it, or refused it.';
-
-COMMENT ON COLUMN ledger.identify_batches.batch_id IS 'As in intake.contacts, while it waited there.';
-
-COMMENT ON COLUMN ledger.identify_batches.split_from IS 'Refused batch of which this is a half.';
-
-COMMENT ON COLUMN ledger.identify_batches.job IS 'Job that sent it.';
-
-COMMENT ON COLUMN ledger.identify_batches.brand_id IS 'Brand it was submitted for.';
-
-COMMENT ON COLUMN ledger.identify_batches.source_type IS 'Label it was sent with.';
-
-COMMENT ON COLUMN ledger.identify_batches.state IS 'accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).';
-
-COMMENT ON COLUMN ledger.identify_batches.contacts IS 'How many addresses.';
-
-COMMENT ON COLUMN ledger.identify_batches.http_status IS 'Status of the answer.';
-
-COMMENT ON COLUMN ledger.identify_batches.message IS 'What the service said to a refusal, addresses and secrets masked.';
-
-COMMENT ON COLUMN ledger.identify_batches.run_id IS 'Run that sent it.';
-
-COMMENT ON COLUMN ledger.identify_batches.staged_at IS 'When its addresses were stored.';
-
-COMMENT ON COLUMN ledger.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
 
 CREATE TABLE ledger.seed_undos (
     seed_id bigint NOT NULL,

@@ -5,7 +5,7 @@ create view bi.influencers_among_customers as
     l.picture_url, c.orders_count, c.spent as spent_amount, c.currency, c.bought_with_code as is_code_user, d.deal_id,
     d.deal_id is not null as is_in_a_deal, c.source, c.submitted_at, l.looked_up_at, l.run_id
   from ledger.lookups l
-  left join ledger.contacts c on c.contact_hash = l.contact_hash
+  left join ledger.customers c on c.contact_hash = l.contact_hash
   left join mirror.brand_versions b on b.brand_id = l.brand_id and b.is_latest
   left join (
     select lower(ltrim(influencer_handle, '@')) as handle, min(deal_id) as deal_id

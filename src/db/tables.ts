@@ -766,7 +766,7 @@ export interface LedgerContactKey {
 
 export interface LedgerContacts {
   /**
-   * Batch that it was last submitted or refused with.
+   * Batch that it was put into last: in intake.contacts while it waits, in ledger.identify_batches once the service has answered; null: none, because it has unsubscribed.
    */
   batch_id: Int8 | null;
   /**
@@ -786,9 +786,21 @@ export interface LedgerContacts {
    */
   currency: string | null;
   /**
+   * How often the service took it before that batch.
+   */
+  earlier_submissions: Generated<number>;
+  /**
+   * When it last did before that batch.
+   */
+  earlier_submitted_at: Timestamp | null;
+  /**
    * When it was first read.
    */
   first_seen_at: Generated<Timestamp>;
+  /**
+   * Not sent, or not again, whatever other exports say.
+   */
+  is_unsubscribed: Generated<boolean>;
   /**
    * Orders of the customer, as the file that was read last says; null where exports don't.
    */
@@ -802,13 +814,64 @@ export interface LedgerContacts {
    */
   spent: Numeric | null;
   /**
-   * File with which it waits to be submitted, for the first time or again; null when it does not wait.
+   * File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.
    */
   staged_file_id: Int8 | null;
+}
+
+export interface LedgerCustomers {
   /**
-   * staged (waits; counts once its file is sealed), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
+   * Batch that it was put into last.
    */
-  state: string;
+  batch_id: Int8 | null;
+  /**
+   * Whether an order with a discount code was seen; null where only customer exports were read.
+   */
+  bought_with_code: boolean | null;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string | null;
+  /**
+   * As in ledger.contacts.
+   */
+  contact_hash: string | null;
+  /**
+   * ISO 4217, of spent; null where neither the export nor its source says.
+   */
+  currency: string | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * Waits to be submitted, for the first time or again.
+   */
+  is_waiting: boolean | null;
+  /**
+   * Orders of the customer, as the file that was read last says; null where exports don't.
+   */
+  orders_count: number | null;
+  /**
+   * Run that sent its last batch; null while it waits.
+   */
+  run_id: Int8 | null;
+  /**
+   * Source that stated it first; of an unsubscribed one, the source that said so.
+   */
+  source: string | null;
+  /**
+   * Label it was last sent with.
+   */
+  source_type: string | null;
+  /**
+   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
+   */
+  spent: Numeric | null;
+  /**
+   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
+   */
+  state: string | null;
   /**
    * Why it was refused, in the service's words, addresses masked.
    */
@@ -816,7 +879,7 @@ export interface LedgerContacts {
   /**
    * How often the service took it.
    */
-  submissions: Generated<number>;
+  submissions: number | null;
   /**
    * When the service last took it.
    */
@@ -2702,6 +2765,7 @@ export interface DB {
   "ledger.attempts": LedgerAttempts;
   "ledger.contact_key": LedgerContactKey;
   "ledger.contacts": LedgerContacts;
+  "ledger.customers": LedgerCustomers;
   "ledger.decisions": LedgerDecisions;
   "ledger.entries": LedgerEntries;
   "ledger.evidence": LedgerEvidence;

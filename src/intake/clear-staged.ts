@@ -22,11 +22,11 @@ async function clearContacts(trx: Transaction<DB>, sourceFileId: string): Promis
   );
   if (rows.length === 0) return;
   await sql`
-    delete from ledger.contacts where staged_file_id = ${sourceFileId}::bigint and state = 'staged'`.execute(
+    delete from ledger.contacts
+    where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`.execute(
     trx,
   );
   await sql`
-    update ledger.contacts set staged_file_id = null where staged_file_id = ${sourceFileId}::bigint`.execute(
-    trx,
-  );
+    update ledger.contacts set staged_file_id = null, batch_id = null
+    where staged_file_id = ${sourceFileId}::bigint`.execute(trx);
 }

@@ -1,75 +1,115 @@
-import type { StatedContact } from '../model/contact.ts';
+import type { ContactHash, StatedContact } from '../model/contact.ts';
 import { VERDICTS } from './stage-contacts.ts';
 import type { ContactsToStore } from './store-contact-batches.ts';
 
 /** So many questions are stored together; each is asked and recorded by itself. */
 const LOOKUPS_A_PACK = 100;
 
-/** Gathers the addresses of customers who are to be sent, until there are enough for a batch. */
+/** Gathers the addresses of customers who are to be sent, batch by batch. */
 export type ContactPacks = {
-  add(contact: StatedContact, verdict: string): void;
+  /** The batch into which the next customers go, and how many it has been given; null: a new one. */
+  open(): OpenBatch | null;
+  /** Takes the customers of a statement, in their order. */
+  add(
+    contacts: readonly StatedContact[],
+    staged: { readonly verdicts: string; readonly batchIds: readonly string[] },
+  ): void;
   /** Those that are full; with `all`, the begun ones too. */
   take(all: boolean): readonly ContactsToStore[];
   /** Customers to submit so far. */
   submitted(): number;
-  /** Customers to look up so far, and those for whom the budget did not suffice. */
-  lookedUp(): { readonly within: number; readonly beyond: number };
+  /** Customers to look up so far, and how many there are for whom the budget did not suffice. */
+  lookedUp(): { readonly within: readonly ContactHash[]; readonly beyond: number };
 };
 
-/** @param lookupBudget customers to look up at most. */
-export function createContactPacks(options: {
+/** A batch is given customers until it is full; those of them who are known already leave their places empty. */
+export type OpenBatch = { readonly batchId: string; readonly given: number };
+
+export type ContactPacksOptions = {
   readonly batchSize: number;
+  /** Customers to look up at most. */
   readonly lookupBudget: number;
-}): ContactPacks {
-  const { batchSize, lookupBudget } = options;
-  const sizes = { submit: batchSize, lookup: LOOKUPS_A_PACK };
+  /** Whom the run looks up anyway, because another file named them. */
+  readonly lookedUpAlready: ReadonlySet<ContactHash>;
+};
+
+export function createContactPacks({
+  batchSize,
+  lookupBudget,
+  lookedUpAlready,
+}: ContactPacksOptions): ContactPacks {
   let full: ContactsToStore[] = [];
-  const begun = { submit: newPack('submit'), lookup: newPack('lookup') };
+  let submit: Pack | null = null;
+  let lookup = newPack('lookup', null);
   let submitted = 0;
   // Also what keeps a customer who stands in a file twice from being asked about twice; bounded by the budget.
-  const asked = new Set<string>();
+  const asked = new Set<ContactHash>();
   let beyond = 0;
 
-  function put(purpose: 'submit' | 'lookup', { address, hash }: StatedContact): void {
-    const pack = begun[purpose];
-    pack.addresses.push(address);
-    pack.hashes.push(hash);
-    if (pack.addresses.length < sizes[purpose]) return;
-    full.push(pack);
-    begun[purpose] = newPack(purpose);
+  function close(pack: Pack): void {
+    if (pack.addresses.length > 0) full.push(pack);
+  }
+
+  function packOf(batchIds: Iterator<string>): Pack {
+    if (submit !== null && submit.given < batchSize) return submit;
+    if (submit !== null) close(submit);
+    submit = newPack('submit', batchIds.next().value ?? null);
+    return submit;
+  }
+
+  function lookUp(contact: StatedContact): void {
+    if (asked.has(contact.hash) || lookedUpAlready.has(contact.hash)) return;
+    if (asked.size >= lookupBudget) {
+      beyond += 1;
+      return;
+    }
+    asked.add(contact.hash);
+    put(lookup, contact);
+    if (lookup.addresses.length < LOOKUPS_A_PACK) return;
+    close(lookup);
+    lookup = newPack('lookup', null);
   }
 
   return {
-    add(contact, verdict) {
-      if (verdict === VERDICTS.submit || verdict === VERDICTS.both) {
-        put('submit', contact);
-        submitted += 1;
-      }
-      if (verdict !== VERDICTS.lookUp && verdict !== VERDICTS.both) return;
-      if (asked.has(contact.hash)) return;
-      if (asked.size >= lookupBudget) beyond += 1;
-      else {
-        asked.add(contact.hash);
-        put('lookup', contact);
+    open: () => (submit?.batchId == null ? null : { batchId: submit.batchId, given: submit.given }),
+    add(contacts, { verdicts, batchIds }) {
+      const newIds = batchIds[Symbol.iterator]();
+      for (const [place, contact] of contacts.entries()) {
+        const verdict = verdicts[place];
+        const pack = packOf(newIds);
+        pack.given += 1;
+        if (verdict === VERDICTS.submit || verdict === VERDICTS.both) {
+          put(pack, contact);
+          submitted += 1;
+        }
+        if (verdict === VERDICTS.lookUp || verdict === VERDICTS.both) lookUp(contact);
       }
     },
     take(all) {
+      if (submit !== null && (all || submit.given >= batchSize)) {
+        close(submit);
+        submit = null;
+      }
+      if (all) {
+        close(lookup);
+        lookup = newPack('lookup', null);
+      }
       const taken = full;
       full = [];
-      if (!all) return taken;
-      for (const purpose of ['submit', 'lookup'] as const) {
-        if (begun[purpose].addresses.length > 0) taken.push(begun[purpose]);
-        begun[purpose] = newPack(purpose);
-      }
       return taken;
     },
     submitted: () => submitted,
-    lookedUp: () => ({ within: asked.size, beyond }),
+    lookedUp: () => ({ within: [...asked], beyond }),
   };
 }
 
-type Pack = { purpose: 'submit' | 'lookup'; addresses: string[]; hashes: string[] };
+type Pack = ContactsToStore & { readonly addresses: string[]; readonly hashes: ContactHash[]; given: number };
 
-function newPack(purpose: Pack['purpose']): Pack {
-  return { purpose, addresses: [], hashes: [] };
+function newPack(purpose: Pack['purpose'], batchId: string | null): Pack {
+  return { purpose, batchId, addresses: [], hashes: [], given: 0 };
+}
+
+function put(pack: Pack, { address, hash }: StatedContact): void {
+  pack.addresses.push(address);
+  pack.hashes.push(hash);
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../db/connect.ts';
-import type { ContactBatch, PassedOver, StatedContact } from '../model/contact.ts';
+import type { ContactBatch, ContactHash, PassedOver, StatedContact } from '../model/contact.ts';
 import type { RejectedRow } from '../model/record.ts';
 import { createContactPacks } from './contact-packs.ts';
 import type { FileRead } from './fence.ts';
@@ -18,6 +18,8 @@ export type ContactStagerOptions = FileRead & {
   readonly isWanted: ((contact: StatedContact) => boolean) | null;
   /** Customers of this file to look up at most. */
   readonly lookupBudget: number;
+  /** Whom the run looks up anyway, because another file named them. */
+  readonly lookedUpAlready: ReadonlySet<ContactHash>;
 };
 
 /** What a file's customers came to. */
@@ -30,7 +32,7 @@ export type ContactTotals = {
   readonly toSubmit: number;
   /** Waited to be submitted, and have unsubscribed since. */
   readonly withdrawn: number;
-  readonly lookups: { readonly within: number; readonly beyond: number };
+  readonly lookups: { readonly within: readonly ContactHash[]; readonly beyond: number };
 };
 
 /** Stages the customers of one file while the next ones are being read. As `Stager` of orders. */
@@ -41,7 +43,7 @@ export type ContactStager = {
 
 /** As in create-stager.ts: one statement at work, one waiting, one being read. */
 const MAX_WAITING = 2;
-const STATEMENT_CONTACTS = 2_000;
+const STATEMENT_CONTACTS = 5_000;
 
 export function createContactStager(db: Database, options: ContactStagerOptions): ContactStager {
   const packs = createContactPacks(options);
@@ -57,13 +59,14 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
     if (isLost) return;
     const contacts = unite(given);
     const wanted = options.isWanted === null ? null : contacts.map(options.isWanted);
+    const open = packs.open();
     const staged =
-      contacts.length === 0 ? NOTHING : await stageContacts(db, { ...options, contacts, wanted });
+      contacts.length === 0 ? NOTHING : await stageContacts(db, { ...options, contacts, wanted, open });
     if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
       isLost = true;
       return;
     }
-    for (const [place, contact] of contacts.entries()) packs.add(contact, staged.verdicts[place] ?? '');
+    packs.add(contacts, staged);
     totals.contactRows += given.length;
     totals.new += staged.new;
     totals.withdrawn += staged.withdrawn;
@@ -107,7 +110,7 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
   };
 }
 
-const NOTHING = { verdicts: '', new: 0, withdrawn: 0 };
+const NOTHING = { verdicts: '', batchIds: [], new: 0, withdrawn: 0 };
 
 /** Each customer once, because a statement does not see what it inserts itself: whoever has unsubscribed in one row has. */
 function unite(contacts: readonly StatedContact[]): readonly StatedContact[] {

@@ -7,6 +7,8 @@ import { toArray } from './stage-contacts.ts';
 /** A batch that is to wait, with its plain addresses. */
 export type ContactsToStore = {
   readonly purpose: 'submit' | 'lookup';
+  /** As its customers were told in `stageContacts`; null: it gets one. */
+  readonly batchId: string | null;
   readonly addresses: readonly string[];
   readonly hashes: readonly ContactHash[];
 };
@@ -22,15 +24,17 @@ export async function storeContactBatches(
 ): Promise<boolean> {
   const { job, brandId, batches } = options;
   const rows = batches.map(
-    ({ purpose, addresses, hashes }) =>
-      sql`(${purpose}::text, ${JSON.stringify(addresses)}::text, ${toArray(hashes)}::uuid[])`,
+    ({ purpose, batchId, addresses, hashes }) =>
+      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toArray(hashes)}::uuid[])`,
   );
   const { rows: answer } = await sql<{ fenced: string }>`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
-      insert into intake.contacts (job, brand_id, source_file_id, purpose, influencer_list, contact_hashes)
-      select ${job}, ${brandId}, f.source_file_id, g.purpose, g.influencer_list, g.contact_hashes
-      from fence f cross join (values ${sql.join(rows)}) as g(purpose, influencer_list, contact_hashes)
+      insert into intake.contacts (batch_id, job, brand_id, source_file_id, purpose, influencer_list, contact_hashes)
+      overriding system value
+      select coalesce(g.batch_id, nextval('intake.contacts_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
+        g.influencer_list, g.contact_hashes
+      from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, contact_hashes)
     )
     select count(*) as fenced from fence`.execute(db);
   return answer[0]?.fenced === '1';

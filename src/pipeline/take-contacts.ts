@@ -3,7 +3,7 @@ import { sealContacts } from '../intake/seal-contacts.ts';
 import { contactHasher } from '../map/contact-hash.ts';
 import { mapContacts } from '../map/map-contacts.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from '../model/config.ts';
-import type { StatedContact } from '../model/contact.ts';
+import type { ContactHash, StatedContact } from '../model/contact.ts';
 import type { Intake } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
@@ -18,11 +18,11 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
   const { brandId, batchSize, recheckAfterDays, lookup, consent } = job;
   const hashOf = contactHasher(config.contacts.hashKey, brandId);
   const isWanted = lookup === null ? null : (contact: StatedContact) => meets(lookup, contact);
-  let lookupBudget = lookup?.budget ?? 0;
+  const lookedUpAlready = new Set<ContactHash>();
   let lookupsBeyond = 0;
 
   function count({ lookups }: ContactTotals): void {
-    lookupBudget -= lookups.within;
+    for (const hash of lookups.within) lookedUpAlready.add(hash);
     lookupsBeyond += lookups.beyond;
   }
 
@@ -31,8 +31,12 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
     lookupsBeyond: () => lookupsBeyond,
     async take(run, { source, layout, otherLayouts }, { chunks, digest, ...read }) {
       const { db, runId, progress } = run;
-      const settings = { job: job.name, brandId, batchSize, recheckAfterDays, isWanted, lookupBudget };
-      const stager = createContactStager(db, { ...read, runId, ...settings });
+      const lookupBudget = (lookup?.budget ?? 0) - lookedUpAlready.size;
+      const stager = createContactStager(db, {
+        ...read,
+        ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays },
+        ...{ isWanted, lookupBudget, lookedUpAlready },
+      });
       let rowsRead = 0;
       for await (const batch of mapContacts(chunks, { layout, source, otherLayouts, consent, hashOf })) {
         throwIfDraining(run);

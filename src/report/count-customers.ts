@@ -14,8 +14,6 @@ export type CustomerGroup = {
 export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
     select c.brand_id as "brandId", c.state, count(*) as customers, min(c.first_seen_at) as oldest
-    from ledger.contacts c left join intake.source_files f on f.source_file_id = c.staged_file_id
-    where c.state <> 'staged' or f.state = 'sealed'
-    group by 1, 2 order by 1, 2`.execute(db);
+    from ledger.customers c group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
 }

@@ -41,13 +41,11 @@ export async function explainCustomer(
   };
   const { rows } = await sql<Row>`
     select c.contact_hash as "contactHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
-      coalesce(f.state = 'sealed', false) and c.state <> 'unsubscribed' as "isWaiting", c.source, c.first_seen_at as "firstSeenAt",
-      c.submissions, c.submitted_at as "submittedAt", b.run_id as "runId", b.source_type as "sourceType",
+      c.is_waiting as "isWaiting", c.source, c.first_seen_at as "firstSeenAt",
+      c.submissions, c.submitted_at as "submittedAt", c.run_id as "runId", c.source_type as "sourceType",
       c.orders_count as "ordersCount", c.spent, c.currency,
       l.outcome, l.platform, l.username, l.followers, l.message, l.looked_up_at as "lookedUpAt"
-    from ledger.contacts c
-    left join intake.source_files f on f.source_file_id = c.staged_file_id
-    left join ledger.identify_batches b on b.batch_id = c.batch_id
+    from ledger.customers c
     left join ledger.lookups l on l.contact_hash = c.contact_hash
     where c.contact_hash = any (${[...hashes]}::uuid[])
     order by c.brand_id`.execute(db);

@@ -85,21 +85,17 @@ async function readFiles(db: Database, runId: string) {
   return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
 }
 
-/** Customers whose file was never sealed do not count yet: the next reading takes them over. */
 async function readStanding(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
   const { rows } = await sql<
     Record<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed', string>
   >`
     with standing as (
       select case
-        when c.state = 'unsubscribed' then 'unsubscribed'
-        when f.state = 'sealed' then 'waiting'
-        when c.state = 'submitted' then case when b.run_id = ${runId}::bigint then 'submitted' else 'already' end
-        when c.state = 'refused' then 'refused'
+        when c.is_waiting then 'waiting'
+        when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
+        else c.state
       end as standing, count(*) as customers
-      from ledger.contacts c
-      left join intake.source_files f on f.source_file_id = c.staged_file_id
-      left join ledger.identify_batches b on b.batch_id = c.batch_id and b.run_id = ${runId}::bigint
+      from ledger.customers c
       where c.brand_id = ${brandId} group by 1
     )
     select coalesce(sum(customers), 0) as customers,
@@ -108,7 +104,7 @@ async function readStanding(db: Database, { runId, brandId }: { runId: string; b
       coalesce(sum(customers) filter (where standing = 'waiting'), 0) as waiting,
       coalesce(sum(customers) filter (where standing = 'refused'), 0) as refused,
       coalesce(sum(customers) filter (where standing = 'unsubscribed'), 0) as unsubscribed
-    from standing where standing is not null`.execute(db);
+    from standing`.execute(db);
   return toNumbers(rows[0]);
 }
 

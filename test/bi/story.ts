@@ -71,8 +71,11 @@ async function mirror(db: Database, runId: string): Promise<void> {
 
 async function identify(db: Database, runId: string): Promise<void> {
   await sql`
-    insert into ledger.contacts (contact_hash, brand_id, state, source, submissions, submitted_at, orders_count, spent, currency)
-    select md5(name)::uuid, '4819', 'submitted', 'customers', 1, now(), 3, 120.50, 'EUR'
+    insert into ledger.identify_batches (batch_id, job, brand_id, state, contacts, http_status, run_id, staged_at)
+    values (1, 'customers', '4819', 'accepted', 3, 200, ${runId}::bigint, now())`.execute(db);
+  await sql`
+    insert into ledger.contacts (contact_hash, brand_id, source, batch_id, orders_count, spent, currency)
+    select md5(name)::uuid, '4819', 'customers', 1, 3, 120.50, 'EUR'
     from (values ('mara.paints'), ('new.nora'), ('nobody')) as c(name)`.execute(db);
   await sql`
     insert into ledger.lookups (contact_hash, brand_id, outcome, platform, username, followers, is_verified, profile_url, run_id)

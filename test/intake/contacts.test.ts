@@ -1,15 +1,17 @@
 import { hash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { beginFile } from '../../src/intake/begin-file.ts';
 import { createContactStager } from '../../src/intake/create-contact-stager.ts';
 import { holdFile } from '../../src/intake/hold-file.ts';
 import { sealContacts } from '../../src/intake/seal-contacts.ts';
 import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
-import { acceptBatch } from '../../src/ledger/contacts/settle-batches.ts';
+import { acceptBatch, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
 import type { StatedContact } from '../../src/model/contact.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
 
 type Given = Partial<StatedContact> & { readonly address: string };
@@ -66,6 +68,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
     recheckAfterDays: options.recheckAfterDays ?? null,
     isWanted: null,
     lookupBudget: 0,
+    lookedUpAlready: new Set(),
   });
   const contacts = given.map((one) => contact(store, typeof one === 'string' ? { address: one } : one));
   const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
@@ -108,6 +111,16 @@ async function calls({ db, brandId }: Store, batchSize = 3): Promise<string[][]>
   return batches.map(({ influencerList }) => JSON.parse(influencerList) as string[]);
 }
 
+/** Customers who stand in another batch than the one that their row names. */
+async function wanderers({ db, brandId }: Store): Promise<readonly unknown[]> {
+  const { rows } = await sql`
+    select c.contact_hash from ledger.contacts c
+    left join (select batch_id, unnest(contact_hashes) as hash from intake.contacts where brand_id = ${brandId}) b
+      on b.hash = c.contact_hash
+    where c.brand_id = ${brandId} and b.batch_id is distinct from c.batch_id`.execute(db);
+  return rows;
+}
+
 async function submitAll({ db, brandId, runId }: Store): Promise<void> {
   for await (const batch of waitingBatches(db, brandId))
     await acceptBatch(db, batch, { httpStatus: 200, call: { runId, sourceType: null } });
@@ -115,7 +128,7 @@ async function submitAll({ db, brandId, runId }: Store): Promise<void> {
 
 async function states({ db, brandId }: Store): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; contacts: string }>`
-    select state, count(*) as contacts from ledger.contacts where brand_id = ${brandId} group by state`.execute(
+    select state, count(*) as contacts from ledger.customers where brand_id = ${brandId} group by state`.execute(
     db,
   );
   return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
@@ -142,6 +155,25 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const store = await openStore(database());
     await read(store, ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example'], { batchSize: 4 });
     expect((await calls(store, 2)).map((list) => list.length)).toEqual([2, 2]);
+  });
+
+  it('know the batch that they wait in, however it was cut or joined', async () => {
+    const store = await openStore(database());
+    const many = Array.from({ length: 12_000 }, (_, index) => `${index}@x.example`);
+    const { staged } = await read(store, [...many, ...many.slice(100, 300)], { batchSize: 700 });
+    expect(staged).toMatchObject({ new: 12_000, toSubmit: 12_000 });
+    expect(await wanderers(store)).toEqual([]);
+    expect((await calls(store, 700)).map((list) => list.length)).toEqual([...Array(17).fill(700), 100]);
+    expect((await calls(store, 5_000)).map((list) => list.length)).toEqual([5_000, 5_000, 2_000]);
+    expect(await wanderers(store)).toEqual([]);
+    const [first] = await Array.fromAsync(waitingBatches(store.db, store.brandId));
+    if (first === undefined) throw new Error('none waits');
+    const call = { runId: store.runId, sourceType: null };
+    await splitBatch(store.db, first, { at: 1, refusal: { httpStatus: 422, message: 'no' }, call });
+    expect(await wanderers(store)).toEqual([]);
+    expect((await calls(store, 5_000)).flat().toSorted()).toEqual(many.toSorted());
+    await submitAll(store);
+    expect(await states(store)).toEqual({ submitted: 12_000 });
   });
 
   it('do not count while their file is being read, and are forgotten when it is held', async () => {
@@ -233,10 +265,10 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([['a@x.example']]);
     await submitAll(store);
     const { rows } = await sql`
-      select submissions, staged_file_id from ledger.contacts where brand_id = ${store.brandId}`.execute(
+      select submissions, is_waiting from ledger.customers where brand_id = ${store.brandId}`.execute(
       store.db,
     );
-    expect(rows).toEqual([{ submissions: 2, staged_file_id: null }]);
+    expect(rows).toEqual([{ submissions: 2, is_waiting: false }]);
   });
 
   it('keep what the last file says of their orders', async () => {
@@ -250,4 +282,22 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     );
     expect(rows).toEqual([{ orders_count: 2, spent: '7.5000', currency: 'EUR', bought_with_code: true }]);
   });
+});
+
+test('a customer whom another reader notes at the same moment is noted once', async () => {
+  const { db } = await setup();
+  const store = await openStore(db);
+  let second: ReturnType<typeof stage> | undefined;
+  await db.transaction().execute(async (trx) => {
+    await stage({ ...store, db: trx }, ['a@x.example']);
+    second = stage(store, ['a@x.example', 'b@x.example']);
+    await waitFor(async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return rows.length === 1;
+    });
+  });
+  expect((await second)?.staged).toMatchObject({ new: 1, toSubmit: 2 });
 });

@@ -40,7 +40,7 @@ export async function* wantedLookups(
       cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.contact_hashes))
         with ordinality as m(address, hash, place)
       where b.batch_id = ${batchId}::bigint
-        and not exists (select from ledger.contacts c where c.contact_hash = m.hash and c.state = 'unsubscribed')
+        and not exists (select from ledger.contacts c where c.contact_hash = m.hash and c.is_unsubscribed)
         and not exists (
           select from ledger.lookups l where l.contact_hash = m.hash
             and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false)

@@ -11,16 +11,13 @@ export async function prepareBatches(db: Database, options: PrepareOptions): Pro
 
 /** Takes customers who waited and have unsubscribed since out of their batches, their addresses with them. */
 async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void> {
-  const { rows } = await sql`
-    select from ledger.contacts
-    where brand_id = ${brandId} and state = 'unsubscribed' and staged_file_id is not null limit 1`.execute(
-    db,
-  );
-  if (rows.length === 0) return;
   await sql`
-    with gone as materialized (
-      select contact_hash from ledger.contacts
-      where brand_id = ${brandId} and state = 'unsubscribed' and staged_file_id is not null
+    with unsubscribed as materialized (
+      select contact_hash, batch_id from ledger.contacts
+      where brand_id = ${brandId} and is_unsubscribed and batch_id is not null
+    ),
+    gone as materialized (
+      select u.contact_hash from unsubscribed u join intake.contacts b on b.batch_id = u.batch_id and b.purpose = 'submit'
     ),
     members as materialized (
       select b.batch_id, m.address, m.hash, m.place, g.contact_hash is not null as is_gone
@@ -28,7 +25,7 @@ async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void>
       cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.contact_hashes))
         with ordinality as m(address, hash, place)
       left join gone g on g.contact_hash = m.hash
-      where b.brand_id = ${brandId} and b.purpose = 'submit'
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and exists (select from gone)
     ),
     rebuilt as materialized (
       select batch_id, jsonb_agg(address order by place) filter (where not is_gone) as list,
@@ -42,12 +39,11 @@ async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void>
     emptied as (
       delete from intake.contacts b using rebuilt r where b.batch_id = r.batch_id and r.list is null
     )
-    update ledger.contacts c set staged_file_id = null from gone g where c.contact_hash = g.contact_hash`.execute(
-    db,
-  );
+    update ledger.contacts c set staged_file_id = null, batch_id = null
+    from gone g where c.contact_hash = g.contact_hash`.execute(db);
 }
 
-/** Joins small batches of several files, and cuts those that are larger than a call may be. */
+/** Joins small batches of several files, and cuts those that are larger than a call may be. Their customers go with them. */
 async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Promise<void> {
   await sql`
     with odd as materialized (
@@ -61,16 +57,27 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
       delete from intake.contacts b using odd, worth_it where b.batch_id = odd.batch_id
       returning b.*
     ),
-    members as (
-      select t.job, t.source_file_id, t.created_at, m.address, m.hash,
-        (row_number() over (order by t.batch_id, m.place) - 1) / ${batchSize}::integer as pack,
-        row_number() over (order by t.batch_id, m.place) as place
+    packs as materialized (
+      select array(
+        select nextval('intake.contacts_batch_id_seq')
+        from generate_series(0, (select sum(cardinality(contact_hashes)) - 1 from taken), ${batchSize}::integer)) as ids
+    ),
+    members as materialized (
+      select t.batch_id as old_batch_id, t.job, t.source_file_id, t.created_at, m.address, m.hash, m.place,
+        p.ids[1 + (row_number() over (order by t.batch_id, m.place) - 1)::integer / ${batchSize}::integer] as batch_id
       from taken t
       cross join rows from (jsonb_array_elements_text(t.influencer_list::jsonb), unnest(t.contact_hashes))
         with ordinality as m(address, hash, place)
+      cross join packs p
+    ),
+    packed as (
+      insert into intake.contacts
+        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, contact_hashes, created_at)
+      overriding system value
+      select batch_id, max(job), ${brandId}, max(source_file_id), 'submit',
+        jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place), min(created_at)
+      from members group by batch_id
     )
-    insert into intake.contacts (job, brand_id, source_file_id, purpose, influencer_list, contact_hashes, created_at)
-    select max(job), ${brandId}, max(source_file_id), 'submit', jsonb_agg(address order by place)::text,
-      array_agg(hash order by place), min(created_at)
-    from members group by pack order by pack`.execute(db);
+    update ledger.contacts c set batch_id = m.batch_id
+    from members m where c.contact_hash = m.hash and c.batch_id = m.old_batch_id`.execute(db);
 }

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { WaitingBatch } from './waiting-batches.ts';
 
@@ -13,12 +13,39 @@ export async function acceptBatch(
   batch: WaitingBatch,
   { httpStatus, call }: { readonly httpStatus: number; readonly call: BatchCall },
 ): Promise<void> {
+  await settle(db, batch, { state: 'accepted', httpStatus, message: null, call });
+}
+
+/** Records that the service does not take one customer's address. It is not sent again, and its address is gone. */
+export async function refuseContact(
+  db: Database,
+  batch: WaitingBatch,
+  { refusal, call }: { readonly refusal: Refusal; readonly call: BatchCall },
+): Promise<void> {
+  await settle(db, batch, { state: 'refused', ...refusal, call });
+}
+
+/** Deletes a batch, its addresses with it, and logs what became of it: so it became of its customers. */
+async function settle(
+  db: Database,
+  { batchId }: WaitingBatch,
+  log: {
+    readonly state: 'accepted' | 'refused';
+    readonly httpStatus: number;
+    readonly message: string | null;
+    readonly call: BatchCall;
+  },
+): Promise<void> {
+  const { state, httpStatus, message, call } = log;
   await sql`
-    with ${take(batch, { state: 'accepted', httpStatus, message: null, call })}
-    update ledger.contacts
-    set state = case when state = 'unsubscribed' then state else 'submitted' end, state_reason = null, staged_file_id = null,
-        batch_id = ${batch.batchId}::bigint, submissions = submissions + 1, submitted_at = clock_timestamp()
-    where ${isTaken}`.execute(db);
+    with taken as (
+      delete from intake.contacts where batch_id = ${batchId}::bigint returning *
+    )
+    insert into ledger.identify_batches
+      (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
+    select batch_id, split_from, job, brand_id, ${call.sourceType}, ${state}, cardinality(contact_hashes),
+      ${httpStatus}::integer, ${message}, ${call.runId}::bigint, created_at
+    from taken`.execute(db);
 }
 
 /**
@@ -57,52 +84,17 @@ export async function splitBatch(
       ) as h(place, list, hashes)
       order by h.place
       returning batch_id, brand_id, influencer_list, contact_hashes
+    ),
+    -- An array, which makes each customer a look-up in the index: a join the planner would rather make by reading the whole table.
+    moved as (
+      update ledger.contacts c
+      set batch_id = (select h.batch_id from halves h where c.contact_hash = any (h.contact_hashes))
+      where c.contact_hash = any (array(select unnest(contact_hashes) from taken)) and c.batch_id = ${batch.batchId}::bigint
     )
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
       cardinality(contact_hashes) as contacts
     from halves order by batch_id`.execute(db);
   return rows;
-}
-
-/** Records that the service does not take one customer's address. It is not sent again, and its address is gone. */
-export async function refuseContact(
-  db: Database,
-  batch: WaitingBatch,
-  { refusal, call }: { readonly refusal: Refusal; readonly call: BatchCall },
-): Promise<void> {
-  await sql`
-    with ${take(batch, { state: 'refused', ...refusal, call })}
-    update ledger.contacts
-    set state = case when state = 'unsubscribed' then state else 'refused' end, state_reason = ${refusal.message},
-        staged_file_id = null, batch_id = ${batch.batchId}::bigint
-    where ${isTaken}`.execute(db);
-}
-
-/** An array, which makes each customer a look-up in the index: a join the planner would rather make by reading the whole table. */
-const isTaken = sql`contact_hash = any (array(select unnest(contact_hashes) from taken))`;
-
-/** Deletes a batch, its addresses with it, as `taken`, and logs what became of it. */
-function take(
-  { batchId }: WaitingBatch,
-  log: {
-    readonly state: 'accepted' | 'refused';
-    readonly httpStatus: number;
-    readonly message: string | null;
-    readonly call: BatchCall;
-  },
-): RawBuilder<unknown> {
-  const { state, httpStatus, message, call } = log;
-  return sql`
-    taken as (
-      delete from intake.contacts where batch_id = ${batchId}::bigint returning *
-    ),
-    logged as (
-      insert into ledger.identify_batches
-        (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-      select batch_id, split_from, job, brand_id, ${call.sourceType}, ${state}, cardinality(contact_hashes),
-        ${httpStatus}::integer, ${message}, ${call.runId}::bigint, created_at
-      from taken
-    )`;
 }
 
 /** Whether the service has ever taken a batch of this brand with this label: then a refusal is about the address. */

@@ -78,6 +78,18 @@ describe('lookup: real_time', () => {
     expect([...service.lookups].sort()).toEqual([...manyEmails(6), 'new@example.com'].sort());
   });
 
+  it('counts a customer who stands in several files of a run once against the budget', async () => {
+    const service = await startFakeService();
+    const shop = await openCustomers({ serviceUrl: service.url, job: 'lookup: {budget: 4}' });
+    shop.drop('1.csv', toCustomers(manyEmails(3)));
+    shop.drop('2.csv', toCustomers([...manyEmails(3), 'new@example.com', 'beyond@example.com']));
+    shop.drop('3.csv', toCustomers(['last@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({
+      submitted: 6,
+      lookups: { asked: 4, beyond_budget: 2, to_ask: 0 },
+    });
+  });
+
   it('asks about those alone who meet one of its conditions', async () => {
     const service = await startFakeService();
     const shop = await openCustomers({

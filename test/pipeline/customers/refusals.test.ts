@@ -49,7 +49,7 @@ describe('a batch that the service refuses', () => {
     const taken = service.batches.filter((batch) => !batch.some((address) => bad.includes(address))).flat();
     expect(taken.sort()).toEqual(emails.filter((email) => !bad.includes(email)).sort());
     const { rows } = await sql<{ state_reason: string }>`
-      select state_reason from ledger.contacts where state = 'refused'`.execute(shop.db);
+      select state_reason from ledger.customers where state = 'refused'`.execute(shop.db);
     for (const { state_reason } of rows) {
       expect(state_reason).toContain('is not allowed');
       expect(state_reason).not.toMatch(/c\d+/);

@@ -45,7 +45,7 @@ describe('run of identify-customers', () => {
       finished: { counts: { customers: 2, submitted: 0, already: 2, files: 0 } },
     });
     const { rows } = await sql`
-      select state, orders_count, spent, submissions from ledger.contacts order by spent desc`.execute(
+      select state, orders_count, spent, submissions from ledger.customers order by spent desc`.execute(
       shop.db,
     );
     expect(rows).toEqual([

@@ -68,7 +68,7 @@ export function manyEmails(count: number, prefix = 'c'): string[] {
 /** Customers in each state. */
 export async function countContacts(db: Database): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; contacts: string }>`
-    select state, count(*) as contacts from ledger.contacts group by state order by state`.execute(db);
+    select state, count(*) as contacts from ledger.customers group by state order by state`.execute(db);
   return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
 }
 
