@@ -11,9 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { findFreePort } from './support/free-port.ts';
 import {
   type CommandBlock,
   findLooseCommands,
@@ -182,12 +182,4 @@ async function startBucket(): Promise<Readonly<Record<string, string>>> {
   const columns = 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Total Spent,Total Orders';
   server.put('acme-exports', 'customers/2026-05-01.csv', `${columns}\n${customer}\n`);
   return server.env;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

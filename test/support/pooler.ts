@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
+import { answersQueries } from './answers-queries.ts';
+import { findFreePort } from './free-port.ts';
 import { serverUser } from './guarded-folder.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -27,7 +27,7 @@ export function findPooler(): string | null {
  */
 export async function startPooler(binary: string, databaseUrl: string): Promise<string> {
   const target = new URL(databaseUrl);
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-pooler-'));
   // It refuses to run as root, and its user must be able to read this.
   chmodSync(folder, 0o755);
@@ -55,28 +55,6 @@ export async function startPooler(binary: string, databaseUrl: string): Promise<
   const url = new URL(databaseUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);
-  await waitFor(() => answers(url.href));
+  await waitFor(() => answersQueries(url.href));
   return url.href;
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query('select 1');
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

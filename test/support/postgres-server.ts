@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import pg from 'pg';
+import { answersQueries } from './answers-queries.ts';
+import { findFreePort } from './free-port.ts';
 import { makeGuardedFolder } from './guarded-folder.ts';
 import { initialiseData, preparePostgres } from './postgres-binaries.ts';
 import { waitFor } from './wait-for.ts';
@@ -34,7 +34,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   const data = join(folder.path, 'data');
   const binaries = preparePostgres(folder.path);
   initialiseData(binaries, data);
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const logPath = join(folder.path, 'log');
   let server: ChildProcess | null = null;
@@ -51,7 +51,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     });
     closeSync(log);
     server = started;
-    await waitFor(async () => isOver(started) || (await answers(url)));
+    await waitFor(async () => isOver(started) || (await answersQueries(url)));
     if (isOver(started))
       throw new Error(`Postgres ended as it began: ${readFileSync(logPath, 'utf8').slice(-2_000)}`);
   }
@@ -80,26 +80,4 @@ export async function startPostgresServer(): Promise<PostgresServer> {
 
 function isOver(server: ChildProcess): boolean {
   return server.exitCode !== null || server.signalCode !== null;
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A port of the loopback interface that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
