@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { requireService } from '../../src/config/require-service.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
+import { DEFAULT_TIMING } from '../support/default-timing.ts';
 
 /** The file of the specification, word for word. */
 const SPECIFIED = `api:
@@ -100,14 +101,8 @@ describe('a good file', () => {
     expect(config.jobs['attribute-orders']).toEqual({
       name: 'attribute-orders',
       kind: 'attribute-orders',
+      ...DEFAULT_TIMING,
       schedule: '5 * * * *',
-      timeZone: 'UTC',
-      after: null,
-      catchUp: 'latest',
-      overlap: 'skip',
-      deadlineMinutes: null,
-      stepMinutes: null,
-      stallMinutes: 30,
       sources: ['shop-orders'],
       brandId: '4819',
       codes: join(folder, 'codes.csv'),

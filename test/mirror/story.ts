@@ -8,6 +8,7 @@ import type { RunFinished } from '../../src/model/run.ts';
 import { mirrorAccount } from '../../src/pipeline/mirror-account.ts';
 import { type RunResult, runJob } from '../../src/pipeline/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
+import { DEFAULT_TIMING } from '../support/default-timing.ts';
 import { type Stage, setup } from '../support/setup.ts';
 import { type StubService, startStubService } from './stub-service.ts';
 
@@ -27,14 +28,7 @@ export type Story = Stage & {
 const SETTINGS: MirrorAccountSettings = {
   name: 'mirror',
   kind: 'mirror-account',
-  schedule: null,
-  timeZone: 'UTC',
-  after: null,
-  catchUp: 'latest',
-  overlap: 'skip',
-  deadlineMinutes: null,
-  stepMinutes: null,
-  stallMinutes: 30,
+  ...DEFAULT_TIMING,
   sources: [],
   budget: 10_000,
   autocompleteBudget: 0,

@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { beginRun, endRun } from '../../src/schedule/run-record.ts';
 import { createScheduler, type ScheduledJob, type Scheduler } from '../../src/schedule/scheduler.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../../src/schedule/slots.ts';
+import { DEFAULT_TIMING } from '../support/default-timing.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** How far a worker comes before it hangs, as a process that is killed there. */
@@ -109,14 +110,8 @@ export function job(changes: Partial<ScheduledJob> = {}): ScheduledJob {
   return {
     name,
     leases: [`job:${name}`],
+    ...DEFAULT_TIMING,
     schedule: '5 * * * *',
-    timeZone: 'UTC',
-    after: null,
-    catchUp: 'latest',
-    overlap: 'skip',
-    deadlineMinutes: null,
-    stepMinutes: null,
-    stallMinutes: 30,
     ...changes,
   };
 }
