@@ -1,12 +1,13 @@
 import type { Client } from '../api/client.ts';
 import {
-  acceptBatch,
+  type BatchAnswer,
   type Refusal,
-  refuseContact,
+  settleBatches,
   splitBatch,
   wasEverAccepted,
 } from '../ledger/contacts/settle-batches.ts';
 import { countWaiting, type WaitingBatch, waitingBatches } from '../ledger/contacts/waiting-batches.ts';
+import { groupCommit } from '../ledger/group-commit.ts';
 import type { IdentifyCustomersSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -39,6 +40,7 @@ export async function submitBatches(
 ): Promise<void> {
   const { db, job, runId, progress, options } = run;
   const call = { runId, sourceType: job.sourceType };
+  const settle = groupCommit((answers: readonly BatchAnswer[]) => settleBatches(db, answers, call));
   const refusalsAtMost = SEARCH_COSTS * (run.config.api.concurrency + 1);
   let suspects: Suspect[] = [];
   let acceptedOnce = await wasEverAccepted(db, { brandId: job.brandId, sourceType: job.sourceType });
@@ -56,7 +58,7 @@ export async function submitBatches(
   }
 
   async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
-    await acceptBatch(db, batch, { httpStatus, call });
+    await settle({ batch, state: 'accepted', httpStatus, message: null });
     progress.advance(batch.contacts);
     acceptedOnce = true;
     refusedInARow = 0;
@@ -86,7 +88,7 @@ export async function submitBatches(
   }
 
   async function settleSuspect({ batch, refusal }: Suspect): Promise<void> {
-    await refuseContact(db, batch, { refusal, call });
+    await settle({ batch, state: 'refused', ...refusal });
     progress.advance(1);
   }
 

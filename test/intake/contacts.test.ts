@@ -7,7 +7,7 @@ import { createContactStager } from '../../src/intake/create-contact-stager.ts';
 import { holdFile } from '../../src/intake/hold-file.ts';
 import { sealContacts } from '../../src/intake/seal-contacts.ts';
 import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
-import { acceptBatch, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
+import { settleBatches, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
 import type { StatedContact } from '../../src/model/contact.ts';
 import { setup } from '../support/setup.ts';
@@ -122,8 +122,10 @@ async function wanderers({ db, brandId }: Store): Promise<readonly unknown[]> {
 }
 
 async function submitAll({ db, brandId, runId }: Store): Promise<void> {
-  for await (const batch of waitingBatches(db, brandId))
-    await acceptBatch(db, batch, { httpStatus: 200, call: { runId, sourceType: null } });
+  for await (const batch of waitingBatches(db, brandId)) {
+    const taken = { batch, state: 'accepted', httpStatus: 200, message: null } as const;
+    await settleBatches(db, [taken], { runId, sourceType: null });
+  }
 }
 
 async function states({ db, brandId }: Store): Promise<Record<string, number>> {

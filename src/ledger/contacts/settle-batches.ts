@@ -7,45 +7,39 @@ export type BatchCall = { readonly runId: string; readonly sourceType: string | 
 
 export type Refusal = { readonly httpStatus: number; readonly message: string };
 
-/** Records that the service took a batch: its customers are submitted, and their addresses are gone, in one commit. */
-export async function acceptBatch(
-  db: Database,
-  batch: WaitingBatch,
-  { httpStatus, call }: { readonly httpStatus: number; readonly call: BatchCall },
-): Promise<void> {
-  await settle(db, batch, { state: 'accepted', httpStatus, message: null, call });
-}
+/** What the service said to a batch, in the end. */
+export type BatchAnswer = {
+  readonly batch: WaitingBatch;
+  readonly state: 'accepted' | 'refused';
+  readonly httpStatus: number;
+  /** Why it was refused, addresses masked. */
+  readonly message: string | null;
+};
 
-/** Records that the service does not take one customer's address. It is not sent again, and its address is gone. */
-export async function refuseContact(
+/**
+ * Records what the service said to batches: it became of their customers, whose addresses are gone, in one commit. A refused batch is one
+ * of a single customer, who is not sent again.
+ */
+export async function settleBatches(
   db: Database,
-  batch: WaitingBatch,
-  { refusal, call }: { readonly refusal: Refusal; readonly call: BatchCall },
-): Promise<void> {
-  await settle(db, batch, { state: 'refused', ...refusal, call });
-}
-
-/** Deletes a batch, its addresses with it, and logs what became of it: so it became of its customers. */
-async function settle(
-  db: Database,
-  { batchId }: WaitingBatch,
-  log: {
-    readonly state: 'accepted' | 'refused';
-    readonly httpStatus: number;
-    readonly message: string | null;
-    readonly call: BatchCall;
-  },
-): Promise<void> {
-  const { state, httpStatus, message, call } = log;
+  answers: readonly BatchAnswer[],
+  call: BatchCall,
+): Promise<readonly null[]> {
+  const rows = answers.map(
+    ({ batch, state, httpStatus, message }) =>
+      sql`(${batch.batchId}::bigint, ${state}::text, ${httpStatus}::integer, ${message}::text)`,
+  );
   await sql`
-    with taken as (
-      delete from intake.contacts where batch_id = ${batchId}::bigint returning *
+    with answers (batch_id, state, http_status, message) as (values ${sql.join(rows)}),
+    taken as (
+      delete from intake.contacts where batch_id = any (array(select batch_id from answers)) returning *
     )
     insert into ledger.identify_batches
       (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-    select batch_id, split_from, job, brand_id, ${call.sourceType}, ${state}, cardinality(contact_hashes),
-      ${httpStatus}::integer, ${message}, ${call.runId}::bigint, created_at
-    from taken`.execute(db);
+    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, cardinality(t.contact_hashes), a.http_status,
+      a.message, ${call.runId}::bigint, t.created_at
+    from taken t join answers a using (batch_id)`.execute(db);
+  return answers.map(() => null);
 }
 
 /**
