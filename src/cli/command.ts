@@ -34,6 +34,14 @@ export function addConfigOptions(command: Command): Command {
     .option('--json', 'events for programs, one JSON object a line, on standard output');
 }
 
+/** What a person types to name the configuration that a command was given, with a blank before it; empty for the default. */
+export function configOption({ config, envFile }: ConfigOptions): string {
+  return [
+    config === undefined ? '' : ` --config ${config}`,
+    envFile === undefined ? '' : ` --env-file ${envFile}`,
+  ].join('');
+}
+
 /** Lines under `Examples:` at the end of a command's help. */
 export function addExamples(
   command: Command,

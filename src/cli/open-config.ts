@@ -46,11 +46,6 @@ export function readEnvFile(path: string): void {
   }
 }
 
-/** What a person types to name the configuration that a command was given, with a blank before it; empty for the default. */
-export function configOption(options: ConfigOptions): string {
-  return options.config === undefined ? '' : ` --config ${options.config}`;
-}
-
 /**
  * Opens the database of the configuration for one piece of work and closes it whatever happens.
  *

@@ -62,7 +62,7 @@ export async function performBackfill(
     const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
     showPlan(run, backfill, { output, options });
     output.print(renderCodeProblems(codeProblems, output.screen));
-    const isWhole = await warnOfHeldFiles(run, output);
+    const isWhole = await warnOfHeldFiles(run, { output, options });
     const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
     if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
       return planned;
@@ -89,6 +89,7 @@ export async function resumeBackfill(
     // New files and codes count: the plan must still hold with them.
     await readNews(run);
     showPlan(run, now, { output, options });
+    if (now.plan.groups.every(({ standing }) => standing !== 'to_post')) return EXIT.ok;
     if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
     if (!(await approve(now, null, { output, options }))) return EXIT.ok;
     return start(run, now, { output, options });

@@ -3,7 +3,8 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { apiCommand } from './api.ts';
 import { backfillCommand } from './backfill.ts';
-import type { Act, CommandDefinition } from './command.ts';
+import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './command.ts';
+import { completeCommands } from './complete-commands.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
@@ -59,9 +60,12 @@ Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need mendin
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
   const output = createOutput({ stdout, stderr, json: argv.includes('--json') });
   let exitCode: ExitCode = EXIT.ok;
+  let configuration = '';
   const act: Act =
     (action) =>
     async (...args) => {
+      const command: unknown = args.at(-1);
+      if (command instanceof Command) configuration = configOption(command.opts<ConfigOptions>());
       exitCode = await action(output, ...args);
     };
   try {
@@ -71,7 +75,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     // Commander has already said what is wrong with the command line, or shown help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.configuration;
     if (error instanceof KnownError) {
-      output.fail(error.details);
+      output.fail({ ...error.details, help: completeCommands(error.details.help, configuration) });
       return error.details.exitCode;
     }
     output.crash(error);

@@ -7,6 +7,7 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
+  configOption,
   parseCount,
   parseId,
 } from './command.ts';
@@ -44,7 +45,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
     ]);
     command.action(
       act(async (output, options: Options) => {
-        const { configOption, openConfig, withDatabase } = await import('./open-config.ts');
+        const { openConfig, withDatabase } = await import('./open-config.ts');
         const config = openConfig(options);
         if (loadFetchRows !== null && options.export !== undefined) {
           const { exportRejected } = await import('./export-rejected.ts');
@@ -62,7 +63,9 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
           total: await countRejected(db, filter),
         }));
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
-        output.print(renderRejected({ rows, total, configOption: configOption(options) }, output.screen));
+        const isFiltered = Object.keys(filter).length > 0;
+        const shown = { rows, total, isFiltered, configOption: configOption(options) };
+        output.print(renderRejected(shown, output.screen));
         return EXIT.ok;
       }),
     );

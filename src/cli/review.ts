@@ -5,6 +5,7 @@ import {
   addExamples,
   type CommandDefinition,
   type ConfigOptions,
+  configOption,
   parseId,
 } from './command.ts';
 import type { ReviewOptions } from './review-doubt.ts';
@@ -43,7 +44,7 @@ export const reviewCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
-        const { configOption, openConfig, withDatabase } = await import('./open-config.ts');
+        const { openConfig, withDatabase } = await import('./open-config.ts');
         const { reviewDoubt } = await import('./review-doubt.ts');
         const { listDoubts } = await import('../report/list-doubts.ts');
         const { renderDoubts } = await import('./render/doubts.ts');

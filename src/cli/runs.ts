@@ -30,10 +30,14 @@ export const runsCommand: CommandDefinition = {
         const { renderSlotTroubles } = await import('./render/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
-        const { runs, troubles } = await withDatabase(openConfig(options), async (db) => ({
+        const config = openConfig(options);
+        const { runs, troubles } = await withDatabase(config, async (db) => ({
           runs: await listRuns(db, which),
           troubles: await listSlotTroubles(db, which),
         }));
+        // A job that has run may be gone from the configuration, or be a backfill's; one that has not must be there.
+        if (job !== undefined && runs.length === 0)
+          (await import('../../jobs/index.ts')).findJob(config, job);
         for (const run of runs) output.emit({ event: 'run', ...run });
         for (const slot of troubles) output.emit({ event: 'slot', ...slot });
         output.print(renderRuns(runs, output.screen));

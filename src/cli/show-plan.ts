@@ -5,7 +5,7 @@ import type { BackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
 import { listHeldFiles } from '../report/list-held-files.ts';
 import type { ResumeOptions } from './backfill.ts';
 import { planChanged } from './backfill-errors.ts';
-import { configOption } from './open-config.ts';
+import { configOption } from './command.ts';
 import { renderChanges, renderPlan } from './render/backfill.ts';
 import type { Output } from './render/output.ts';
 import { plural } from './render/text.ts';
@@ -34,12 +34,12 @@ export function showPlan(run: BackfillRun, backfill: Backfill, { output, options
 }
 
 /** A file that is held may state orders of the period: the plan knows nothing of them. @returns whether there is none. */
-export async function warnOfHeldFiles({ db, job }: BackfillRun, output: Output): Promise<boolean> {
+export async function warnOfHeldFiles({ db, job }: BackfillRun, { output, options }: Desk): Promise<boolean> {
   const held = await listHeldFiles(db, { sources: job.sources });
   for (const file of held) output.emit({ event: 'held_file', ...file });
   if (held.length > 0)
     output.warn(
-      `${plural(held.length, 'file')} of its sources could not be used, and the plan is without ${held.length === 1 ? 'its' : 'their'} orders:  npx influencer-sync status`,
+      `${plural(held.length, 'file')} of its sources could not be used, and the plan is without ${held.length === 1 ? 'its' : 'their'} orders:  ${commandOf(options)('status')}`,
     );
   return held.length === 0;
 }

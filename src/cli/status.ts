@@ -1,5 +1,11 @@
 import { EXIT } from '../model/exit-code.ts';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  configOption,
+} from './command.ts';
 
 export const statusCommand: CommandDefinition = {
   name: 'status',
@@ -15,7 +21,7 @@ export const statusCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, options: ConfigOptions) => {
-        const { configOption, openConfig, withDatabase } = await import('./open-config.ts');
+        const { openConfig, withDatabase } = await import('./open-config.ts');
         const { readStatus } = await import('../report/read-status.ts');
         const { renderStatus } = await import('./render/status.ts');
         const { nextSlots } = await import('../schedule/next-slots.ts');

@@ -18,15 +18,19 @@ function fold(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }
 
-/** Insertions, deletions and replacements that turn one word into the other (Levenshtein). */
+/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  let above: readonly number[] = [];
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= to.length; j += 1) {
       const replace = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swap = isSwap ? (above[j - 2] ?? 0) + 1 : replace;
+      next.push(Math.min(replace, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    above = row;
     row = next;
   }
   return row[to.length] ?? 0;

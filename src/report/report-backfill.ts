@@ -8,10 +8,11 @@ export async function reportBackfill(db: Database, runId: string): Promise<Backf
   const { rows: files } = await sql<{ files: number; rows: number; rejected: number }>`
     select count(*)::float8 as files, coalesce(sum(rows_read), 0)::float8 as rows, coalesce(sum(rejected_rows), 0)::float8 as rejected
     from intake.source_files where run_id = ${runId}::bigint and state = 'sealed'`.execute(db);
-  const { rows: plans } = await sql<{ orders: number | null }>`
-    select sum((g ->> 'orders')::bigint)::float8 as orders
-    from ops.backfills b, jsonb_array_elements(b.plan -> 'groups') g
-    where b.run_id = ${runId}::bigint and g ->> 'standing' = 'to_post'`.execute(db);
+  const { rows: plans } = await sql<{ orders: number }>`
+    select (
+        select coalesce(sum((g ->> 'orders')::bigint), 0)::float8 from jsonb_array_elements(b.plan -> 'groups') g
+        where g ->> 'standing' = 'to_post') as orders
+    from ops.backfills b where b.run_id = ${runId}::bigint`.execute(db);
   const { rows: sent } = await sql<{ state: string; currency: string; orders: number; amount: string }>`
     select e.state, e.currency, count(*)::float8 as orders, sum(e.amount)::text as amount
     from ledger.attempts t join ledger.entries e on e.entry_id = t.entry_id and e.attempt = t.attempt

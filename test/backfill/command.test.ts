@@ -74,6 +74,16 @@ describe('the command', () => {
     expect(stdout).toContain('plan of 2 orders');
   });
 
+  it('asks nobody about a plan that has nothing to post', async () => {
+    const workshop = await openHistory();
+    workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z', code: '' }]));
+    await backfill(workshop, 'orders', ...PERIOD, '--plan');
+    const resumed = await workshop.cli('backfill', 'resume');
+    expect(resumed, resumed.stderr).toMatchObject({ exitCode: 0 });
+    expect(resumed.stdout).toContain('Nothing is to be posted.');
+    expect((await workshop.cli('runs')).stdout).toContain('plan of 0 orders');
+  });
+
   it('says that a mirror needs none', async () => {
     const flow = 'sources: {}\njobs:\n  mirror: {kind: mirror-account}\n';
     const workshop = await openHistory({ flow });

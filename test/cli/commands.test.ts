@@ -127,6 +127,21 @@ describe('configuration', () => {
     ]);
   });
 
+  test('what a command advises names the same configuration, so that it can be copied', async () => {
+    const desk = await open({ INFLUENCER_SYNC_CONFIG: '' });
+    writeFileSync(join(desk.folder, 'my.env'), '');
+    const named = '--config pipeline.yaml --env-file my.env';
+    const unknown = await desk.run('explain', 'order', 'none', ...named.split(' '));
+    const said = unknown.stderr.replace(/\s+/g, ' ');
+    expect(said).toContain(`(npx influencer-sync rejected ${named})`);
+    expect(said).toContain(`(npx influencer-sync status ${named})`);
+    const config = PIPELINE.replace('jobs:', 'jobs:\n  new: {kind: mirror-account}');
+    writeFileSync(join(desk.folder, 'pipeline.yaml'), config);
+    const { stdout } = await desk.run('status', ...named.split(' '));
+    expect(stdout).toContain(`new: has not run yet. npx influencer-sync run new ${named}`);
+    expect(stdout).toContain(`npx influencer-sync review ${named}`);
+  });
+
   test('an environment file fills in what is not set', async () => {
     const desk = await open();
     writeFileSync(join(desk.folder, '.env'), 'BRAND=77\n');
@@ -190,6 +205,13 @@ describe('listings', () => {
     expect(events).toMatchObject([
       { event: 'run', run_id: desk.seeded.runId, status: 'lost', started_at: '2026-04-02T01:00:00.000Z' },
     ]);
+  });
+
+  test('a job that is not there is told those that are, rather than that nothing has run', async () => {
+    const desk = await open();
+    const misspelt = await desk.run('runs', '--job', 'nope');
+    expect(misspelt.code).toBe(2);
+    expect(misspelt.stderr).toContain(`Jobs there: ${JOB}.`);
   });
 
   test('an order is explained by id or name; an unknown one exits with 2', async () => {
@@ -291,7 +313,7 @@ describe('rejected', () => {
     expect((await desk.run('rejected')).stdout).toContain(
       '  orders-2026-04.csv line 14, column Total "12,3x"\n    It is not an amount of money.\n    Write it like 1249.00.\n',
     );
-    expect((await desk.run('rejected', '--source', 'other')).stdout).toBe('No row was rejected.\n');
+    expect((await desk.run('rejected', '--source', 'other')).stdout).toBe('No rejected row matches.\n');
   });
 
   test('rows are exported as they stand in the file, and never over another file', async () => {

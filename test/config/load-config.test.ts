@@ -240,6 +240,7 @@ describe('problems', () => {
       { where: 'pipeline.yaml:4:3', help: 'Did you mean "concurrency"?' },
     ],
     ['a camelCase setting', 'time_zone:', 'timeZone:', { help: 'Did you mean "time_zone"?' }],
+    ['two letters that changed places', ' codes:', ' coeds:', { help: 'Did you mean "codes"?' }],
     [
       'an unknown section',
       'jobs:',

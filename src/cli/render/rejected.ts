@@ -6,12 +6,17 @@ export type RejectedInput = {
   readonly rows: readonly RejectedRowPlace[];
   /** Rows that the filter finds in all. */
   readonly total: number;
+  /** Only some were asked for. */
+  readonly isFiltered?: boolean;
   readonly configOption?: string;
 };
 
 /** Rejected rows with their place, value, reason and help, and how to get at them. */
-export function renderRejected({ rows, total, configOption = '' }: RejectedInput, screen: Screen): string {
-  if (rows.length === 0) return 'No row was rejected.\n';
+export function renderRejected(
+  { rows, total, isFiltered = false, configOption = '' }: RejectedInput,
+  screen: Screen,
+): string {
+  if (rows.length === 0) return isFiltered ? 'No rejected row matches.\n' : 'No row was rejected.\n';
   const shown = rows.reduce((sum, row) => sum + row.rowCount, 0);
   const more = total - shown;
   return `${[

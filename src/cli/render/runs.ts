@@ -17,7 +17,7 @@ export function renderRuns(runs: readonly ListedRun[], screen: Screen): string {
     { title: 'status', cutAt: 'never' },
     { title: 'started (UTC)', cutAt: 'never' },
     { title: 'took', align: 'right' },
-    { title: 'did' },
+    { title: 'did', cutAt: 'never' },
   ] as const;
   const rows = runs.map((run) => [
     run.runId,

@@ -45,9 +45,9 @@ function renderTarget({ config, status }: StatusInput, screen: Screen): string {
   return [line('service', service), line('account', account), line('database', place)].join('\n');
 }
 
-function renderLastRuns({ status, config }: StatusInput, screen: Screen): string {
+function renderLastRuns({ status, config, configOption = '' }: StatusInput, screen: Screen): string {
   const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
-  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}`);
+  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}${configOption}`);
   const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, screen).trimEnd()];
   return [screen.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
 }
