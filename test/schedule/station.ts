@@ -92,6 +92,9 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     },
     async die() {
       scheduler.stop();
+      // What a look has just begun comes to where it hangs, or to its end: the dead do nothing more.
+      await scheduler.look();
+      await waitFor(() => isHanging || scheduler.atWork().length === 0);
       await sql`update ops.leases set expires_at = clock_timestamp() where owner = ${owner}::uuid`.execute(
         db,
       );
