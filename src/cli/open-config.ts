@@ -8,6 +8,7 @@ import { ping } from '../db/ping.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 
 /** Relative to the folder that a command is started in. */
@@ -63,6 +64,7 @@ export async function withDatabase<Result>(
     await ping(db).catch((cause: unknown) => {
       throw unreachable(config, cause);
     });
+    if (url === '') await endLeasesBefore(db);
     if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
     return await work(db).catch((error: unknown) => {
       throw isConnectionLost(error) ? lost(config, error) : error;

@@ -13,6 +13,7 @@ import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
 import { leaseNames } from '../pipeline/lease-names.ts';
 import { readGauges } from '../report/read-gauges.ts';
+import { endLeasesBefore } from '../schedule/lease.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
 import { nextSlots } from '../schedule/next-slots.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
@@ -49,6 +50,7 @@ export async function performServe(output: Output, options: ServeOptions): Promi
     warn: () => log.info('stopping: nothing new begins; once more to stop at once'),
   });
   try {
+    if (config.database.url === '') await endLeasesBefore(db);
     return await serve({
       config,
       jobs,

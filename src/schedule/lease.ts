@@ -94,6 +94,18 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
   await sql`delete from ops.leases where owner = ${owner}::uuid`.execute(db);
 }
 
+/**
+ * Ends the leases of whoever had the embedded database before: it is for one process at a time, so they are gone, and nobody need wait until
+ * their time is over. To be called when it has just been opened, and never on a server.
+ */
+export async function endLeasesBefore(db: Database): Promise<void> {
+  const { rows } = await sql`select where to_regclass('ops.leases') is not null`.execute(db);
+  if (rows.length === 0) return;
+  await sql`update ops.leases set expires_at = clock_timestamp() where expires_at > clock_timestamp()`.execute(
+    db,
+  );
+}
+
 export type Heartbeat = {
   /** False once the leases may be over as far as this process can tell: nothing new may be claimed or written. */
   isHeld(): boolean;
