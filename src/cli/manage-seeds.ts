@@ -9,6 +9,7 @@ import { openConfig, withDatabase } from './open-config.ts';
 import type { Output } from './render/output.ts';
 import { renderSeeded, renderSeeds } from './render/seeds.ts';
 import { plural } from './render/text.ts';
+import { usageError } from './usage-error.ts';
 
 /** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */
 export async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
@@ -48,13 +49,10 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
 function readReason(options: SeedOptions): string {
   const reason = options.reason.trim();
   if (reason !== '') return reason;
-  throw new KnownError({
-    code: 'usage',
-    message: 'A decision about money needs its reason.',
-    help: "Add --reason '…': it is kept with the decision.",
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
+  throw usageError(
+    'A decision about money needs its reason.',
+    "Add --reason '…': it is kept with the decision.",
+  );
 }
 
 function notThere(seedId: string, isUnknown: boolean): KnownError {

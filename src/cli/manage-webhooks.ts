@@ -8,6 +8,7 @@ import type { ConfigOptions } from './command.ts';
 import { findService, openClient } from './open-service.ts';
 import type { Output } from './render/output.ts';
 import { renderTable } from './render/table.ts';
+import { usageError } from './usage-error.ts';
 
 export type ManageOptions = ConfigOptions & {
   readonly kind?: readonly string[];
@@ -117,7 +118,7 @@ function readKinds(words: readonly string[] | undefined): readonly WebhookType[]
     const kind = webhookTypes.find((one) => one === word);
     if (kind !== undefined) return kind;
     const near = didYouMean(word, webhookTypes);
-    throw usage(
+    throw usageError(
       'There is no such kind of event.',
       `${near === null ? '' : `Did you mean ${near}? `}There are: ${webhookTypes.join(', ')}.`,
     );
@@ -128,18 +129,8 @@ function readAddress(text: string): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '')
     return text.replace(/\/+$/, '');
-  throw usage(
+  throw usageError(
     'This is no address that events could be sent to.',
     'Write it like https://hooks.example.com/webhooks, without ? and #.',
   );
-}
-
-function usage(message: string, help: string): KnownError {
-  return new KnownError({
-    code: 'usage',
-    message,
-    help,
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
 }

@@ -17,6 +17,7 @@ import { refreshReporting } from '../report/refresh-reporting.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
 import { wrap } from './render/text.ts';
+import { usageError } from './usage-error.ts';
 
 export type ReviewOptions = {
   readonly accepted?: boolean;
@@ -43,13 +44,13 @@ export type ReviewInput = {
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
   const reason = (options.reason ?? '').trim();
   if (!options.accepted && !options.writeOff && !options.resend) {
-    throw usage(
+    throw usageError(
       'It is not said what to do with the entry.',
       'Add --accepted, --write-off or --resend, and --reason.',
     );
   }
   if (reason === '')
-    throw usage(
+    throw usageError(
       'A decision about money needs its reason.',
       "Add --reason '…': it is kept with the decision.",
     );
@@ -90,7 +91,7 @@ async function decide(db: Database, { options, resolution, doubt }: Decision): P
   const collabId = options.collab ?? doubt?.collabId ?? null;
   if (doubt !== undefined && dealId === null && collabId === null) {
     const message = 'The order was sent for a handle, so it is not known which deal was credited.';
-    throw usage(message, 'Look it up in the service and add --deal or --collab.');
+    throw usageError(message, 'Look it up in the service and add --deal or --collab.');
   }
   return acceptDoubt(db, { ...resolution, dealId, collabId });
 }
@@ -104,7 +105,7 @@ async function confirmResend(
     doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
   const text = `Entry ${entryId}${amount} is sent once more. If the service did process it before, the influencer is credited twice, and nothing can take that back.`;
   output.warn(wrap(`Warning: ${text}`, { width: output.screen.columns, indent: '  ', firstIndent: '' }));
-  if (!process.stdin.isTTY) throw usage('Nobody is there to be asked.', 'Add --yes if you mean it.');
+  if (!process.stdin.isTTY) throw usageError('Nobody is there to be asked.', 'Add --yes if you mean it.');
   const question = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await question.question('Type "resend" to go on: ').finally(() => question.close());
   return answer.trim().toLowerCase() === 'resend';
@@ -118,16 +119,6 @@ function notInDoubt(entryId: string, state: string | null): KnownError {
         ? `There is no entry ${entryId}.`
         : `Entry ${entryId} is ${state}, so there is nothing to decide that way.`,
     help: 'npx influencer-sync review lists those that are in doubt. A process that is still at work settles its own.',
-    safe: 'Nothing was changed.',
-    exitCode: EXIT.configuration,
-  });
-}
-
-function usage(message: string, help: string): KnownError {
-  return new KnownError({
-    code: 'usage',
-    message,
-    help,
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });
