@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
+import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
   countStates,
@@ -81,16 +82,19 @@ async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: nu
   });
 }
 
+/** A run with 150 orders to post, in the midst of it. */
+async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: CliProcess }> {
+  const databaseUrl = await freshDatabase();
+  const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '20'] });
+  shop.drop('orders.csv', toCsv(manyRows(150)));
+  const run = shop.start('run', 'orders', '--json');
+  await waitFor(async () => (await shop.truth()).length >= 20);
+  return { shop, run };
+}
+
 describe('a database that restarts', () => {
   it('while orders are posted: the run ends clearly or goes on, the next one finishes', async () => {
-    const shop = await openWorkshop({
-      databaseUrl: await freshDatabase(),
-      api: API,
-      sandbox: ['--latency', '20'],
-    });
-    shop.drop('orders.csv', toCsv(manyRows(150)));
-    const run = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20);
+    const { shop, run } = await startPosting();
     await server.restart();
     expectExplained(readRun(await run.ended));
     await runUntilDone(shop);
@@ -98,14 +102,7 @@ describe('a database that restarts', () => {
   });
 
   it('without warning while orders are posted: the same', async () => {
-    const shop = await openWorkshop({
-      databaseUrl: await freshDatabase(),
-      api: API,
-      sandbox: ['--latency', '20'],
-    });
-    shop.drop('orders.csv', toCsv(manyRows(150)));
-    const run = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20);
+    const { shop, run } = await startPosting();
     await server.kill();
     const ended = readRun(await run.ended);
     await server.start();
@@ -214,11 +211,7 @@ async function limitConnections(databaseUrl: string, count: number): Promise<voi
 
 describe('a run that is stopped past its lease', () => {
   it('posts nothing that another one posted meanwhile', async () => {
-    const databaseUrl = await freshDatabase();
-    const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '20'] });
-    shop.drop('orders.csv', toCsv(manyRows(150)));
-    const first = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20);
+    const { shop, run: first } = await startPosting();
     first.kill('SIGSTOP');
     const second = await runUntilDone(shop);
     first.kill('SIGCONT');
