@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contactHasher, fingerprintOf } from '../../src/map/contact-hash.ts';
 import { foldAddress, parseAddress } from '../../src/map/parse-address.ts';
@@ -57,4 +59,18 @@ test('a hash tells brands, keys and people apart, and not the case of letters', 
   expect(contactHasher('a key of thirty-two characters !!', '5207')('jane@example.com')).not.toBe(hash);
   expect(contactHasher('another key of thirty characters', '4819')('jane@example.com')).not.toBe(hash);
   expect(fingerprintOf('a')).not.toBe(fingerprintOf('b'));
+});
+
+test('a hash is the first half of HMAC-SHA256 over brand and address, whatever the key and the address', () => {
+  const text = (maxLength: number) => fc.string({ minLength: 1, maxLength, size: 'max', unit: 'binary' });
+  fc.assert(
+    fc.property(text(200), fc.nat(), text(30), text(600), (key, brand, ...addresses) => {
+      const hashOf = contactHasher(key, String(brand));
+      for (const address of addresses) {
+        const hmac = createHmac('sha256', key).update(`${brand}\n${address}`);
+        expect(hashOf(address)).toBe(hmac.digest('hex').slice(0, 32));
+      }
+    }),
+    { endOnFailure: true },
+  );
 });
