@@ -5,9 +5,10 @@ import { holdFile } from '../intake/hold-file.ts';
 import type { SealedRead } from '../intake/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
+import { fileName } from '../model/file-name.ts';
 import type { Layout, ReadFor } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
-import type { SourceFile } from '../model/source.ts';
+import type { HoldReason, SourceFile } from '../model/source.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { readText } from '../source/read-text.ts';
@@ -57,16 +58,23 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
   if (begun.kind === 'known') return;
   const read = { sourceFileId: begun.sourceFileId, reader };
 
-  progress.begin({ name: 'read', label: `Reading ${nameOf(file)}`, unit: 'bytes', total: file.sizeBytes });
+  progress.begin({
+    name: 'read',
+    label: `Reading ${fileName(file.uri)}`,
+    unit: 'bytes',
+    total: file.sizeBytes,
+  });
   try {
     const result = await intake.take(run, reading, { ...read, ...openFile(run, reading) });
-    if (result.kind === 'held') progress.note(`Held ${nameOf(file)}: ${result.reason.message}`);
+    if (result.kind === 'held') progress.note(heldNote(file, result.reason));
     if (result.kind === 'duplicate')
-      progress.note(`${nameOf(file)} has the same content as ${result.of.uri}: nothing of it counts again.`);
+      progress.note(
+        `${fileName(file.uri)} has the same content as ${result.of.uri}: nothing of it counts again.`,
+      );
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
     await holdFile(db, { ...read, reason: error.reason });
-    progress.note(`Held ${nameOf(file)}: ${error.reason.message}`);
+    progress.note(heldNote(file, error.reason));
   }
 }
 
@@ -82,7 +90,7 @@ function openFile({ sourceClients: clients, draining: signal, progress }: Run, r
   return { chunks: parseCsv(text.chunks, toParseOptions(layout, source.limits)), digest: text.digest };
 }
 
-/** The last part of a file's address. */
-function nameOf(file: SourceFile): string {
-  return decodeURIComponent(file.uri.slice(file.uri.lastIndexOf('/') + 1));
+/** What is wrong with a file may name its address: here the name is enough. */
+function heldNote(file: SourceFile, { message }: HoldReason): string {
+  return `Held ${fileName(file.uri)}: ${message.replaceAll(file.uri, fileName(file.uri))}`;
 }

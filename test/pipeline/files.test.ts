@@ -145,6 +145,15 @@ jobs:
 });
 
 describe('exports in S3', () => {
+  it('may have any name: a key is no URL', async () => {
+    const { shop, s3 } = await openS3Workshop();
+    s3.put(BUCKET, 'orders/sale 50%.csv', toCsv([{ id: 'o1' }]));
+    const result = await shop.run();
+    expect(result, result.stderr).toMatchObject({ exitCode: 0 });
+    expect((await shop.cli('doctor')).stdout).toContain('sale 50%.csv');
+    expect(await shop.truth()).toEqual(['o1']);
+  });
+
   it('are read with the configuration that the project brings, as it stands', async () => {
     const { shop, s3 } = await openS3Workshop();
     // S3 is reached at the address of the environment, as with a gateway; nothing of the file is changed.

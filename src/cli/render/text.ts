@@ -1,3 +1,5 @@
+export { fileName } from '../../model/file-name.ts';
+
 /** `1234567` → `1,234,567`. */
 export function formatCount(count: number | string): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -16,12 +18,6 @@ export function cut(text: string, width: number): string {
 /** Cuts at the front, where the end tells more: a path. */
 export function cutFront(text: string, width: number): string {
   return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`;
-}
-
-/** What a person calls a file: without `file://`, and only its name where that is wanted. */
-export function fileName(uri: string): string {
-  const path = uri.startsWith('file://') ? decodeURIComponent(uri.slice('file://'.length)) : uri;
-  return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
 /** Keeps two words on one line when text is wrapped. */

@@ -5,6 +5,7 @@ import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
 import { resolveHeader } from '../../../map/resolve-header.ts';
 import type { SourceSettings } from '../../../model/config.ts';
 import { FileHeld } from '../../../model/file-held.ts';
+import { fileName } from '../../../model/file-name.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import type { ReadFor } from '../../../model/layout.ts';
@@ -49,7 +50,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
       {
         status: 'ok',
         about,
-        what: `${count}; the newest, ${nameOf(newest)}, fits the layout ${layout.name}.`,
+        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.`,
       },
     ];
   } catch (error) {
@@ -91,9 +92,4 @@ function noFiles(about: string, source: SourceSettings): Finding {
     why: 'A run without any file fails, unless it is told --allow-empty.',
     mend: 'Check the address, the prefix and the glob; or wait for the first export.',
   };
-}
-
-/** The last part of a file's address. */
-function nameOf(file: SourceFile): string {
-  return decodeURIComponent(file.uri.slice(file.uri.lastIndexOf('/') + 1));
 }
