@@ -71,14 +71,11 @@ const OWNER_COLUMNS = ['influencer_handle', 'deal_id', 'collab_id'];
 
 function readLines(text: string, problems: CodeProblem[]): readonly Line[] {
   const delimiter = /^[^\n]*;/.test(text) && !/^[^\n;]*,/.test(text) ? ';' : ',';
-  const skipped = (error: CsvError | undefined) =>
-    problems.push({
-      line: Number(error?.lines ?? 0),
-      column: null,
-      value: null,
-      reason: 'The row is not valid CSV.',
-      help: 'Check its quotes.',
-    });
+  let isUnclosed = false;
+  const skipped = (error: CsvError | undefined) => {
+    if (error?.code === 'CSV_QUOTE_NOT_CLOSED') isUnclosed = true;
+    else problems.push(notCsv(Number(error?.lines ?? 0), 'The row is not valid CSV.'));
+  };
   const parsed: unknown = parse(text, {
     bom: true,
     delimiter,
@@ -89,9 +86,18 @@ function readLines(text: string, problems: CodeProblem[]): readonly Line[] {
     on_skip: (error) => void skipped(error),
   });
   // With `info` each record comes with its place, which the types of csv-parse don't say.
-  return (parsed as { record: string[]; info: { lines: number } }[])
+  const records = parsed as { record: string[]; info: { lines: number } }[];
+  // It swallows all that follows, and is noticed only at the end of the file.
+  if (isUnclosed) problems.push(notCsv((records.at(-1)?.info.lines ?? 0) + 1, UNCLOSED));
+  return records
     .map(({ record, info }) => ({ record, line: info.lines }))
     .filter(({ record }) => record.some((cell) => cell.trim() !== ''));
+}
+
+const UNCLOSED = 'A quote opens here and is never closed: nothing from here to the end of the file is used.';
+
+function notCsv(line: number, reason: string): CodeProblem {
+  return { line, column: null, value: null, reason, help: 'Check its quotes.' };
 }
 
 function readRow(names: readonly string[], { record, line }: Line): CodeRow | CodeProblem {

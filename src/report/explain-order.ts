@@ -138,7 +138,7 @@ async function readEntries(db: Database, { source, orderId }: Of): Promise<reado
 }
 
 /** Two decimals at least, four at most. */
-const MONEY = sql.lit('FM99999999999990.00##');
+const MONEY = sql.lit('FM99999999999990.0099');
 
 async function readEvents(db: Database, entryId: string): Promise<readonly OrderEvent[]> {
   const { rows } = await sql<OrderEvent>`

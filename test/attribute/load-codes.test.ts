@@ -86,6 +86,12 @@ describe.each(ENGINES)('codes.csv on %s', (engine) => {
     expect(problems.every(({ reason, help }) => reason !== '' && help !== '')).toBe(true);
   });
 
+  test('a quote that is never closed is named where it opens, not where the file ends', async () => {
+    const { rows, problems } = await load('code,influencer_handle\nA,m\n"B,m\nC,m\nD,m\n');
+    expect(rows.map(({ code }) => code)).toEqual(['A']);
+    expect(problems).toMatchObject([{ line: 3, reason: expect.stringContaining('never closed') }]);
+  });
+
   test('a column that nobody knows is named', async () => {
     const { problems } = await load('code,influencer_handle,valid_form\nA,m,2026-01-01');
     expect(problems).toMatchObject([{ line: 1, column: 'valid_form' }]);

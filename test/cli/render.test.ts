@@ -5,7 +5,7 @@ import { renderKnownError, renderUnknownError } from '../../src/cli/render/error
 import { formatAmounts, formatMoney, sumMoney } from '../../src/cli/render/money.ts';
 import { createOutput } from '../../src/cli/render/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/render/progress.ts';
-import { renderBar, renderLine } from '../../src/cli/render/progress-line.ts';
+import { renderBar, renderDone, renderLine } from '../../src/cli/render/progress-line.ts';
 import { renderRunSummary } from '../../src/cli/render/run-summary.ts';
 import { plainScreen } from '../../src/cli/render/screen.ts';
 import { renderTable } from '../../src/cli/render/table.ts';
@@ -162,6 +162,17 @@ describe('progress', () => {
     );
   });
 
+  test('one is one', () => {
+    const posting = { name: 'post', label: 'Posting orders', unit: 'orders', total: null } as const;
+    const reading = { name: 'read', label: 'Reading a.csv', unit: 'bytes', total: null } as const;
+    expect(renderDone({ step: posting, done: 1, rows: 0, elapsedMs: 0 })).toBe(
+      'Posting orders: 1 order in 0 s',
+    );
+    expect(renderDone({ step: reading, done: 9, rows: 1, elapsedMs: 0 })).toBe(
+      'Reading a.csv: 9 B, 1 row in 0 s',
+    );
+  });
+
   test('a pipe gets a line each 10 % or each 30 s, and one at the end', () => {
     const stream = new PassThrough();
     let nowMs = 0;
@@ -197,7 +208,7 @@ describe('progress', () => {
     progress.begin({ ...step, total: 1 });
     progress.end();
     const lines = String(stream.read()).trimEnd().split('\n');
-    expect(lines[0]).toBe('Reading 1.csv: 100 B, 1 rows in 0 s');
+    expect(lines[0]).toBe('Reading 1.csv: 100 B, 1 row in 0 s');
     expect(lines.slice(10)).toEqual([
       'and 6,000 more: 600 kB, 6,000 rows in 30 s (200/s)',
       'and 3,990 more: 399 kB, 3,990 rows in 20 s (200/s)',
@@ -439,6 +450,16 @@ describe('summary of a run', () => {
     expect(widestLine(text)).toBeLessThanOrEqual(80);
   });
 
+  test('names a held file once', () => {
+    const uri = 'file:///exports/a%20b.csv';
+    const held = { source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
+    const summary = renderRunSummary(
+      { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
+      screen,
+    );
+    expect(summary).toContain('  a b.csv is not utf-8.\n    Set it.');
+  });
+
   test('says how many of those to be posted are a backfill’s', () => {
     const waiting: OrderDetails = {
       ...details,
@@ -520,6 +541,7 @@ describe('summary of a run', () => {
     );
     expect(text).toContain('Plan of attribute-orders: nothing was sent');
     expect(text).toContain('would be posted');
+    expect(text).not.toContain('to be posted');
     expect(text).not.toContain('rejected --run');
   });
 });

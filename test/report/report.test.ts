@@ -186,6 +186,21 @@ describe('the life of an order', () => {
     }
   });
 
+  test('an adjustment is told with its amounts, to the cent and beyond where there is more', async () => {
+    const { db } = await setup();
+    const { runId } = await seedRuns(db);
+    const { entry_id: entryId } = await db
+      .selectFrom('ledger.entries')
+      .select('entry_id')
+      .where('order_id', '=', '1001')
+      .executeTakeFirstOrThrow();
+    await sql`
+      insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, run_id)
+      values (${entryId}::bigint, 'changed', 10, 12.345, 'EUR', 'a', 'b', ${runId}::bigint)`.execute(db);
+    const [life] = await explainOrder(db, { order: '1001' });
+    expect(life?.entries[0]?.events.at(-1)?.text).toBe(`changed in run ${runId}: 10.00 to 12.345 EUR`);
+  });
+
   test('an unknown order has none', async () => {
     const { db } = await setup();
     await seedRuns(db);

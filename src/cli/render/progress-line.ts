@@ -1,5 +1,5 @@
 import type { ProgressStep } from '../../model/progress.ts';
-import { cut, formatBytes, formatCount, formatDuration } from './text.ts';
+import { cut, formatBytes, formatCount, formatDuration, plural } from './text.ts';
 
 /** How far a step is. */
 export type ProgressState = {
@@ -55,8 +55,8 @@ export function renderLine(state: ProgressState): string {
 export function renderDone({ step, done, rows, elapsedMs }: ProgressState): string {
   const amount =
     step.unit === 'bytes'
-      ? `${formatBytes(done)}${rows > 0 ? `, ${formatCount(rows)} rows` : ''}`
-      : `${formatCount(done)} ${step.unit}`;
+      ? `${formatBytes(done)}${rows > 0 ? `, ${plural(rows, 'row')}` : ''}`
+      : counted(done, step.unit);
   const rate = rateOf({ step, done, rows, elapsedMs });
   return `${step.label}: ${amount} in ${formatDuration(elapsedMs / 1_000)}${rate === '' ? '' : ` (${rate})`}`;
 }
@@ -73,9 +73,15 @@ export function secondsLeft({ step, done, elapsedMs }: ProgressState): number | 
 }
 
 function progressOf({ step, done, rows }: ProgressState): string {
-  if (step.unit === 'bytes') return rows > 0 ? `${formatCount(rows)} rows` : formatBytes(done);
-  const total = step.total === null ? '' : `/${formatCount(step.total)}`;
-  return `${formatCount(done)}${total} ${step.unit}`;
+  if (step.unit === 'bytes') return rows > 0 ? plural(rows, 'row') : formatBytes(done);
+  return step.total === null
+    ? counted(done, step.unit)
+    : `${formatCount(done)}/${counted(step.total, step.unit)}`;
+}
+
+/** Units are plurals: `1 order`. */
+function counted(count: number, unit: string): string {
+  return plural(count, unit.replace(/s$/, ''), unit);
 }
 
 function rateOf(state: ProgressState): string {

@@ -3,11 +3,12 @@ import type { Status } from '../../report/read-status.ts';
 import type { NextSlot } from '../../schedule/next-slots.ts';
 import { renderDoubtLine } from './doubts.ts';
 import { formatMoney } from './money.ts';
+import { describeHeldFile } from './reports/read-files.ts';
 import { renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
 import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
-import { fileName, formatCount, formatInstant, wrap } from './text.ts';
+import { formatCount, formatInstant, wrap } from './text.ts';
 
 export type StatusInput = {
   readonly status: Status;
@@ -99,9 +100,9 @@ function renderWork({ status }: StatusInput, screen: Screen): string {
 
 function renderHeld({ status }: StatusInput, screen: Screen): string {
   if (status.heldFiles.length === 0) return '';
-  const lines = status.heldFiles.flatMap(({ uri, message, help }) => [
-    wrap(`${fileName(uri)}: ${message}`, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
-    screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
+  const lines = status.heldFiles.flatMap((file) => [
+    wrap(describeHeldFile(file), { width: screen.columns, indent: '    ', firstIndent: '  ' }),
+    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
   ]);
   return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
 }

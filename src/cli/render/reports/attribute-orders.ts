@@ -185,13 +185,13 @@ function renderAdjustments({ report: { details } }: Summary, screen: Screen): st
   ].join('\n');
 }
 
-function renderOrderSums({ report: { counts, sumsAddUp } }: Summary, screen: Screen): string {
+function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, screen: Screen): string {
   const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
   const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
   const equation = formatSum(plural(counts.orders, 'order'), [
     [accepted, 'posted'],
     [already, 'already known'],
-    [ready, 'to be posted'],
+    [ready, isPlan === true ? 'would be posted' : 'to be posted'],
     [excluded, 'excluded'],
     [counts.unattributed, 'unattributed'],
     [counts.organic, 'organic'],

@@ -17,11 +17,17 @@ export function renderRead(read: {
   return `Read ${plural(files, 'file')}, ${plural(rows, 'row')}${again}.`;
 }
 
+/** A message may begin with the address of its file, whose name says enough. */
+export function describeHeldFile({ uri, message }: HeldFile): string {
+  const name = fileName(uri);
+  return message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
+}
+
 /** @param consequence what that means, for the heading: `nothing of them was posted`. */
 export function renderHeldFiles(files: readonly HeldFile[], consequence: string, screen: Screen): string {
   if (files.length === 0) return '';
   const lines = files.flatMap((file) => [
-    wrap(`${fileName(file.uri)}: ${file.message}`, {
+    wrap(describeHeldFile(file), {
       width: screen.columns,
       indent: '    ',
       firstIndent: '  ',
