@@ -3187,7 +3187,6 @@ CREATE UNLOGGED TABLE mirror.staged (
     row_hash text,
     fields jsonb,
     raw jsonb,
-    collaborations jsonb,
     drift jsonb,
     problem text,
     CONSTRAINT failed_says_why CHECK (((outcome <> ALL (ARRAY['not_found'::text, 'failed'::text])) OR (problem IS NOT NULL))),
@@ -3216,11 +3215,38 @@ COMMENT ON COLUMN mirror.staged.fields IS 'What goes into columns.';
 
 COMMENT ON COLUMN mirror.staged.raw IS 'What the service sent, personal fields redacted.';
 
-COMMENT ON COLUMN mirror.staged.collaborations IS 'Of a deal: [{record_id, row_hash, fields, raw}]; null when the answer had no list of them.';
-
 COMMENT ON COLUMN mirror.staged.drift IS 'What did not fit: [{field, kind, expected, found}].';
 
 COMMENT ON COLUMN mirror.staged.problem IS 'Why it could not be read.';
+
+CREATE UNLOGGED TABLE mirror.staged_collaborations (
+    collab_id text NOT NULL,
+    deal_id text NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    row_hash text NOT NULL,
+    fields jsonb NOT NULL,
+    raw jsonb NOT NULL,
+    drift jsonb,
+    is_newest boolean DEFAULT true NOT NULL
+);
+
+COMMENT ON TABLE mirror.staged_collaborations IS 'Collaborations of the answers in mirror.staged. One whose deal has since been answered otherwise is dropped by the publication.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.collab_id IS 'Identity at the service.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.deal_id IS 'Deal in whose answer it stood.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.fetched_at IS 'The moment before the request: with the deal, which answer.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.row_hash IS 'Digest of raw and deal.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.fields IS 'What goes into columns.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.raw IS 'What the service sent, personal fields redacted.';
+
+COMMENT ON COLUMN mirror.staged_collaborations.drift IS 'What did not fit: [{field, kind, expected, found}].';
+
+COMMENT ON COLUMN mirror.staged_collaborations.is_newest IS 'Goes into the history. Of several deals that show it, the one that was asked for last: settled by the publication.';
 
 CREATE UNLOGGED TABLE mirror.staged_listings (
     record_kind text NOT NULL,
@@ -3589,6 +3615,9 @@ ALTER TABLE ONLY mirror.prefixes
 
 ALTER TABLE ONLY mirror.publications
     ADD CONSTRAINT publications_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY mirror.staged_collaborations
+    ADD CONSTRAINT staged_collaborations_pkey PRIMARY KEY (collab_id, deal_id, fetched_at);
 
 ALTER TABLE ONLY mirror.staged_listings
     ADD CONSTRAINT staged_listings_pkey PRIMARY KEY (record_kind);

@@ -2010,10 +2010,6 @@ export interface MirrorStaged {
    */
   answer_hash: string | null;
   /**
-   * Of a deal: [{record_id, row_hash, fields, raw}]; null when the answer had no list of them.
-   */
-  collaborations: Json | null;
-  /**
    * What did not fit: [{field, kind, expected, found}].
    */
   drift: Json | null;
@@ -2053,6 +2049,41 @@ export interface MirrorStaged {
    * Run that read it.
    */
   run_id: Int8;
+}
+
+export interface MirrorStagedCollaborations {
+  /**
+   * Identity at the service.
+   */
+  collab_id: string;
+  /**
+   * Deal in whose answer it stood.
+   */
+  deal_id: string;
+  /**
+   * What did not fit: [{field, kind, expected, found}].
+   */
+  drift: Json | null;
+  /**
+   * The moment before the request: with the deal, which answer.
+   */
+  fetched_at: Timestamp;
+  /**
+   * What goes into columns.
+   */
+  fields: Json;
+  /**
+   * Goes into the history. Of several deals that show it, the one that was asked for last: settled by the publication.
+   */
+  is_newest: Generated<boolean>;
+  /**
+   * What the service sent, personal fields redacted.
+   */
+  raw: Json;
+  /**
+   * Digest of raw and deal.
+   */
+  row_hash: string;
 }
 
 export interface MirrorStagedListings {
@@ -2789,6 +2820,7 @@ export interface DB {
   "mirror.prefixes": MirrorPrefixes;
   "mirror.publications": MirrorPublications;
   "mirror.staged": MirrorStaged;
+  "mirror.staged_collaborations": MirrorStagedCollaborations;
   "mirror.staged_listings": MirrorStagedListings;
   "mirror.unreadable": MirrorUnreadable;
   "ops.account": OpsAccount;

@@ -24,7 +24,7 @@ export async function countCoverage(
         min(read_at) filter (where standing <> 'deleted') as oldest_read_at, max(read_at) as newest_read_at
       from deals group by grouping sets ((first_way), ())),
     also as (
-      select way, count(*) as deals from deals cross join lateral unnest(ways[2:]) way group by way)
+      select way, count(*) as deals from deals cross join lateral unnest(ways[2:]) way where cardinality(ways) > 1 group by way)
     insert into mirror.coverage
       (run_id, way, known, also_known, fresh, stale, unread, failing, deleted, oldest_read_at, newest_read_at)
     select ${runId}::bigint, way, coalesce(known, 0), coalesce(deals, 0), coalesce(fresh, 0), coalesce(stale, 0), coalesce(unread, 0),

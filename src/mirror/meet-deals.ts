@@ -5,9 +5,13 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 /** A deal id and how it was met: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete. */
 export type Meeting = { readonly dealId: string; readonly way: string };
 
-/** A deal's page may be named instead of its id (sections Deal and Influencer page): `{app_url}/deal/<deal_id>`. */
+/**
+ * A deal's page may be named instead of its id (sections Deal and Influencer page): `{app_url}/deal/<deal_id>`. Most are ids, and told by
+ * having no slash: matching a pattern against each would take longer than all the rest.
+ */
 const idOf = (column: string) => sql`
-  case when ${sql.ref(column)} ~* '^https?://' then regexp_replace(${sql.ref(column)}, '^.*/deal/([^/?#]+).*$', '\\1')
+  case when position('/' in ${sql.ref(column)}) = 0 then trim(${sql.ref(column)})
+       when ${sql.ref(column)} ~* '^https?://' then regexp_replace(${sql.ref(column)}, '^.*/deal/([^/?#]+).*$', '\\1')
        else trim(${sql.ref(column)}) end`;
 
 /**
@@ -18,18 +22,16 @@ const idOf = (column: string) => sql`
 export async function meetNamedDeals(db: Database): Promise<number> {
   const { rows } = await sql<{ is_new: boolean }>`
     ${remember(sql`
-      select distinct on (deal_id, way) deal_id, way, rank from (
-        select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank from ledger.entries where deal_id is not null
-        union all
-        select ${idOf('a.deal_id')}, e.effect, 1 from ledger.answers a join ledger.entries e using (entry_id)
-        where a.deal_id is not null and not a.applied
-        union all
-        select ${idOf('deal_id')}, 'event', 2 from ops.webhook_events where deal_id is not null
-        union all
-        select ${idOf('deal_id')}, 'codes', 3 from intake.codes where deal_id is not null
-        union all
-        select ${idOf('deal_id')}, 'order', 4 from intake.orders where deal_id is not null) n
-      where length(deal_id) between 1 and 200`)}`.execute(db);
+      select ${idOf('deal_id')} as deal_id, effect as way, 1 as rank from ledger.entries where deal_id is not null
+      union all
+      select ${idOf('a.deal_id')}, e.effect, 1 from ledger.answers a join ledger.entries e using (entry_id)
+      where a.deal_id is not null and not a.applied
+      union all
+      select ${idOf('deal_id')}, 'event', 2 from ops.webhook_events where deal_id is not null
+      union all
+      select ${idOf('deal_id')}, 'codes', 3 from intake.codes where deal_id is not null
+      union all
+      select ${idOf('deal_id')}, 'order', 4 from intake.orders where deal_id is not null`)}`.execute(db);
   await sql`
     update mirror.known_deals k set event_at = e.event_at
     from (
@@ -45,18 +47,25 @@ export async function meetDeals(db: Database, meetings: readonly Meeting[]): Pro
   const named = meetings.map(({ dealId, way }) => ({ deal_id: dealId, way }));
   const { rows } = await sql<{ is_new: boolean }>`
     ${remember(sql`
-      select distinct deal_id, way, 1 as rank
-      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(deal_id text, way text)
-      where length(deal_id) between 1 and 200`)}`.execute(db);
+      select deal_id, way, 1 as rank
+      from jsonb_to_recordset(${toJsonParameter(named)}::jsonb) as n(deal_id text, way text)`)}`.execute(db);
   return rows.filter((row) => row.is_new).length;
 }
 
-/** Enters deals with the ways by which they were met; of a known deal, the ways that are new. */
+/**
+ * Enters deals with the ways by which they were met; of a known deal, the ways that are new. What is known already is sorted out first: a
+ * conflict that changes nothing still locks its row, which is a write.
+ */
 function remember(named: ReturnType<typeof sql>) {
   return sql`
+    with news as (
+      select deal_id, way, min(rank) as rank from (${named}) n
+      where length(deal_id) between 1 and 200
+        and not exists (select from mirror.known_deals known where known.deal_id = n.deal_id and n.way = any (known.ways))
+      group by deal_id, way)
     insert into mirror.known_deals as k (deal_id, first_way, ways)
     select deal_id, (array_agg(way order by rank, way))[1], array_agg(way order by rank, way)
-    from (${named}) m group by deal_id order by deal_id
+    from news group by deal_id order by deal_id
     on conflict (deal_id) do update
     set ways = k.ways || array(select way from unnest(excluded.ways) way where way <> all (k.ways))
     where not excluded.ways <@ k.ways

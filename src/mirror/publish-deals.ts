@@ -20,6 +20,7 @@ export async function dropOutdated(trx: Transaction<DB>): Promise<number> {
       and (s.fetched_at <= greatest(k.read_at, k.not_found_at)
         or (s.outcome = 'unchanged' and s.answer_hash is distinct from k.answer_hash))
     returning 1`.execute(trx);
+  await dropReplacedCollaborations(trx);
   for (const [kind, table, key] of LISTED) {
     await sql`
       delete from mirror.staged s using ${sql.table(table)} v
@@ -27,6 +28,26 @@ export async function dropOutdated(trx: Transaction<DB>): Promise<number> {
         and s.fetched_at <= greatest(v.seen_at, v.valid_to)`.execute(trx);
   }
   return rows.length;
+}
+
+/** Leaves the collaborations of the answers that are published; of one that several deals show, that of the deal asked for last counts. */
+async function dropReplacedCollaborations(trx: Transaction<DB>): Promise<void> {
+  await sql`
+    delete from mirror.staged_collaborations c
+    where not exists (
+      select from mirror.staged s
+      where s.record_kind = 'deal' and s.outcome = 'read' and s.record_id = c.deal_id and s.fetched_at = c.fetched_at)`.execute(
+    trx,
+  );
+  await sql`
+    update mirror.staged_collaborations c set is_newest = false
+    from (
+      select collab_id, deal_id, fetched_at,
+        row_number() over (partition by collab_id order by fetched_at desc, deal_id) as place
+      from mirror.staged_collaborations) o
+    where o.place > 1 and (c.collab_id, c.deal_id, c.fetched_at) = (o.collab_id, o.deal_id, o.fetched_at)`.execute(
+    trx,
+  );
 }
 
 const LISTED = [
@@ -73,10 +94,9 @@ export async function endGoneCollaborations(trx: Transaction<DB>): Promise<numbe
   const { rows } = await sql`
     update mirror.collaboration_versions v set valid_to = s.fetched_at
     from mirror.staged s
-    where s.record_kind = 'deal' and s.outcome = 'read' and jsonb_array_length(s.collaborations) > 0
-      and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
-      and not exists (
-        select from jsonb_array_elements(s.collaborations) c where c ->> 'record_id' = v.collab_id)
+    where s.record_kind = 'deal' and s.outcome = 'read' and v.deal_id = s.record_id and v.is_current and v.valid_from < s.fetched_at
+      and exists (select from mirror.staged_collaborations c where c.deal_id = v.deal_id)
+      and not exists (select from mirror.staged_collaborations c where c.collab_id = v.collab_id and c.deal_id = v.deal_id)
     returning 1`.execute(trx);
   return rows.length;
 }

@@ -10,11 +10,7 @@ export type Incoming = RawBuilder<unknown>;
 export function stagedRecords(kind: RecordShape['kind']): Incoming {
   if (kind === 'collaboration') {
     return sql`(
-      select distinct on (c.record_id) c.record_id as id, c.row_hash, c.fields, c.raw, c.drift, s.fetched_at
-      from mirror.staged s cross join lateral jsonb_to_recordset(s.collaborations)
-        as c(record_id text, row_hash text, fields jsonb, raw jsonb, drift jsonb)
-      where s.record_kind = 'deal' and s.outcome = 'read' and s.collaborations is not null
-      order by c.record_id, s.fetched_at desc)`;
+      select collab_id as id, row_hash, fields, raw, drift, fetched_at from mirror.staged_collaborations where is_newest)`;
   }
   return sql`(
     select record_id as id, row_hash, fields, raw, drift, fetched_at from mirror.staged
@@ -41,9 +37,8 @@ export async function publishVersions(
   );
 
   const names = sql.join(shape.columns.map(({ name }) => sql.ref(name)));
-  const values = sql.join(shape.columns.map(({ name }) => sql.ref(`f.${name}`)));
-  const types = sql.join(
-    shape.columns.map(({ name, type }) => sql`${sql.ref(name)} ${sql.raw(SQL_TYPES[type])}`),
+  const values = sql.join(
+    shape.columns.map(({ name, type }) => sql`(i.fields ->> ${sql.lit(name)})::${sql.raw(SQL_TYPES[type])}`),
   );
   const [seenColumn, seenValue] = isListed(shape) ? [sql`, seen_at`, sql`, i.fetched_at`] : [sql``, sql``];
   const { rows } = await sql<{ added: string; fresh: string; read: string }>`
@@ -51,7 +46,6 @@ export async function publishVersions(
       insert into ${table} (${key}, ${names}, raw, row_hash, valid_from, first_seen_at, run_id${seenColumn})
       select i.id, ${values}, i.raw, i.row_hash, i.fetched_at, coalesce(p.first_seen_at, i.fetched_at), ${runId}::bigint${seenValue}
       from ${incoming} i
-      cross join lateral jsonb_to_record(i.fields) as f(${types})
       left join lateral (
         select v.first_seen_at from ${table} v where v.${key} = i.id order by v.valid_from desc limit 1) p on true
       where not exists (select from ${table} v where v.${key} = i.id and v.is_latest)

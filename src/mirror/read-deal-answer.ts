@@ -14,10 +14,9 @@ import { redact } from './redact.ts';
 
 /** An answer of `get_deal_details` whose records are not read yet. */
 export type OpenedAnswer = {
-  readonly body: Readonly<Record<string, unknown>>;
   /** All of it, redacted. */
-  readonly raw: unknown;
-  /** Digest of raw: an equal one says that nothing has changed, and there is no need to read it. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Digest of it: an equal one says that nothing has changed, and there is no need to read it. */
   readonly answerHash: string;
 };
 
@@ -41,10 +40,9 @@ const MARKS = ['influencer_handle', 'brand_id', 'is_active'];
 export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
   const parsed = parseStorable(text);
   if (parsed === null) return { reason: 'the answer is no JSON', raw: { characters: text.length } };
-  const body = parsed.value;
-  const raw = redact(body, dealShape.isAboutPerson);
-  if (!isObject(body)) return { reason: `the answer is ${describeType(body)}, not an object`, raw };
-  return { body, raw, answerHash: digest(JSON.stringify(raw)) };
+  const body = redact(parsed.value, dealShape.isAboutPerson);
+  if (!isObject(body)) return { reason: `the answer is ${describeType(body)}, not an object`, raw: body };
+  return { body, answerHash: digest(JSON.stringify(body)) };
 }
 
 /**
@@ -53,13 +51,13 @@ export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
  * @param askedId the deal that was asked for; null when it was asked by handle.
  */
 export function readDealAnswer(
-  { body, raw, answerHash }: OpenedAnswer,
+  { body, answerHash }: OpenedAnswer,
   askedId: string | null,
 ): DealAnswer | NoDealAnswer {
   const record = Object.hasOwn(body, 'deal_info') ? body.deal_info : body;
-  if (!isObject(record)) return { reason: `deal_info is ${describeType(record)}, not an object`, raw };
+  if (!isObject(record)) return { reason: `deal_info is ${describeType(record)}, not an object`, raw: body };
   if (readId(firstOf(record, dealShape.idFrom)) === null && firstOf(record, MARKS) === undefined)
-    return { reason: 'the answer holds no deal', raw };
+    return { reason: 'the answer holds no deal', raw: body };
 
   const listName = findCollaborations(record) ?? null;
   const list = listName === null ? findListIn(body) : (record[listName] as readonly unknown[]);
@@ -68,7 +66,7 @@ export function readDealAnswer(
   if (!isRecord(deal)) return deal;
   if (askedId !== null && deal.id !== askedId) {
     const reason = 'the answer is about another deal than the one that was asked for';
-    return { reason, raw, otherDealId: deal.id };
+    return { reason, raw: body, otherDealId: deal.id };
   }
   const read = list?.map((item) => readCollaboration(item, deal.id)) ?? null;
   return {
@@ -101,5 +99,6 @@ function findListIn(body: Readonly<Record<string, unknown>>): readonly unknown[]
 }
 
 function without(record: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(record).filter(([member]) => member !== name));
+  const { [name]: _left, ...others } = record;
+  return others;
 }

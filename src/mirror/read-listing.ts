@@ -36,7 +36,7 @@ export function readListing(shape: RecordShape, text: string): Listing {
   const records = new Map<string, ReadRecord>();
   const unreadable: NotARecord[] = [];
   for (const item of list.items) {
-    const read = readRecord(shape, item);
+    const read = readRecord(shape, redact(item, shape.isAboutPerson));
     if (isRecord(read)) records.set(read.id, read);
     else unreadable.push(read);
   }

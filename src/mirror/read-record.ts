@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { isObject, numberText } from '../model/storable-json.ts';
 import type { Column, ColumnType, RecordShape } from './record-shapes.ts';
-import { redact } from './redact.ts';
 
 /** Something in a record that is not as it should be; the record is stored all the same. */
 export type Misfit = {
@@ -14,8 +13,8 @@ export type Misfit = {
 /** A record as it is stored. */
 export type ReadRecord = {
   readonly id: string;
-  /** Columns as text, null where there is nothing to read. */
-  readonly fields: Readonly<Record<string, string | null>>;
+  /** Columns as text, without those for which there is nothing to read. */
+  readonly fields: Readonly<Record<string, string>>;
   /** All of it, redacted. */
   readonly raw: unknown;
   /** Digest of raw. */
@@ -31,23 +30,25 @@ const MAX_ID_LENGTH = 200;
 /**
  * Reads one record of a listing or an answer.
  *
- * @param value as `parseStorable` gives it.
+ * @param raw as `parseStorable` and then `redact` give it. What is redacted is in no column.
  * @param knownId the id that was asked for, for records that do not repeat it.
  */
 export function readRecord(
   shape: RecordShape,
-  value: unknown,
+  raw: unknown,
   knownId: string | null = null,
 ): ReadRecord | NotARecord {
-  const raw = redact(value, shape.isAboutPerson);
-  if (!isObject(value)) return { reason: `it is ${describeType(value)}, not an object`, raw };
-  const ids = shape.idFrom.map((name) => readId(ownValue(value, name)));
+  if (!isObject(raw)) return { reason: `it is ${describeType(raw)}, not an object`, raw };
+  const ids = shape.idFrom.map((name) => readId(ownValue(raw, name)));
   const id =
     knownId !== null && ids.includes(knownId) ? knownId : (ids.find((own) => own !== null) ?? knownId);
   if (id === null) return { reason: `it has no ${shape.idFrom[0]}`, raw };
   const misfits: Misfit[] = [];
-  const fields: Record<string, string | null> = {};
-  for (const column of shape.columns) fields[column.name] = readColumn(column, value, misfits);
+  const fields: Record<string, string> = {};
+  for (const column of shape.columns) {
+    const read = readColumn(column, raw, misfits);
+    if (read !== null) fields[column.name] = read;
+  }
   return { id, fields, raw, rowHash: digest(JSON.stringify(raw)), misfits };
 }
 

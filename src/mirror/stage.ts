@@ -26,14 +26,17 @@ export type AskedDeal = {
 
 /** Stages what came of asking for deals. An older answer does not replace a newer one. */
 export async function stageDeals(db: Database, runId: string, asked: readonly AskedDeal[]): Promise<void> {
-  if (asked.length === 0) return;
   // A batch names no deal twice: one statement could not update the same row again.
   const newest = new Map<string, AskedDeal>();
   for (const deal of asked) {
     const other = newest.get(deal.dealId);
     if (other === undefined || other.fetchedAt <= deal.fetchedAt) newest.set(deal.dealId, deal);
   }
-  await insertStaged(db, runId, [...newest.values()].map(toRow));
+  const deals = [...newest.values()];
+  await insertStaged(db, runId, {
+    records: deals.map(toRow),
+    collaborations: deals.flatMap(toCollaborations),
+  });
 }
 
 /** Stages a listing in place of the one staged before. */
@@ -64,7 +67,7 @@ export async function stageListing(
       fetched_at: fetchedAt,
       ...content(record),
     }));
-    await insertStaged(trx, runId, staged);
+    await insertStaged(trx, runId, { records: staged, collaborations: [] });
   });
 }
 
@@ -98,20 +101,23 @@ function toRow({ dealId, fetchedAt, outcome }: AskedDeal): StagedRow {
     fetched_at: fetchedAt.toISOString(),
   };
   switch (outcome.kind) {
-    case 'read': {
-      const { deal, collaborations, answerHash } = outcome.answer;
+    case 'read':
       return {
         ...row,
-        ...content(deal),
-        answer_hash: answerHash,
-        ...(collaborations === null ? {} : { collaborations: collaborations.map(content) }),
+        ...content(outcome.answer.deal),
+        answer_hash: outcome.answer.answerHash,
       };
-    }
     case 'unchanged':
       return { ...row, answer_hash: outcome.answerHash };
     default:
       return { ...row, problem: outcome.problem };
   }
+}
+
+function toCollaborations({ dealId, fetchedAt, outcome }: AskedDeal): readonly StagedRow[] {
+  if (outcome.kind !== 'read' || outcome.answer.collaborations === null) return [];
+  const answer = { deal_id: dealId, fetched_at: fetchedAt.toISOString() };
+  return outcome.answer.collaborations.map((record) => ({ ...answer, ...content(record) }));
 }
 
 function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
@@ -124,18 +130,28 @@ function content({ id, fields, raw, rowHash, misfits }: ReadRecord): StagedRow {
   };
 }
 
-async function insertStaged(db: Database, runId: string, rows: readonly StagedRow[]): Promise<void> {
-  if (rows.length === 0) return;
+/** A deal and its collaborations in one statement: never one without the other. */
+async function insertStaged(
+  db: Database,
+  runId: string,
+  rows: { readonly records: readonly StagedRow[]; readonly collaborations: readonly StagedRow[] },
+): Promise<void> {
+  if (rows.records.length === 0) return;
   await sql`
-    insert into mirror.staged as s
-      (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, row_hash, fields, raw, collaborations, drift, problem)
-    select record_kind, record_id, outcome, fetched_at, ${runId}::bigint, answer_hash, row_hash, fields, raw, collaborations, drift, problem
-    from jsonb_to_recordset(${toJsonParameter(rows)}::jsonb) as r(
-      record_kind text, record_id text, outcome text, fetched_at timestamptz, answer_hash text, row_hash text, fields jsonb,
-      raw jsonb, collaborations jsonb, drift jsonb, problem text)
-    on conflict (record_kind, record_id) do update
-    set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id, answer_hash = excluded.answer_hash,
-        row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, collaborations = excluded.collaborations,
-        drift = excluded.drift, problem = excluded.problem
-    where s.fetched_at <= excluded.fetched_at`.execute(db);
+    with records as (
+      insert into mirror.staged as s
+        (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, row_hash, fields, raw, drift, problem)
+      select record_kind, record_id, outcome, fetched_at, ${runId}::bigint, answer_hash, row_hash, fields, raw, drift, problem
+      from jsonb_to_recordset(${toJsonParameter(rows.records)}::jsonb) as r(
+        record_kind text, record_id text, outcome text, fetched_at timestamptz, answer_hash text, row_hash text, fields jsonb,
+        raw jsonb, drift jsonb, problem text)
+      on conflict (record_kind, record_id) do update
+      set outcome = excluded.outcome, fetched_at = excluded.fetched_at, run_id = excluded.run_id, answer_hash = excluded.answer_hash,
+          row_hash = excluded.row_hash, fields = excluded.fields, raw = excluded.raw, drift = excluded.drift, problem = excluded.problem
+      where s.fetched_at <= excluded.fetched_at)
+    insert into mirror.staged_collaborations (collab_id, deal_id, fetched_at, row_hash, fields, raw, drift)
+    select record_id, deal_id, fetched_at, row_hash, fields, raw, drift
+    from jsonb_to_recordset(${toJsonParameter(rows.collaborations)}::jsonb) as c(
+      record_id text, deal_id text, fetched_at timestamptz, row_hash text, fields jsonb, raw jsonb, drift jsonb)
+    on conflict do nothing`.execute(db);
 }

@@ -267,6 +267,49 @@ describe('an older answer never overwrites a newer one', () => {
     expect(await dealHistory(db)).toEqual([{ id: 'A', is_active: true, is_current: true, is_latest: true }]);
   });
 
+  it('of the collaborations of a deal that was answered twice before anything was published, those of the newer answer count', async () => {
+    const story = await openStory();
+    const { db } = story;
+    await sql`insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}')`.execute(
+      db,
+    );
+    const at = (await openDatabaseClock(db))();
+    const runId = await newRun(story);
+    const collabs = (...ids: readonly string[]) => ({
+      collabs: ids.map((id) => ({ collab_id: id, code: id })),
+    });
+    await stageDeals(db, runId, [askedBefore(at, collabs('C1', 'C2', 'C2'))]);
+    await republish(story, askedBefore(new Date(at.getTime() + 10), collabs('C2', 'C3')));
+    expect(await rowsOf(db, 'select collab_id from mirror.collaboration_versions order by 1')).toEqual([
+      { collab_id: 'C2' },
+      { collab_id: 'C3' },
+    ]);
+    expect(await rowsOf(db, 'select 1 from mirror.staged_collaborations')).toEqual([]);
+  });
+
+  it('a collaboration that two deals show is that of the deal that was asked for last', async () => {
+    const story = await openStory();
+    const { db } = story;
+    await sql`
+      insert into mirror.known_deals (deal_id, first_way, ways) values ('A', 'codes', '{codes}'), ('B', 'codes', '{codes}')`.execute(
+      db,
+    );
+    const at = (await openDatabaseClock(db))();
+    const collabs = [{ collab_id: 'C' }];
+    await stageDeals(db, await newRun(story), [
+      askedBefore(new Date(at.getTime() + 10), { id: 'B', collabs: [...collabs, { collab_id: 'CB' }] }),
+    ]);
+    const published = await republish(story, askedBefore(at, { collabs: [...collabs, { collab_id: 'CA' }] }));
+    expect(published?.collaborations).toEqual({ new: 3, changed: 0, unchanged: 0, gone: 0 });
+    expect(
+      await rowsOf(db, 'select collab_id, deal_id from mirror.collaboration_versions order by 1'),
+    ).toEqual([
+      { collab_id: 'C', deal_id: 'B' },
+      { collab_id: 'CA', deal_id: 'A' },
+      { collab_id: 'CB', deal_id: 'B' },
+    ]);
+  });
+
   it('a process whose lease is over publishes nothing of what it has read', async () => {
     const story = await openStory();
     const { db } = story;
@@ -313,10 +356,11 @@ async function clockOf(db: Story['db']): Promise<Date> {
 }
 
 function askedBefore(fetchedAt: Date, more: Readonly<Record<string, unknown>>): AskedDeal {
-  const opened = openDealAnswer(JSON.stringify({ deal_info: dealRecord('A', more) }));
-  const answer = 'body' in opened ? readDealAnswer(opened, 'A') : opened;
+  const dealId = String(more.id ?? 'A');
+  const opened = openDealAnswer(JSON.stringify({ deal_info: dealRecord(dealId, more) }));
+  const answer = 'body' in opened ? readDealAnswer(opened, dealId) : opened;
   if (!('deal' in answer)) throw new Error(answer.reason);
-  return { dealId: 'A', fetchedAt, outcome: { kind: 'read', answer } };
+  return { dealId, fetchedAt, outcome: { kind: 'read', answer } };
 }
 
 async function newRun({ db }: Story): Promise<string> {

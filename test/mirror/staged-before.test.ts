@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+
+const FOLDER = new URL('../../sql/migrations/', import.meta.url);
+
+async function migrateBy(db: Database, isWanted: (file: string) => boolean): Promise<void> {
+  for (const file of (await readdir(FOLDER)).sort().filter(isWanted)) {
+    const statements = await readFile(new URL(file, FOLDER), 'utf8');
+    await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
+  }
+}
+
+it('collaborations that were read before they had a table of their own wait in it to be published', async () => {
+  const db = await connect({ url: '', embeddedFolder: 'memory' });
+  await migrateBy(db, (file) => file < '0010');
+  const one = { record_id: 'C1', row_hash: 'h1', fields: { code: 'MIA10' }, raw: { collab_id: 'C1' } };
+  const two = { ...one, record_id: 'C2', drift: [{ field: 'clicks', kind: 'unreadable' }] };
+  await sql`
+    insert into mirror.staged (record_kind, record_id, outcome, fetched_at, run_id, answer_hash, row_hash, fields, raw, collaborations)
+    select 'deal', id, 'read', '2026-03-01', 1, 'a', 'h', '{}', '{}', list::jsonb
+    from (values ('A', ${JSON.stringify([one, two, one])}), ('B', '[]'), ('C', null)) as d(id, list)`.execute(
+    db,
+  );
+
+  await migrateBy(db, (file) => file > '0010');
+
+  const { rows } = await sql`
+    select collab_id, deal_id, fetched_at = '2026-03-01' as is_of_that_answer, row_hash, fields, raw, drift
+    from mirror.staged_collaborations order by collab_id`.execute(db);
+  const kept = { deal_id: 'A', is_of_that_answer: true, row_hash: 'h1', fields: one.fields, raw: one.raw };
+  expect(rows).toEqual([
+    { ...kept, collab_id: 'C1', drift: null },
+    { ...kept, collab_id: 'C2', drift: two.drift },
+  ]);
+  await db.destroy();
+});
