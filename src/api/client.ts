@@ -142,13 +142,15 @@ function prepareRequests(prefix: string, key: string): Readonly<Record<Operation
   return Object.fromEntries(entries) as Record<OperationName, PreparedRequest>;
 }
 
+/** As a form writes it. Half of a surrogate pair is no text that a URL can carry, and becomes U+FFFD. */
 function queryText(query: NonNullable<ExchangeInput['query']>): string {
-  const parameters = new URLSearchParams();
+  let text = '';
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.append(name, String(value));
+    if (value === undefined) continue;
+    const written = encodeURIComponent(String(value).toWellFormed()).replaceAll('%20', '+');
+    text += `${text === '' ? '?' : '&'}${name}=${written}`;
   }
-  const text = parameters.toString();
-  return text === '' ? '' : `?${text}`;
+  return text;
 }
 
 function readBaseUrl(text: string): URL {

@@ -74,18 +74,35 @@ function cleanKeys(record: Readonly<Record<string, unknown>>): unknown {
   return Object.fromEntries(entries.map(([key, value]) => [cleanText(key), value]));
 }
 
-/** How deep brackets are nested, those in texts left out. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;
+
+/** How deep brackets are nested, those in texts left out. By codes: this looks at every character that the service sends. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  let isText = false;
   for (let index = 0; index < text.length; index += 1) {
-    const sign = text[index];
-    if (isText && sign === '\\') index += 1;
-    else if (sign === '"') isText = !isText;
-    else if (!isText && (sign === '{' || sign === '[')) depth += 1;
-    else if (!isText && (sign === '}' || sign === ']')) depth -= 1;
-    deepest = Math.max(deepest, depth);
+    const sign = text.charCodeAt(index);
+    if (sign === QUOTE) index = endOfText(text, index);
+    else if (sign === BRACE || sign === BRACKET) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (sign === BRACE_END || sign === BRACKET_END) depth -= 1;
   }
   return deepest;
+}
+
+/** Where the text ends that begins at `start`: its closing quote, or the end of all. */
+function endOfText(text: string, start: number): number {
+  let index = start + 1;
+  for (; index < text.length; index += 1) {
+    const sign = text.charCodeAt(index);
+    if (sign === QUOTE) break;
+    if (sign === BACKSLASH) index += 1;
+  }
+  return index;
 }

@@ -33,6 +33,15 @@ test('sends no key to the operation that needs none, and writes a query', async 
   expect(server.received[0]).toContain('GET /v1/crm/autocomplete?q=a+b%26c HTTP/1.1\r\n');
 });
 
+test('writes half of a character in a query as the mark of an unknown one', async () => {
+  const server = await startRawServer({ onData: (socket) => socket.write(httpAnswer(200, '{}')) });
+  const exchange = await openClient(server.url).exchange('autocomplete', {
+    query: { q: 'Größe \ud83d', full: true },
+  });
+  expect(exchange).toMatchObject({ kind: 'answer', status: 200 });
+  expect(server.received[0]).toContain('?q=Gr%C3%B6%C3%9Fe+%EF%BF%BD&full=true HTTP/1.1\r\n');
+});
+
 test('does not follow a redirect', async () => {
   const server = await startRawServer({
     onData: (socket) => socket.write(httpAnswer(302, '', ['Location: /elsewhere'])),
