@@ -29,7 +29,7 @@ const NUMERIC = 1700;
  * Opens Postgres (15 and later), or the embedded database where `url` is empty.
  * Loads only the driver that it needs, so that `--help` stays quick.
  *
- * @throws KnownError `database_in_use` (exit 5) when another process has the embedded database open.
+ * @throws KnownError `database_in_use` (exit 5) when another process has the embedded database open; `embedded_database_failed` (exit 1).
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
   return options.url === '' ? connectEmbedded(options.embeddedFolder) : connectServer(options);
@@ -55,8 +55,7 @@ async function connectEmbedded(folder: string): Promise<Database> {
   if (folder === 'memory') {
     return new Kysely<DB>({ dialect: new PGliteDialect({ pglite: await PGlite.create({ parsers }) }) });
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const unlock = lockFolder(folder);
+  const unlock = takeFolder(folder);
   try {
     const pglite = await PGlite.create({ dataDir: join(folder, 'postgres'), parsers });
     const close = pglite.close.bind(pglite);
@@ -67,13 +66,29 @@ async function connectEmbedded(folder: string): Promise<Database> {
     return new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
   } catch (cause) {
     unlock();
-    throw new KnownError({
-      code: 'embedded_database_failed',
-      message: 'The embedded database could not be opened.',
-      where: folder,
-      help: 'Check that the folder is writable and has space; or set DATABASE_URL to a Postgres server.',
-      exitCode: EXIT.crash,
-      cause,
-    });
+    throw notOpened(folder, cause);
   }
+}
+
+/** Makes the folder where there is none, and takes it for this process. @returns a function that gives it back. */
+function takeFolder(folder: string): () => void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return lockFolder(folder);
+  } catch (cause) {
+    throw cause instanceof KnownError ? cause : notOpened(folder, cause);
+  }
+}
+
+function notOpened(folder: string, cause: unknown): KnownError {
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new KnownError({
+    code: 'embedded_database_failed',
+    message: `The embedded database could not be opened${code}.`,
+    where: folder,
+    help: 'Check that it is a folder, that this user may write to it, and that there is space; or set DATABASE_URL to a Postgres server.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.crash,
+    cause,
+  });
 }

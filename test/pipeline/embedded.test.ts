@@ -53,6 +53,16 @@ describe('the embedded database', () => {
     expect(repeated(await shop.truth())).toEqual([]);
   }, 120_000);
 
+  it('says what is wrong with its folder where it cannot be made or locked', async () => {
+    const shop = await openWorkshop({ embedded: true });
+    shop.drop('orders.csv', toCsv(manyRows(1)));
+    shop.write('.data', 'a file');
+    const noFolder = await shop.cli('run', 'orders');
+    expect(noFolder).toMatchObject({ exitCode: 1 });
+    expect(noFolder.stderr).toContain('could not be opened (EEXIST)');
+    expect(noFolder.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+  });
+
   it('is for one process: a second one gets exit 5, and is told what to do', async () => {
     const shop = await openWorkshop({ embedded: true, api: 'lease_seconds: 600\ntimeout_seconds: 300' });
     shop.drop('orders.csv', toCsv(manyRows(400)));

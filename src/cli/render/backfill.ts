@@ -83,10 +83,10 @@ function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
   const lines = [
     plan.ofTheRuns === 0
       ? ''
-      : `${plural(plan.ofTheRuns, 'order')} of the period came on or after start_date: the runs of the job credit them.`,
+      : `${plural(plan.ofTheRuns, 'order')} of the period came on or after start_date: the runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
     plan.undated === 0
       ? ''
-      : `${plural(plan.undated, 'order')} of the exports have no date at all, and are in no period.`,
+      : `${plural(plan.undated, 'order')} of the exports ${plan.undated === 1 ? 'has' : 'have'} no date at all, and ${plan.undated === 1 ? 'is' : 'are'} in no period.`,
   ].filter((line) => line !== '');
   return lines.map((line) => wrap(line, { width: screen.columns, indent: '  ' }));
 }
