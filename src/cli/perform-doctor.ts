@@ -11,7 +11,8 @@ import type { Patient } from '../pipeline/doctor/check.ts';
 import { examine } from '../pipeline/doctor/examine.ts';
 import { findingsOf } from '../pipeline/doctor/findings-of.ts';
 import { openSourceClients } from '../source/source-clients.ts';
-import type { ConfigOptions } from './command.ts';
+import { type ConfigOptions, configOption } from './command.ts';
+import { completeCommands } from './complete-commands.ts';
 import { openConfig, withDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
 import { renderFinding, renderVerdict } from './render/findings.ts';
@@ -22,7 +23,10 @@ type Counts = Record<Finding['status'], number>;
 /** Shows findings as they come; a problem among them makes the exit code. */
 export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
   const counts: Counts = { ok: 0, warning: 0, problem: 0 };
-  const show = (finding: Finding): void => {
+  const option = configOption(options);
+  const show = (found: Finding): void => {
+    const { mend } = found;
+    const finding = mend === undefined ? found : { ...found, mend: completeCommands(mend, option) };
     counts[finding.status] += 1;
     output.emit({ event: 'finding', ...finding });
     output.print(renderFinding(finding, output.screen));

@@ -140,6 +140,10 @@ describe('configuration', () => {
     const { stdout } = await desk.run('status', ...named.split(' '));
     expect(stdout).toContain(`new: has not run yet. npx influencer-sync run new ${named}`);
     expect(stdout).toContain(`npx influencer-sync review ${named}`);
+    await sql`drop schema bi cascade`.execute(desk.db);
+    await sql`delete from public.influencer_sync_migrations`.execute(desk.db);
+    const doctor = await desk.run('doctor', ...named.split(' '));
+    expect(doctor.stdout).toContain(`npx influencer-sync migrate ${named}`);
   });
 
   test('an environment file fills in what is not set', async () => {
