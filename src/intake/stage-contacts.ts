@@ -55,7 +55,7 @@ export async function stageContacts(
 
 /**
  * Looking each customer up before inserting costs less than `on conflict`, which does so too, and afterwards would have to be told apart.
- * `limit 1` keeps each look-up a look-up in a unique index, as in stage-orders.ts.
+ * `limit 1` keeps each look-up a look-up in a unique index, as in stage-orders.ts; so does the array of those that change.
  */
 async function note(db: Database, options: StageContactsOptions): Promise<StagedContacts | null> {
   const { brandId, contacts, wanted, recheckAfterDays, batchSize, open } = options;
@@ -121,7 +121,9 @@ async function note(db: Database, options: StageContactsOptions): Promise<Staged
           orders_count = coalesce(k.orders_count, c.orders_count), spent = coalesce(k.spent, c.spent),
           currency = coalesce(k.currency, c.currency),
           bought_with_code = case when k.with_code then true else coalesce(c.bought_with_code, k.with_code) end
-      from judged k where c.contact_hash = k.hash and (k.change is not null or k.says_more)
+      from judged k
+      where c.contact_hash = k.hash and (k.change is not null or k.says_more)
+        and c.contact_hash = any (array(select hash from judged where change is not null or says_more))
     )
     select (select count(*) from fence) as fenced, count(*) filter (where is_new) as new,
       count(*) filter (where change = 'withdraw' and is_waiting) as withdrawn,
