@@ -9,7 +9,7 @@ import type { SourceClients } from '../source/source-clients.ts';
 export type RunOptions = {
   /** Entries to post at most; null for all. */
   readonly limit: number | null;
-  /** Read only files whose address ends with this; null for all. */
+  /** Read only files whose address contains this; null for all. */
   readonly file: string | null;
   /** An empty listing is no failure. */
   readonly allowEmpty: boolean;

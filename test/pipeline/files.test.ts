@@ -95,6 +95,17 @@ describe('a file that cannot be trusted', () => {
     expect(orders?.state).toBe('sealed');
   });
 
+  it('is told of until a file of its name is read whole: deleted it is still missed, its header alone settles it', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv(manyRows(1)));
+    shop.drop('bad.csv', 'nothing,of,this\n1,2,3\n');
+    expect(await shop.run()).toMatchObject({ exitCode: 3 });
+    rmSync(join(shop.folder, 'exports', 'bad.csv'));
+    expect(await shop.run()).toMatchObject({ exitCode: 3 });
+    shop.drop('bad.csv', `${HEADER}\n`);
+    expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { status: 'ok' } });
+  });
+
   it('is full of bad rows: held, because it is more likely the wrong file than a bad day', async () => {
     const shop = await openWorkshop();
     shop.drop(
