@@ -21,10 +21,19 @@ import { writeShopifyExport } from './write-shopify-export.ts';
 
 const ONE_IN = 100;
 
+/** A server whose database has its schema, as before any run but the first. */
+async function startDatabase() {
+  const server = await startPostgresServer();
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  await migrate(db);
+  await db.destroy();
+  return server;
+}
+
 /** @returns the shares of csv-parse alone, and peak memory in MB. */
 export async function measureIntake(rows: number): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startPostgresServer();
+  const server = await startDatabase();
   try {
     const [first, second] = ['first', 'second'].map((name) => join(folder, name)) as [string, string];
     for (const place of [first, second]) mkdirSync(place);
@@ -57,7 +66,7 @@ export async function measureIntake(rows: number): Promise<readonly Measurement[
 /** @returns peak memory of an intake of new rows, in MB. */
 export async function measureMemory(rows: number): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startPostgresServer();
+  const server = await startDatabase();
   try {
     await writeShopifyExport(join(folder, 'orders.csv'), { rows });
     const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url]);
@@ -81,7 +90,6 @@ const MODES = {
   csvParse: parseAlone,
   async intake(folder: string, databaseUrl: string): Promise<void> {
     const db = await connect({ url: databaseUrl, embeddedFolder: '' });
-    await migrate(db);
     const config = loadConfig(fileURLToPath(new URL('../config/pipeline.yaml', import.meta.url)), {});
     const [source, job] = [config.sources['shop-orders'], config.jobs['attribute-orders']];
     if (source === undefined || job === undefined) throw new Error('config/pipeline.yaml has changed');
