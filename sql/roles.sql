@@ -27,6 +27,8 @@ begin
     execute format('grant usage on schema %I to influencer_sync_app', name);
     execute format('grant select, insert, update, delete on all tables in schema %I to influencer_sync_app', name);
     execute format('alter default privileges in schema %I grant select, insert, update, delete on tables to influencer_sync_app', name);
+    execute format('grant usage on all sequences in schema %I to influencer_sync_app', name);
+    execute format('alter default privileges in schema %I grant usage on sequences to influencer_sync_app', name);
   end loop;
   -- What a trigger keeps append-only needs no right to be changed either.
   for name in select tgrelid::regclass::text from pg_trigger where tgname = 'append_only' loop
