@@ -3617,7 +3617,7 @@ ALTER TABLE ONLY mirror.publications
     ADD CONSTRAINT publications_pkey PRIMARY KEY (run_id);
 
 ALTER TABLE ONLY mirror.staged_collaborations
-    ADD CONSTRAINT staged_collaborations_pkey PRIMARY KEY (collab_id, deal_id, fetched_at);
+    ADD CONSTRAINT staged_collaborations_pkey PRIMARY KEY (deal_id, collab_id, fetched_at);
 
 ALTER TABLE ONLY mirror.staged_listings
     ADD CONSTRAINT staged_listings_pkey PRIMARY KEY (record_kind);

@@ -10,7 +10,7 @@ create unlogged table mirror.staged_collaborations (
   raw jsonb not null,
   drift jsonb,
   is_newest boolean not null default true,
-  primary key (collab_id, deal_id, fetched_at)
+  primary key (deal_id, collab_id, fetched_at)
 );
 comment on table mirror.staged_collaborations is 'Collaborations of the answers in mirror.staged. One whose deal has since been answered otherwise is dropped by the publication.';
 comment on column mirror.staged_collaborations.collab_id is 'Identity at the service.';
