@@ -36,6 +36,11 @@ comment on column ledger.contacts.is_unsubscribed is 'Not sent, or not again, wh
 comment on column ledger.contacts.earlier_submissions is 'How often the service took it before that batch.';
 comment on column ledger.contacts.earlier_submitted_at is 'When it last did before that batch.';
 
+-- Batches get their numbers before they are stored. Where the roles stand already (`migrate --roles`), that needs a right.
+if exists (select from pg_roles where rolname = 'influencer_sync_app') then
+  grant usage on sequence intake.contacts_batch_id_seq to influencer_sync_app;
+end if;
+
 create view ledger.customers as
   select c.contact_hash, c.brand_id,
     case

@@ -148,7 +148,10 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
       const claim = `${job.kind} ${source}`;
       const other = taken.get(claim);
       if (other !== undefined && other !== job.name) {
-        const help = 'Let one job read each source; codes.csv can name a brand for each code.';
+        const help =
+          job.kind === 'identify-customers'
+            ? 'Let one job read each source; for the customers of another brand, name a second source with the same uri.'
+            : 'Let one job read each source; codes.csv can name a brand for each code.';
         yield {
           path,
           message: `${title} reads source "${source}", which jobs.${other} of the same kind reads already.`,

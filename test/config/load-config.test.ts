@@ -451,6 +451,19 @@ describe('problems', () => {
     );
   });
 
+  test('a source of customers belongs to one brand, and how another brand gets them is said', () => {
+    const job = (brandId: number) => `{kind: identify-customers, source: people, brand_id: ${brandId}}`;
+    const twice = `sources:\n  people: {uri: ./x/, layout: mailchimp}\njobs:\n  a: ${job(1)}\n  b: ${job(2)}\n`;
+    expect(problemsOf(twice)[0]).toMatchObject({
+      message: 'jobs.b reads source "people", which jobs.a of the same kind reads already.',
+      help: expect.stringContaining('name a second source with the same uri'),
+    });
+    const second = twice.replace('jobs:', '  people-again: {uri: ./x/, layout: mailchimp}\njobs:');
+    expect(() => problemsOf(second.replace(/people(?=, brand_id: 2)/, 'people-again'))).toThrow(
+      'it was accepted',
+    );
+  });
+
   test('jobs that follow each other in a circle are refused, and so is one whose chain has no schedule', () => {
     const job = (after: string, source: string) =>
       `{kind: attribute-orders, source: ${source}, brand_id: 1, after: ${after}}`;
