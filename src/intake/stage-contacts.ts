@@ -147,10 +147,10 @@ type Row = {
   readonly withdrawn: string;
 };
 
-/** Of a customer `c`: its batch waits, stored with a file that counts. */
+/** Of a customer `c`: its batch waits, stored with a file that counts. Both are looked up by their keys, whatever the planner knows. */
 const isStored = sql`exists (
-  select from intake.contacts w join intake.source_files f on f.source_file_id = w.source_file_id
-  where w.batch_id = c.batch_id and f.state = 'sealed')`;
+  select from intake.contacts w where w.batch_id = c.batch_id
+    and (select f.state from intake.source_files f where f.source_file_id = w.source_file_id) = 'sealed')`;
 
 /** SQLSTATE unique_violation. */
 function isUniqueViolation(error: unknown): boolean {
