@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { toArrayParameter } from '../db/to-array-parameter.ts';
 import type { StatedContact } from '../model/contact.ts';
 import type { OpenBatch } from './contact-packs.ts';
 import { type FileRead, fenceOf } from './fence.ts';
@@ -68,7 +69,7 @@ async function note(db: Database, options: StageContactsOptions): Promise<Staged
   const { rows } = await sql<Row>`
     with fence as materialized (${fenceOf(options)}),
     batches as materialized (
-      select ${toArray(begun)}::bigint[] || array(
+      select ${toArrayParameter(begun)}::bigint[] || array(
         select nextval('intake.contacts_batch_id_seq') from fence, generate_series(1, ${newBatches}::integer)) as ids
     ),
     given as (
@@ -76,7 +77,7 @@ async function note(db: Database, options: StageContactsOptions): Promise<Staged
         g.orders_count, g.spent, g.currency, g.with_code, g.place,
         b.ids[1 + (${given}::integer + g.place - 1)::integer / ${batchSize}::integer] as batch_id
       from fence f cross join batches b cross join rows from (
-        unnest(${columns.hashes}::uuid[]), unnest(${columns.unsubscribed}::boolean[]), unnest(${toArray(wanted)}::boolean[]),
+        unnest(${columns.hashes}::uuid[]), unnest(${columns.unsubscribed}::boolean[]), unnest(${wanted === null ? null : toArrayParameter(wanted)}::boolean[]),
         unnest(${columns.ordersCounts}::integer[]), unnest(${columns.spents}::numeric(18,4)[]), unnest(${columns.currencies}::text[]),
         unnest(${columns.withCodes}::boolean[])
       ) with ordinality as g(hash, is_out, is_wanted, orders_count, spent, currency, with_code, place)
@@ -157,10 +158,10 @@ function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505';
 }
 
-/** Whole columns are written and read several times faster than rows; one that says nothing is left out. */
+/** Whole columns are written and read several times faster than rows. */
 function toColumns(contacts: readonly StatedContact[]) {
   const column = (read: (contact: StatedContact) => string | number | boolean | null) =>
-    toArray(contacts.map(read));
+    toArrayParameter(contacts.map(read));
   return {
     hashes: column(({ hash }) => hash),
     unsubscribed: column(({ isUnsubscribed }) => isUnsubscribed || null),
@@ -169,10 +170,4 @@ function toColumns(contacts: readonly StatedContact[]) {
     currencies: column(({ currency }) => currency),
     withCodes: column(({ boughtWithCode }) => boughtWithCode),
   };
-}
-
-/** An array of Postgres as text, of values that need no quotes: digits, hexadecimal digits, letters. Null when all are. */
-export function toArray(values: readonly (string | number | boolean | null)[] | null): string | null {
-  if (values === null || values.every((value) => value === null)) return null;
-  return `{${values.map((value) => value ?? 'null').join()}}`;
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { toArrayParameter } from '../db/to-array-parameter.ts';
 import type { ContactHash } from '../model/contact.ts';
 import { type FileRead, fenceOf } from './fence.ts';
-import { toArray } from './stage-contacts.ts';
 
 /** A batch that is to wait, with its plain addresses. */
 export type ContactsToStore = {
@@ -25,7 +25,7 @@ export async function storeContactBatches(
   const { job, brandId, batches } = options;
   const rows = batches.map(
     ({ purpose, batchId, addresses, hashes }) =>
-      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toArray(hashes)}::uuid[])`,
+      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toArrayParameter(hashes)}::uuid[])`,
   );
   const { rows: answer } = await sql<{ fenced: string }>`
     with fence as materialized (${fenceOf(options)}),
