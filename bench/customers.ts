@@ -14,7 +14,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { runJob } from '../src/pipeline/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
+import { DEPLOYED, type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { writeCustomersExport } from './write-customers-export.ts';
 
@@ -31,7 +31,7 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
     await migrate(db);
     await db.destroy();
     const alone = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
-    const run = measureApart(import.meta.url, ['identify', folder, server.url, sandbox.url]);
+    const run = measureApart(import.meta.url, ['identify', folder, server.url, sandbox.url], DEPLOYED);
     const again = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
     const csvSeconds = Math.min(alone.seconds, again.seconds);
     const count = rows.toLocaleString('en');

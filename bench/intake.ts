@@ -16,7 +16,14 @@ import { acquireLease } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { type Measured, type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
+import {
+  DEPLOYED,
+  type Measured,
+  type Measurement,
+  measureApart,
+  measureHere,
+  parseAlone,
+} from './measure.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
 
 const ONE_IN = 100;
@@ -43,9 +50,9 @@ export async function measureIntake(rows: number): Promise<readonly Measurement[
       firstOrder: 1 + Math.round(rows / 2 / ONE_IN),
     });
     const alone = measureApart(import.meta.url, ['csvParse', join(first, 'orders.csv')]);
-    const fresh = measureApart(import.meta.url, ['intake', first, server.url]);
+    const fresh = measureApart(import.meta.url, ['intake', first, server.url], DEPLOYED);
     const aloneAgain = measureApart(import.meta.url, ['csvParse', join(second, 'orders.csv')]);
-    const again = measureApart(import.meta.url, ['intake', second, server.url]);
+    const again = measureApart(import.meta.url, ['intake', second, server.url], DEPLOYED);
     const csvSeconds = Math.min(alone.seconds, aloneAgain.seconds);
     const count = rows.toLocaleString('en');
     return [
@@ -69,7 +76,7 @@ export async function measureMemory(rows: number): Promise<Measurement> {
   const server = await startDatabase();
   try {
     await writeShopifyExport(join(folder, 'orders.csv'), { rows });
-    const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url]);
+    const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED);
     return {
       name: `peak memory of an intake of ${rows.toLocaleString('en')} rows, MB`,
       value: rssMb,
