@@ -13,10 +13,11 @@ const SECRETS = ['api.key', 'database.url', 'api.url', 'webhooks.secret', 'webho
 export function explainIssue(
   issue: Issue,
   places: Places,
-  knownKeys: (path: ConfigPath) => readonly string[],
+  knownKeys: (path: ConfigPath, kind?: string) => readonly string[],
 ): readonly Problem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => explainUnknownKey([...issue.path, key], places, knownKeys(issue.path)));
+    const known = knownKeys(issue.path, places.get([...issue.path, 'kind'])?.written);
+    return issue.keys.map((key) => explainUnknownKey([...issue.path, key], places, known));
   }
   const where = issue.code === 'invalid_key' ? places.whereKey(issue.path) : places.where(issue.path);
   return [{ where, ...describe(issue, places) }];

@@ -2,17 +2,25 @@ import { z } from 'zod';
 import type { ConfigPath } from './locate.ts';
 import { pipelineSchema } from './schema.ts';
 
-/** The settings that may stand in the section at a path, for "did you mean". */
-export function knownKeys(path: ConfigPath): readonly string[] {
+/**
+ * The settings that may stand in the section at a path, for "did you mean".
+ *
+ * @param kind what the section says of its kind: of a job, only the settings of its kind are meant.
+ */
+export function knownKeys(path: ConfigPath, kind?: string): readonly string[] {
   let schemas: z.core.$ZodType[] = [pipelineSchema];
   for (const part of path) schemas = schemas.flatMap(unwrap).flatMap((schema) => step(schema, String(part)));
+  const sections = schemas.flatMap(unwrap).filter((schema) => schema instanceof z.ZodObject);
   return [
     ...new Set(
-      schemas
-        .flatMap(unwrap)
-        .flatMap((schema) => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : [])),
+      sections.filter((section) => isOfKind(section, kind)).flatMap(({ shape }) => Object.keys(shape)),
     ),
   ];
+}
+
+function isOfKind(section: z.ZodObject, kind: string | undefined): boolean {
+  const own = section.shape.kind;
+  return !(own instanceof z.ZodLiteral) || kind === undefined || own.values.has(kind);
 }
 
 function step(schema: z.core.$ZodType, key: string): z.core.$ZodType[] {

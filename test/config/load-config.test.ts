@@ -232,6 +232,13 @@ describe('problems', () => {
     ]);
   });
 
+  test('a setting of another kind of job is answered with the settings of its own kind', () => {
+    const [problem] = problemsOf(SPECIFIED.replace('revenue: total', 'autocomplete: false'));
+    expect(problem).toMatchObject({ message: 'jobs.attribute-orders has no setting "autocomplete".' });
+    expect(problem?.help).toMatch(/^Remove it, or use one of: .*brand_id/);
+    expect(problem?.help).not.toContain('autocomplete_budget');
+  });
+
   test.each<[string, string | RegExp, string, Partial<Problem>]>([
     [
       'a misspelt setting',
