@@ -76,14 +76,14 @@ export async function withDatabase<Result>(
 
 function notMigrated(config: PipelineConfig): KnownError {
   const isEmbedded = config.database.url === '';
+  const isNew = isEmbedded && !existsSync(config.database.dataFolder);
   return new KnownError({
     code: 'database_not_migrated',
-    message:
-      isEmbedded && !existsSync(config.database.dataFolder)
-        ? 'Nothing has run yet: there is no database.'
-        : 'The database lacks tables of this version.',
+    message: isNew
+      ? 'Nothing has run yet: there is no database.'
+      : 'The database lacks tables of this version.',
     where: isEmbedded ? shortPath(config.database.dataFolder) : placeOf(config.database.url),
-    help: 'Create or update them:  npx influencer-sync migrate\nA run does that by itself.',
+    help: `${isNew ? 'Make it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does that by itself.`,
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });

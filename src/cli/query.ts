@@ -27,7 +27,12 @@ export const queryCommand: CommandDefinition = {
     )
       .option('--csv', 'comma-separated values with a header')
       .option('--limit <count>', 'so many rows at most', parseCount, DEFAULT_LIMIT)
-      .option('--timeout <seconds>', 'gives up after so many seconds', parseCount, DEFAULT_TIMEOUT_S);
+      .option(
+        '--timeout <seconds>',
+        'a server gives up after so many seconds',
+        parseCount,
+        DEFAULT_TIMEOUT_S,
+      );
     addExamples(command, [
       ['query "select * from bi.run_health"', 'how each job is'],
       ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],

@@ -60,9 +60,10 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   });
 }
 
-/** SQLSTATE query_canceled and insufficient_privilege. */
+/** SQLSTATE query_canceled, insufficient_privilege and syntax_error. */
 const CANCELLED = '57014';
 const NOT_ALLOWED = '42501';
+const NOT_SQL = '42601';
 
 function explain(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof Error) || !('code' in error) || !/^[0-9A-Z]{5}$/.test(String(error.code)))
@@ -75,15 +76,20 @@ function explain(error: unknown, timeoutMs: number): unknown {
       'Ask for fewer days, or give it longer with --timeout.',
     );
   const hint = 'hint' in error && typeof error.hint === 'string' ? ` ${error.hint}` : '';
-  return failed(
-    `${error.message}.${hint}`,
-    error.code === NOT_ALLOWED ? 'Analysts read the views of schema bi.' : undefined,
-  );
+  return failed(`${error.message}.${hint}`, HELP[String(error.code)]);
 }
+
+const ONE_SELECT =
+  'Only one statement is answered, and only one that selects, for example: select * from bi.runs.';
+
+const HELP: Readonly<Record<string, string>> = {
+  [NOT_ALLOWED]: 'Analysts read the views of schema bi.',
+  [NOT_SQL]: ONE_SELECT,
+};
 
 function failed(
   message: string,
-  help = 'One statement that selects, for example: select * from bi.runs. docs/data-dictionary.md has the views and their columns.',
+  help = `${ONE_SELECT} docs/data-dictionary.md has the views and their columns.`,
 ): KnownError {
   return new KnownError({
     code: 'query_failed',

@@ -127,5 +127,7 @@ describe('the command', () => {
     expect(mistaken.exitCode).toBe(2);
     expect(mistaken.stderr).toContain('relation "bi.oders" does not exist');
     expect(mistaken.stderr).toContain('data-dictionary.md');
+    const change = await shop.cli('query', 'delete from bi.orders');
+    expect(change.stderr).toContain('Only one statement is answered, and only one that selects');
   });
 });
