@@ -1,4 +1,4 @@
-import { explainIssues } from './call.ts';
+import { explainIssue } from './call.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
 import { parseExactJson } from './exact-json.ts';
@@ -43,7 +43,7 @@ export function buildRequest(name: OperationName, typed: TypedRequest): BuiltReq
   if (result?.success === false) {
     const found = result.error.issues.map((issue) => ({
       place: issue.path.length === 0 ? place : issue.path.join('.'),
-      message: explainIssues([{ ...issue, path: [] }]),
+      message: explainIssue(issue),
     }));
     return { kind: 'problems', problems: found };
   }

@@ -45,12 +45,19 @@ export async function call<Name extends OperationName>(
   );
 }
 
-/** What does not fit and why, by field, without any value: `order_id: Invalid input: expected string, received undefined`. */
+/** What does not fit and why, by field, without any value: `order_id: is missing`. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .slice(0, 5)
-    .map((issue) => (issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`))
+    .map((issue) =>
+      issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${explainIssue(issue)}`,
+    )
     .join('; ');
+}
+
+/** What is wrong with the value at one path. Of what JSON can say, only what is not there is undefined. */
+export function explainIssue({ code, message }: Pick<z.core.$ZodIssue, 'code' | 'message'>): string {
+  return code === 'invalid_type' && message.endsWith('received undefined') ? 'is missing' : message;
 }
 
 /** `undefined` as the body of a non-JSON answer: no schema with members takes it. */

@@ -65,25 +65,22 @@ function findOperation(word: string): OperationName {
 }
 
 async function readInput(name: OperationName, read: ApiWords, output: Output): Promise<ExchangeInput> {
-  const problems = [...checkFieldNames(name, read, output)];
+  const known = requestFieldsOf(operationOf(name)).fields.map((field) => field.name);
+  const unknown = Object.keys(read.fields).filter((field) => !known.includes(field));
+  const misspelt = unknown.flatMap((field) => explainMisspelt(field, known));
   const body = read.bodyFile === null ? null : await readBody(read.bodyFile);
   const built = buildRequest(name, { fields: read.fields, body });
-  if (built.kind === 'request' && problems.length === 0) return built.input;
-  throw requestInvalid(name, built.kind === 'problems' ? [...problems, ...built.problems] : problems);
+  if (built.kind === 'problems') throw requestInvalid(name, [...misspelt, ...built.problems]);
+  if (misspelt.length > 0) throw requestInvalid(name, misspelt);
+  for (const field of unknown)
+    output.warn(`Note: the contract of ${name} does not name ${field}; it is sent as it is.`);
+  return built.input;
 }
 
 /** A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show. */
-function* checkFieldNames(
-  name: OperationName,
-  { fields }: ApiWords,
-  output: Output,
-): Generator<RequestProblem> {
-  const known = requestFieldsOf(operationOf(name)).fields.map((field) => field.name);
-  for (const field of Object.keys(fields).filter((one) => !known.includes(one))) {
-    const near = didYouMean(field, known);
-    if (near !== null) yield { place: field, message: `there is no such field; did you mean --${near}?` };
-    else output.warn(`Note: the contract of ${name} does not name ${field}; it is sent as it is.`);
-  }
+function explainMisspelt(field: string, known: readonly string[]): readonly RequestProblem[] {
+  const near = didYouMean(field, known);
+  return near === null ? [] : [{ place: field, message: `there is no such field; did you mean --${near}?` }];
 }
 
 async function readBody(file: string): Promise<string> {

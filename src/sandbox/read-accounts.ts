@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { explainIssue } from '../api/call.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
@@ -40,7 +42,7 @@ export function parseAccounts(text: string, file: string): readonly AccountData[
   const parsed = (isSeveral ? severalAccounts : oneAccount).safeParse(document.toJS());
   const findings = parsed.success
     ? checkAccounts(parsed.data.accounts, isSeveral)
-    : parsed.error.issues.map(explainIssue);
+    : parsed.error.issues.map(toFinding);
   if (parsed.success && findings.length === 0) return parsed.data.accounts;
   throw invalid(
     file,
@@ -74,24 +76,19 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
   });
 }
 
-function explainIssue(issue: {
-  readonly code?: string;
-  readonly path: Path;
-  readonly message: string;
-  readonly keys?: unknown;
-}): Finding {
+function toFinding(issue: z.core.$ZodIssue): Finding {
   const name = issue.path.map(String).join('.') || 'the file';
-  if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
-    const [key] = issue.keys as readonly string[];
+  if (issue.code === 'unrecognized_keys') {
+    const [key] = issue.keys;
     return {
       path: [...issue.path, key ?? ''],
-      message: `${name} has no member ${String(key)}.`,
+      message: `${name} has no member ${key}.`,
       help: 'Remove it or mend its name.',
     };
   }
   return {
     path: issue.path,
-    message: `${name}: ${issue.message}.`,
+    message: `${name}: ${explainIssue(issue)}.`,
     help: 'See config/demo/sandbox.yaml for an example.',
   };
 }

@@ -69,6 +69,13 @@ describe('a request that a person typed', () => {
     expect(built.kind === 'problems' ? built.problems.map((problem) => problem.place) : []).toContain(place);
   });
 
+  it('says of a field that is not there that it is missing', () => {
+    expect(buildRequest('create_note', { fields: { deal_id: ['D1'] }, body: null })).toEqual({
+      kind: 'problems',
+      problems: [{ place: 'note_description', message: 'is missing' }],
+    });
+  });
+
   it.each(['[]', 'null', '{', '"x"'])('refuses %s as a body', (body) => {
     expect(buildRequest('create_note', { fields: {}, body })).toEqual({
       kind: 'problems',

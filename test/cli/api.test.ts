@@ -105,6 +105,23 @@ describe('a call', () => {
     expect(seen).toEqual([]);
   });
 
+  it('says of a field that nobody knows that it is sent as it is, if it is sent', async () => {
+    const { url, seen } = await startEcho();
+    const refused = await api(url, 'identify_influencers', '--emails', 'ann@example.com');
+    expect(refused.stderr).toContain('influencer_list');
+    expect(refused.stderr).not.toContain('is sent');
+    const sent = await api(
+      url,
+      'identify_influencers',
+      '--influencer_list',
+      'ann@example.com',
+      '--colour',
+      'red',
+    );
+    expect(sent.stderr).toContain('does not name colour; it is sent as it is');
+    expect(seen.map(({ body }) => body)).toEqual(['{"influencer_list":["ann@example.com"],"colour":"red"}']);
+  });
+
   it('says where to find a service when none is named', async () => {
     const { exitCode, stderr } = await runCli(['api', 'account_hello'], { cwd: makeTestFolder() });
     expect(exitCode).toBe(2);
