@@ -131,13 +131,14 @@ function stopSignal(): Promise<void> {
 
 /** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
+  const { explainIssues } = await import('../api/call.ts');
   const { FAULT_KINDS, parseFaultFlag } = await import('../sandbox/faults/fault-rule.ts');
-  return texts.map((text) => {
-    const rule = parseFaultFlag(text);
-    if (rule !== null) return rule;
+  return texts.flatMap((text) => {
+    const read = parseFaultFlag(text);
+    if (read.kind === 'rules') return read.rules;
     throw new KnownError({
       code: 'fault_invalid',
-      message: `--fault ${JSON.stringify(text)} is not a fault.`,
+      message: `--fault ${JSON.stringify(text)} is not a fault: ${explainIssues(read.issues)}.`,
       help: `Write kind:setting=value,… with one of the kinds ${Object.keys(FAULT_KINDS).join(', ')}.`,
       safe: 'The sandbox was not started.',
       exitCode: EXIT.configuration,

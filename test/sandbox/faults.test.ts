@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { explainIssues } from '../../src/api/call.ts';
 import { readErrorText } from '../../src/api/read-error.ts';
 import { ERROR_FORMS } from '../../src/sandbox/faults/error-form.ts';
 import { createFaultPlan } from '../../src/sandbox/faults/fault-plan.ts';
@@ -180,10 +181,14 @@ test('makes the same decisions for the same seed', () => {
   expect(share).toBeLessThan(0.4);
 });
 
-test('reads a fault from a flag, and nothing from nonsense', () => {
-  expect(parseFaultFlag('429')).toMatchObject({ kind: '429', probability: 1 });
+test('reads a fault from a flag, and of nonsense says what does not fit', () => {
+  const read = (text: string) => {
+    const found = parseFaultFlag(text);
+    return found.kind === 'rules' ? found.rules[0] : explainIssues(found.issues);
+  };
+  expect(read('429')).toMatchObject({ kind: '429', probability: 1 });
   expect(
-    parseFaultFlag('reset_after:probability=0.1, operation=new_influencer_referral,count=3,processed=false'),
+    read('reset_after:probability=0.1, operation=new_influencer_referral,count=3,processed=false'),
   ).toMatchObject({
     kind: 'reset_after',
     probability: 0.1,
@@ -191,7 +196,10 @@ test('reads a fault from a flag, and nothing from nonsense', () => {
     count: 3,
     processed: false,
   });
-  expect(parseFaultFlag('429:retry_after=date:5')).toMatchObject({ retry_after: 'date:5' });
-  for (const text of ['', 'what', '429:often=1', 'reset_after:probability=x'])
-    expect(parseFaultFlag(text)).toBeNull();
+  expect(read('429:retry_after=date:5')).toMatchObject({ retry_after: 'date:5' });
+  expect(read('')).toContain('kind: ');
+  expect(read('what')).toContain('kind: ');
+  expect(read('429:often=1')).toContain('"often"');
+  expect(read('429:operation=nope')).toContain('operation: ');
+  expect(read('reset_after:probability=x')).toContain('probability: ');
 });

@@ -89,12 +89,8 @@ export function readFaultRules(posted: unknown): ReadRules {
   return { kind: 'problems', issues };
 }
 
-/**
- * Reads `--fault reset_after:probability=0.1,operation=new_influencer_referral`.
- *
- * @returns null where it does not fit.
- */
-export function parseFaultFlag(text: string): FaultRule | null {
+/** Reads `--fault reset_after:probability=0.1,operation=new_influencer_referral`. */
+export function parseFaultFlag(text: string): ReadRules {
   const colon = text.indexOf(':');
   const kind = colon === -1 ? text : text.slice(0, colon);
   const settings = colon === -1 ? [] : text.slice(colon + 1).split(',');
@@ -102,7 +98,7 @@ export function parseFaultFlag(text: string): FaultRule | null {
     const [name = '', ...value] = setting.split('=');
     return [name.trim(), readValue(value.join('=').trim())] as const;
   });
-  return faultRule.safeParse({ ...Object.fromEntries(entries), kind }).data ?? null;
+  return readFaultRules({ ...Object.fromEntries(entries), kind });
 }
 
 function readValue(text: string): string | number | boolean {
