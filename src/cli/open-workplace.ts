@@ -42,7 +42,8 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
           openClient: (onAnswer) => openRunClient(options, onAnswer),
           onEnded(run) {
             metrics.runEnded(run);
-            log.info({ ...run }, 'run ended');
+            // Ids and counts only.
+            log.info({ ...run, amounts: undefined }, 'run ended');
           },
         },
         claimed,

@@ -69,8 +69,9 @@ function keepIdsAndCounts(fields: object): Record<string, unknown> {
 
 function keep(key: string, value: unknown): unknown {
   if (value === null || value === undefined) return value;
-  if (SECRET_KEY.test(key) && !ID_KEY.test(key)) return LEFT_OUT;
+  // Before keys are looked at: no number is a secret, and `status_authorized` is a count.
   if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (SECRET_KEY.test(key) && !ID_KEY.test(key)) return LEFT_OUT;
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return isOurText(key, value) ? value.slice(0, MAX_TEXT) : LEFT_OUT;
   if (value instanceof Date) return value.toISOString();

@@ -22,6 +22,7 @@ test('ids, counts and our own words pass; other text is left out', () => {
         api_key: 'planted',
         row: { Total: 'planted', line_no: 4 },
         list: ['planted'],
+        excluded: { status_authorized: 2 },
       },
       'sealed',
     ),
@@ -34,6 +35,7 @@ test('ids, counts and our own words pass; other text is left out', () => {
     orders: 3,
     job: 'attribute-orders',
     row: { line_no: 4 },
+    excluded: { status_authorized: 2 },
   });
   expect(JSON.stringify(line)).not.toMatch(/planted|ann@/);
 });
