@@ -7,7 +7,7 @@ import { readEvent } from './read-event.ts';
 import { verifySignature } from './verify-signature.ts';
 
 /** What became of one delivery. */
-export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'not_stored' | 'refused';
+export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'not_stored' | 'refused';
 
 export type ReceiverOptions = {
   readonly settings: WebhookSettings;
@@ -50,6 +50,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     throw new KnownError({
       code: 'port_unusable',
       message: `The receiver cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      where: `${host}:${port}`,
       help: 'Choose another webhooks.host or webhooks.port.',
       safe: 'Nothing was received.',
       exitCode: EXIT.configuration,
@@ -97,7 +98,12 @@ async function receiveDelivery(
 ): Promise<FastifyReply> {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const prefix = settings.headerPrefix.toLowerCase();
-  if (!verifySignature(body, headerOf(request, `${prefix}-signature`), settings)) {
+  const signature = headerOf(request, `${prefix}-signature`);
+  if (signature === undefined) {
+    onDelivery('unsigned', 401, null);
+    return answer(reply, 401, `There is no header ${settings.headerPrefix}-Signature.`);
+  }
+  if (!verifySignature(body, signature, settings)) {
     onDelivery('forged', 401, null);
     return answer(reply, 401, 'The signature does not fit the body.');
   }

@@ -118,6 +118,26 @@ describe('what is refused with 401, and not stored', () => {
 });
 
 describe('the receiver', () => {
+  it('tells a header that is not there from a signature that does not fit, for it may look for another name', async () => {
+    const { db } = await setup();
+    const { url } = await openReceiver(db);
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-acme-signature': sign('{}') },
+    });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toEqual({ message: 'There is no header X-Service-Signature.' });
+  });
+
+  it('names the port that is taken', async () => {
+    const { db } = await setup();
+    const { port } = new URL((await openReceiver(db)).url);
+    await expect(openReceiver(db, { port: Number(port) })).rejects.toMatchObject({
+      details: { code: 'port_unusable', where: `127.0.0.1:${port}` },
+    });
+  });
+
   it('believes two secrets while one is replaced, and reads the prefix and encoding that it is told', async () => {
     const { db } = await setup();
     const { url } = await openReceiver(db, {
