@@ -25,7 +25,7 @@ export function lockFolder(folder: string): () => void {
         code: 'database_in_use',
         message: `Another process (pid ${holder}) has the embedded database open.`,
         where: folder,
-        help: 'Wait until it ends, or use a Postgres server (DATABASE_URL), which many processes can share.',
+        help: 'Wait until it ends, or set database.url of the configuration to a Postgres server, which many processes can share.',
         exitCode: EXIT.alreadyRunning,
       });
     }

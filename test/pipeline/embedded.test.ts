@@ -74,7 +74,7 @@ describe('the embedded database', () => {
       const second = await shop.cli(...command);
       expect(second.exitCode, command.join(' ')).toBe(5);
       expect(second.stderr).toContain(`pid ${first.pid}`);
-      expect(second.stderr).toContain('DATABASE_URL');
+      expect(second.stderr).toContain('database.url');
       expect(second.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
     }
     first.kill('SIGCONT');
