@@ -86,7 +86,7 @@ export function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (isObject(value)) return 'an object';
   if (typeof value === 'string') return 'text';
-  return typeof value === 'boolean' ? 'yes or no' : 'a number';
+  return typeof value === 'boolean' ? 'true or false' : 'a number';
 }
 
 function readColumn(
@@ -110,7 +110,7 @@ function readColumn(
 const EXPECTED: Readonly<Record<ColumnType, string>> = {
   text: 'text',
   id: 'an id',
-  boolean: 'yes or no',
+  boolean: 'true or false',
   integer: 'a whole number',
   numeric: 'a number',
 };

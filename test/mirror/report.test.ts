@@ -23,7 +23,7 @@ it('a summary says what changed, what was read in part, what could not be read a
   expect(text).toContain('The list of brands is not complete: the answer says that there is more');
   expect(text).toContain('1 × deal: HTTP 404: Deal not found.');
   expect(text).toContain('1 × deal: the answer holds no deal');
-  expect(text).toContain('deal.is_active should be yes or no and is text, in 1 record, for example A');
+  expect(text).toContain('deal.is_active should be true or false and is text, in 1 record, for example A');
   expect(text).toContain('3 deals asked for = 1 new + 0 changed + 0 unchanged + 0 gone');
   expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
   const { did, events } = rendererOf('mirror-account');

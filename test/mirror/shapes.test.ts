@@ -134,7 +134,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
       recordKind: 'deal',
       field: 'is_active',
       kind: 'unreadable',
-      expected: 'yes or no',
+      expected: 'true or false',
       found: 'text',
       records: 1,
       sampleId: 'A',
