@@ -29,7 +29,8 @@ COPY jobs jobs
 COPY src src
 USER node
 # What is compiled here need not be when it starts.
-RUN node src/start.js --version && node --input-type=module -e "await import('/app/src/cli/perform-serve.ts')"
+RUN node src/start.js --version && node --input-type=module -e "await import('/app/src/cli/perform-serve.ts'); \
+    await import('/app/src/cli/open-workplace.ts'); await import('@aws-sdk/client-s3')"
 # 4080: /healthz, /readyz, /metrics, for those who run it. 4020: events of the service, from outside.
 EXPOSE 4080 4020
 # Alive, not ready: a database that is away is no reason to start the container again.

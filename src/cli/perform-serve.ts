@@ -19,6 +19,7 @@ import { nextSlots } from '../schedule/next-slots.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import { startTicker } from '../schedule/start-ticker.ts';
 import type { Receiver } from '../webhook/start-receiver.ts';
+import { handBackMemory } from './hand-back-memory.ts';
 import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig } from './open-config.ts';
@@ -78,6 +79,8 @@ type Serving = {
 
 async function serve(serving: Serving): Promise<ExitCode> {
   const { config, jobs, db, log, output, draining } = serving;
+  // The start leaves garbage, and so does every run.
+  let isLittered = true;
   // What runs need is loaded with the first one: a process that waits is small.
   const opened: { workplace: Workplace | null } = { workplace: null };
   const metrics = createMetrics({
@@ -95,6 +98,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onEvent: (event) => log.info({ event: 'slot', ...event }, 'slot'),
     work: async (claimed) => {
       const { openWorkplace } = await import('./open-workplace.ts');
+      isLittered = true;
       opened.workplace ??= openWorkplace({ config, db, log, metrics, draining });
       return opened.workplace.work(claimed);
     },
@@ -117,7 +121,13 @@ async function serve(serving: Serving): Promise<ExitCode> {
     await observer.close();
     throw error;
   });
-  const ticker = startTicker(() => void schedule.beat());
+  const ticker = startTicker(() => {
+    void schedule.beat().then(() => {
+      if (!isLittered || scheduler.atWork().length > 0) return;
+      isLittered = false;
+      handBackMemory();
+    });
+  });
   announce(output, config, { url: observer.url, events: receiver?.url ?? null });
   log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
 

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { handBackMemory } from '../../src/cli/hand-back-memory.ts';
+
+it('what nobody holds any more is collected, without an option of Node', async () => {
+  expect(process.execArgv.join(' ')).not.toContain('expose-gc');
+  const held = { rows: [1] };
+  const references = { held: new WeakRef(held), garbage: new WeakRef({ rows: [2] }) };
+  // What a weak reference was made of lives until the task that made it is over.
+  await sleep(1);
+
+  handBackMemory();
+
+  expect(references.garbage.deref()).toBeUndefined();
+  expect(references.held.deref()).toBe(held);
+});
