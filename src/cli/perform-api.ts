@@ -144,11 +144,9 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
   throw new KnownError({
     code: status === null ? 'answer_lost' : status >= 500 ? 'service_failed' : 'service_refused',
     message: error.message,
-    help:
-      status === 404 || status === 400
-        ? `What it takes:  npx influencer-sync api ${name} --help`
-        : error.safe,
-    safe: error.safe,
+    ...(status === 404 || status === 400
+      ? { help: `What it takes:  npx influencer-sync api ${name} --help`, safe: error.safe }
+      : { help: error.safe }),
     exitCode:
       status === 401 || status === 403
         ? EXIT.authentication
