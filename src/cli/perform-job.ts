@@ -67,7 +67,7 @@ export async function performConfigured(
         for (const event of rendererOf(report.kind).events(report)) output.emit(event);
         output.emit(finished);
         const { event: _, ...facts } = finished;
-        log.info({ ...facts, exit_code: exitCode }, 'run finished');
+        log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
         return exitCode;
       },
       { migrated: false },

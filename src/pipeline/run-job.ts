@@ -194,7 +194,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 /** One sentence for the run's record and for a person. */
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was asked to end.';
-  return stop.kind === 'overdue' ? stop.message : `Posting stopped: ${stop.message}.`;
+  return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message}.`;
 }
 
 /** How soon a lease that is held briefly is asked for again. */

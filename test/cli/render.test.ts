@@ -527,10 +527,10 @@ describe('summary of a run', () => {
   test('says why it stopped', () => {
     const failed: RunFinished = { ...finished, status: 'failed' };
     const text = renderRunSummary(
-      { finished: failed, report, problem: 'Posting stopped: the key was refused.' },
+      { finished: failed, report, problem: 'It stopped: the key was refused.' },
       screen,
     );
-    expect(text).toContain('Run 12 of attribute-orders: failed\nPosting stopped: the key was refused.\n');
+    expect(text).toContain('Run 12 of attribute-orders: failed\nIt stopped: the key was refused.\n');
   });
 
   test('of a plan says that nothing was sent', () => {

@@ -131,6 +131,8 @@ describe('a service in trouble', () => {
     await sandbox.setFaults([{ kind: '401', operation: 'get_deal_details', after: 5 }]);
     const { exitCode, last } = await run();
     expect([exitCode, last.status]).toEqual([4, 'failed']);
+    const { problem } = await db.selectFrom('ops.runs').select('problem').executeTakeFirstOrThrow();
+    expect(problem).toMatch(/^It stopped: /);
     expect(await countOf(db, 'mirror.publications')).toBe(0);
   });
 
