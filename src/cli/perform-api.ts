@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { toApiError } from '../api/api-error.ts';
+import { type ApiError, toApiError } from '../api/api-error.ts';
 import { buildRequest, type RequestProblem } from '../api/build-request.ts';
 import type { ExchangeInput } from '../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
@@ -131,17 +131,20 @@ function liveRefused(name: OperationName): KnownError {
 
 /** Shows an answer as it came, or explains what went wrong and what is safe to do next. */
 function show(name: OperationName, exchange: Exchange, output: Output): ExitCode {
-  if (exchange.kind === 'answer' && exchange.status >= 200 && exchange.status < 300) {
-    const json = formatJson(exchange.text);
-    output.emitText(
-      `{"event":"answer","operation":"${name}","status":${exchange.status},"answer":${asJson(exchange.text)}}`,
-    );
-    output.print(json);
-    return EXIT.ok;
-  }
-  const error = toApiError(name, exchange);
+  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
+    throw explain(name, toApiError(name, exchange));
+  const { status, text } = exchange;
+  output.emitText(`{"event":"answer","operation":"${name}","status":${status},"answer":${asJson(text)}}`);
+  output.print(formatJson(text));
+  // A page of a proxy, say: nobody knows whether the service was reached.
+  if (text.trim() !== '' && !isJson(text))
+    throw explain(name, toApiError(name, exchange, 'the answer is no JSON'));
+  return EXIT.ok;
+}
+
+function explain(name: OperationName, error: ApiError): KnownError {
   const { status } = error;
-  throw new KnownError({
+  return new KnownError({
     code: status === null ? 'answer_lost' : status >= 500 ? 'service_failed' : 'service_refused',
     message: error.message,
     ...(status === 404 || status === 400
@@ -158,10 +161,14 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
 
 /** The answer on one line, byte for byte where it is JSON; as a JSON text where it is none. */
 function asJson(text: string): string {
+  return isJson(text) ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(text);
+}
+
+function isJson(text: string): boolean {
   try {
     JSON.parse(text);
-    return text.replace(/[\r\n]+/g, ' ');
+    return true;
   } catch {
-    return JSON.stringify(text);
+    return false;
   }
 }

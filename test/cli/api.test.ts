@@ -162,6 +162,16 @@ describe('what went wrong', () => {
     expect(ended.stderr).toContain('[key]');
   });
 
+  it.each([
+    ['account_hello', [], 1],
+    ['new_influencer_referral', REFERRAL.slice(1), 6],
+  ] as const)('a page for people is no answer of %s', async (name, fields, exitCode) => {
+    const { url } = await startEcho(200, '<h1>We will be back soon</h1>');
+    const ended = await api(url, name, ...fields);
+    expect(ended).toMatchObject({ exitCode, stdout: '<h1>We will be back soon</h1>\n' });
+    expect(ended.stderr).toContain('the answer is no JSON');
+  });
+
   it('never prints the key, also where a service answers with it', async () => {
     const { url } = await startEcho(200, '{"message":"You are logged in with planted-key-1"}');
     const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'planted-key-1' };
