@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { Dispatcher, Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { Exchange } from '../model/exchange.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -45,11 +44,6 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 /** How often deadlines are looked at: they hold within this, or a twentieth of the timeout where that is shorter. */
 const SWEEP_MS = 250;
 
-/** Of undici only the pool: with its fetch, caches, mocks and web sockets a process that waits is 3 MB bigger. */
-function loadPool(): typeof Pool {
-  return createRequire(import.meta.url)('undici/lib/dispatcher/pool.js') as typeof Pool;
-}
-
 /**
  * A client of the service on undici's pool: HTTP/1.1, one request a connection at a time.
  *
@@ -60,7 +54,7 @@ export function createClient(options: ClientOptions): Client {
   checkKey(options.key);
   const prefix = base.pathname.replace(/\/+$/, '');
   const requests = prepareRequests(prefix, options.key);
-  const pool = new (loadPool())(base.origin, {
+  const pool = new Pool(base.origin, {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
