@@ -116,7 +116,7 @@ export async function stampDeals(
     update mirror.known_deals k
     set failures = k.failures + 1, last_error = s.problem,
         not_found_at = case when s.outcome = 'not_found' then coalesce(k.not_found_at, s.fetched_at) else k.not_found_at end,
-        not_before = case when s.outcome = 'failed'
+        not_before = case when s.outcome = 'failed' or k.not_found_at is not null
           then s.fetched_at + least(${FIRST_REST}::interval * power(2, least(k.failures, 20)), ${LONGEST_REST}::interval) end
     from mirror.staged s
     where s.record_kind = 'deal' and s.outcome in ('not_found', 'failed') and s.record_id = k.deal_id

@@ -30,7 +30,7 @@ function toKnownError(error: ApiError): KnownError {
     help: isRefused
       ? 'Check api.key (INFLUENCER_API_KEY) against the API integration page of the service.'
       : 'Check api.url (INFLUENCER_API_URL) and whether the service is up, then run the job again.',
-    safe: 'No order was sent.',
+    safe: 'Nothing else was sent.',
     exitCode: isRefused ? EXIT.authentication : EXIT.crash,
   });
 }

@@ -194,6 +194,19 @@ describe('absence is not deletion', () => {
     expect(await rowsOf(db, 'select 1 from mirror.deals where is_deleted')).toEqual([]);
   });
 
+  it('a deal that is not found while no other can be read is asked for once more, and rests then', async () => {
+    const { db, service, run } = await openStory();
+    await knowDeals(db, ['made-up']);
+    for (let turn = 0; turn < 2; turn += 1) {
+      service.questions.length = 0;
+      await run();
+      expect(service.askedDeals()).toEqual(['made-up']);
+    }
+    service.questions.length = 0;
+    expect((await run()).finished.status).toBe('ok');
+    expect(service.askedDeals()).toEqual([]);
+  });
+
   it.each([
     ['404 without a reason', { status: 404, body: '' }],
     ['404 as a page', { status: 404, body: '<html>Not found</html>' }],
