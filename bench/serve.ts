@@ -14,7 +14,7 @@ import { sql } from 'kysely';
 import { connect } from '../src/db/connect.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type S3Server, startS3Server } from '../test/support/s3-server.ts';
-import type { Measurement } from './measure.ts';
+import { DEPLOYED, type Measurement } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 
 const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
@@ -86,8 +86,7 @@ async function inPlace(
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,
     INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
-    NODE_ENV: 'production',
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    ...DEPLOYED,
     LOG_LEVEL: 'warn',
   };
   try {
