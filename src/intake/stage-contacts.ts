@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { isUniqueViolation } from '../db/is-unique-violation.ts';
 import { toArrayParameter } from '../db/to-array-parameter.ts';
 import type { StatedContact } from '../model/contact.ts';
 import type { OpenBatch } from './contact-packs.ts';
@@ -152,11 +153,6 @@ type Row = {
 const isStored = sql`exists (
   select from intake.contacts w where w.batch_id = c.batch_id
     and (select f.state from intake.source_files f where f.source_file_id = w.source_file_id) = 'sealed')`;
-
-/** SQLSTATE unique_violation. */
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505';
-}
 
 /** Whole columns are written and read several times faster than rows. */
 function toColumns(contacts: readonly StatedContact[]) {

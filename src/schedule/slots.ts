@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { isUniqueViolation } from '../db/is-unique-violation.ts';
 
 /** A slot that this process has claimed: what it says of it later counts only while the claim stands. */
 export type ClaimedSlot = {
@@ -20,9 +21,6 @@ export type SlotEnd =
 
 /** A slot that was lost so often is not begun again: it may be what kills its processes. */
 const LOSSES_AT_MOST = 5;
-
-/** Postgres: a job would have two slots running. */
-const UNIQUE_VIOLATION = '23505';
 
 /**
  * Claims the oldest due slot of a job, if there is one, nobody runs the job, and this process's lease is in force by the clock of the
@@ -58,7 +56,8 @@ export async function claimSlot(
     returning s.slot, s.attempts`
     .execute(db)
     .catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return { rows: [] };
+      // A job would have two slots running.
+      if (isUniqueViolation(error)) return { rows: [] };
       throw error;
     });
   const [row] = rows;
