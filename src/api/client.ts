@@ -142,15 +142,13 @@ function prepareRequests(prefix: string, key: string): Readonly<Record<Operation
   return Object.fromEntries(entries) as Record<OperationName, PreparedRequest>;
 }
 
-/** As a form writes it. Half of a surrogate pair is no text that a URL can carry, and becomes U+FFFD. */
 function queryText(query: NonNullable<ExchangeInput['query']>): string {
-  let text = '';
+  const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    const written = encodeURIComponent(String(value).toWellFormed()).replaceAll('%20', '+');
-    text += `${text === '' ? '?' : '&'}${name}=${written}`;
+    if (value !== undefined) parameters.append(name, String(value));
   }
-  return text;
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
 }
 
 function readBaseUrl(text: string): URL {
