@@ -3,13 +3,14 @@ import iconv from 'iconv-lite';
 import type { Database } from '../db/connect.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { fileName } from '../model/file-name.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { FetchRawRows, RawRows } from '../model/raw-rows.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
 import { listRejected, type RejectedFilter } from '../report/list-rejected.ts';
 import { renderCsv } from './render/csv.ts';
 import type { Output } from './render/output.ts';
-import { fileName, formatCount, plural } from './render/text.ts';
+import { formatCount, plural } from './render/text.ts';
 
 export type ExportInput = {
   readonly db: Database;

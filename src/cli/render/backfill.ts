@@ -5,13 +5,14 @@ import type {
   PlanGroup,
   PlanStanding,
 } from '../../model/backfill.ts';
+import { fileName } from '../../model/file-name.ts';
 import type { BackfillProgress } from '../../report/backfill-progress.ts';
 import { formatAmounts } from './money.ts';
 import { formatReasons } from './reasons.ts';
 import type { Screen } from './screen.ts';
 import { formatSum } from './sums.ts';
 import { renderTable } from './table.ts';
-import { fileName, formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
+import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
 
 type Command = (words: string) => string;
 

@@ -1,6 +1,7 @@
+import { fileName } from '../../model/file-name.ts';
 import type { RejectedRowPlace } from '../../model/report.ts';
 import type { Screen } from './screen.ts';
-import { cut, fileName, formatCount, plural, wrap } from './text.ts';
+import { cut, formatCount, plural, wrap } from './text.ts';
 
 export type RejectedInput = {
   readonly rows: readonly RejectedRowPlace[];

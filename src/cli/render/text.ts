@@ -1,5 +1,3 @@
-export { fileName } from '../../model/file-name.ts';
-
 /** `1234567` → `1,234,567`. */
 export function formatCount(count: number | string): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -1,8 +1,9 @@
+import { fileName } from '../../../model/file-name.ts';
 import type { HeldFile, RejectedRowPlace } from '../../../model/report.ts';
 import { heading } from '../heading.ts';
 import { renderRejectedRow } from '../rejected.ts';
 import type { Screen } from '../screen.ts';
-import { fileName, plural, wrap } from '../text.ts';
+import { plural, wrap } from '../text.ts';
 
 const COMMAND = 'npx influencer-sync';
 
