@@ -2,6 +2,7 @@ import type { AccountData, DealData } from './account-data.ts';
 import { addExact, type ExactSum, exactText } from './exact.ts';
 import { idFrom } from './random-id.ts';
 import { type Credits, createCredits } from './state/credits.ts';
+import { type Customers, createCustomers } from './state/customers.ts';
 import type { Keeper } from './state/keeper.ts';
 import { createShelf, type Shelf } from './state/shelf.ts';
 
@@ -50,16 +51,6 @@ export type Task = {
   readonly created_at: string;
 };
 
-/** A contact that was sent to be identified. */
-export type Customer = {
-  readonly email: string;
-  readonly brandId: number;
-  readonly sourceType: string | null;
-  readonly queuedAt: number;
-  /** Instant in milliseconds from which the result is there. */
-  readonly dueAt: number;
-};
-
 /** What became of a discount code or link: made in the connected shop, or only noted on the deal page. */
 export type StoreEntry = {
   readonly kind: 'discount_code' | 'custom_link';
@@ -93,7 +84,7 @@ export type Account = {
   readonly reports: Shelf<string>;
   /** By user id: the outreach campaign it was added to. */
   readonly submitted: Shelf<string>;
-  readonly customers: Shelf<Customer>;
+  readonly customers: Customers;
   readonly store: Shelf<StoreEntry>;
   readonly webhooks: Shelf<Webhook>;
 };
@@ -120,7 +111,7 @@ export function createAccount(data: AccountData, seed: string, keeper: Keeper | 
     seen: createShelf(keeper, 'seen'),
     reports: createShelf(keeper, 'report'),
     submitted: createShelf(keeper, 'submitted'),
-    customers: createShelf(keeper, 'customer'),
+    customers: createCustomers(keeper),
     store: createShelf(keeper, 'store'),
     webhooks: createShelf(keeper, 'webhook'),
   };

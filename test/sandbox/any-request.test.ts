@@ -129,7 +129,7 @@ function snapshot(): unknown {
       notes.length,
       tasks.length,
     ]),
-    [webhooks.items.size, customers.items.size, submitted.items.size, seen.items.size],
+    [webhooks.items.size, [...customers.all()].length, submitted.items.size, seen.items.size],
     [credits.search(), credits.reports()],
   ];
 }

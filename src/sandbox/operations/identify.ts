@@ -6,19 +6,12 @@ export const identify: Handlers = {
   identify_influencers: ({ account, body, identifyDelayMs }) => {
     const brandId = chooseBrand(account, body.brand_id);
     if (typeof brandId === 'string') return refuse(404, brandId);
+    const { influencer_list: emails, source_type: sourceType = null } = body;
     const queuedAt = Date.now();
-    let queued = 0;
-    for (const text of body.influencer_list) {
-      const email = text.trim().toLowerCase();
-      const id = `${brandId} ${email}`;
-      if (email === '' || account.customers.items.has(id)) continue;
-      const sourceType = body.source_type ?? null;
-      account.customers.set(id, { email, brandId, sourceType, queuedAt, dueAt: queuedAt + identifyDelayMs });
-      queued += 1;
-    }
-    const { length } = body.influencer_list;
+    const dueAt = queuedAt + identifyDelayMs;
+    const queued = account.customers.queue(emails, { brandId, sourceType, queuedAt, dueAt });
     return answer({
-      message: `${length} contacts were received and ${queued} new ones queued.`,
+      message: `${emails.length} contacts were received and ${queued} new ones queued.`,
       success: true,
     });
   },
