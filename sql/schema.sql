@@ -1198,6 +1198,7 @@ CREATE TABLE intake.contacts (
     contact_hashes uuid[] NOT NULL,
     split_from bigint,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    contacts integer GENERATED ALWAYS AS (cardinality(contact_hashes)) STORED NOT NULL,
     CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
     CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
 )
@@ -1224,6 +1225,8 @@ COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash
 COMMENT ON COLUMN intake.contacts.split_from IS 'Batch that was refused, of which this is a half.';
 
 COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
+
+COMMENT ON COLUMN intake.contacts.contacts IS 'How many addresses.';
 
 CREATE TABLE intake.source_files (
     source_file_id bigint NOT NULL,
@@ -2674,6 +2677,49 @@ COMMENT ON COLUMN ledger.contact_key.only_row IS 'Always true: the table has at 
 COMMENT ON COLUMN ledger.contact_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
 
 COMMENT ON COLUMN ledger.contact_key.bound_at IS 'When the first run bound this database to the key.';
+
+CREATE VIEW ledger.customer_counts AS
+ SELECT c.brand_id,
+    c.batch_id,
+        CASE
+            WHEN c.is_unsubscribed THEN 'unsubscribed'::text
+            WHEN (b.state = 'accepted'::text) THEN 'submitted'::text
+            WHEN (b.state = 'refused'::text) THEN 'refused'::text
+            WHEN c.was_submitted THEN 'submitted'::text
+            ELSE 'staged'::text
+        END AS state,
+    ((w.batch_id IS NOT NULL) AND (NOT c.is_unsubscribed)) AS is_waiting,
+    b.run_id,
+    c.customers,
+    c.first_seen_at
+   FROM ((( SELECT contacts.brand_id,
+            contacts.batch_id,
+            contacts.is_unsubscribed,
+            (contacts.earlier_submissions > 0) AS was_submitted,
+            count(*) AS customers,
+            min(contacts.first_seen_at) AS first_seen_at
+           FROM ledger.contacts
+          GROUP BY contacts.brand_id, contacts.batch_id, contacts.is_unsubscribed, (contacts.earlier_submissions > 0)) c
+     LEFT JOIN ledger.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
+     LEFT JOIN (intake.contacts w
+     JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
+  WHERE (c.is_unsubscribed OR c.was_submitted OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
+
+COMMENT ON VIEW ledger.customer_counts IS 'How many customers of each batch stand how. Those of a file that does not count yet are left out, as in ledger.customers.';
+
+COMMENT ON COLUMN ledger.customer_counts.brand_id IS 'Brand that they are submitted for.';
+
+COMMENT ON COLUMN ledger.customer_counts.batch_id IS 'Batch that they were put into last; null: none, because they have unsubscribed.';
+
+COMMENT ON COLUMN ledger.customer_counts.state IS 'As in ledger.customers.';
+
+COMMENT ON COLUMN ledger.customer_counts.is_waiting IS 'They wait to be submitted, for the first time or again.';
+
+COMMENT ON COLUMN ledger.customer_counts.run_id IS 'Run that sent their batch; null while they wait.';
+
+COMMENT ON COLUMN ledger.customer_counts.customers IS 'How many they are.';
+
+COMMENT ON COLUMN ledger.customer_counts.first_seen_at IS 'When the first of them was first read.';
 
 CREATE TABLE ledger.decisions (
     decision_id bigint NOT NULL,

@@ -252,6 +252,10 @@ export interface IntakeContacts {
    */
   contact_hashes: string[];
   /**
+   * How many addresses.
+   */
+  contacts: Generated<number>;
+  /**
    * When it was staged.
    */
   created_at: Generated<Timestamp>;
@@ -817,6 +821,37 @@ export interface LedgerContacts {
    * File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.
    */
   staged_file_id: Int8 | null;
+}
+
+export interface LedgerCustomerCounts {
+  /**
+   * Batch that they were put into last; null: none, because they have unsubscribed.
+   */
+  batch_id: Int8 | null;
+  /**
+   * Brand that they are submitted for.
+   */
+  brand_id: string | null;
+  /**
+   * How many they are.
+   */
+  customers: Int8 | null;
+  /**
+   * When the first of them was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * They wait to be submitted, for the first time or again.
+   */
+  is_waiting: boolean | null;
+  /**
+   * Run that sent their batch; null while they wait.
+   */
+  run_id: Int8 | null;
+  /**
+   * As in ledger.customers.
+   */
+  state: string | null;
 }
 
 export interface LedgerCustomers {
@@ -2796,6 +2831,7 @@ export interface DB {
   "ledger.attempts": LedgerAttempts;
   "ledger.contact_key": LedgerContactKey;
   "ledger.contacts": LedgerContacts;
+  "ledger.customer_counts": LedgerCustomerCounts;
   "ledger.customers": LedgerCustomers;
   "ledger.decisions": LedgerDecisions;
   "ledger.entries": LedgerEntries;

@@ -1,5 +1,6 @@
 import type { ContactHash, StatedContact } from '../model/contact.ts';
-import { VERDICTS } from './stage-contacts.ts';
+import type { PlacedContact } from './placed-contact.ts';
+import type { Verdict } from './stage-contacts.ts';
 import type { ContactsToStore } from './store-contact-batches.ts';
 
 /** So many questions are stored together; each is asked and recorded by itself. */
@@ -7,13 +8,8 @@ const LOOKUPS_A_PACK = 100;
 
 /** Gathers the addresses of customers who are to be sent, batch by batch. */
 export type ContactPacks = {
-  /** The batch into which the next customers go, and how many it has been given; null: a new one. */
-  open(): OpenBatch | null;
-  /** Takes the customers of a statement, in their order. */
-  add(
-    contacts: readonly StatedContact[],
-    staged: { readonly verdicts: string; readonly batchIds: readonly string[] },
-  ): void;
+  /** Takes customers who were placed, in their order, with what is to be done with each. */
+  add(placed: readonly PlacedContact[], verdicts: Verdicts): void;
   /** Those that are full; with `all`, the begun ones too. */
   take(all: boolean): readonly ContactsToStore[];
   /** Customers to submit so far. */
@@ -22,8 +18,12 @@ export type ContactPacks = {
   lookedUp(): { readonly within: readonly ContactHash[]; readonly beyond: number };
 };
 
-/** A batch is given customers until it is full; those of them who are known already leave their places empty. */
-export type OpenBatch = { readonly batchId: string; readonly given: number };
+export type Verdicts = {
+  /** Of those who were known; all others are new. */
+  readonly known: ReadonlyMap<ContactHash, Verdict>;
+  /** Whom the job would look up, and has not. */
+  readonly wanted: ReadonlySet<ContactHash>;
+};
 
 export type ContactPacksOptions = {
   readonly batchSize: number;
@@ -50,10 +50,10 @@ export function createContactPacks({
     if (pack.addresses.length > 0) full.push(pack);
   }
 
-  function packOf(batchIds: Iterator<string>): Pack {
-    if (submit !== null && submit.given < batchSize) return submit;
+  function packOf(batchId: string): Pack {
+    if (submit?.batchId === batchId) return submit;
     if (submit !== null) close(submit);
-    submit = newPack('submit', batchIds.next().value ?? null);
+    submit = newPack('submit', batchId);
     return submit;
   }
 
@@ -71,18 +71,16 @@ export function createContactPacks({
   }
 
   return {
-    open: () => (submit?.batchId == null ? null : { batchId: submit.batchId, given: submit.given }),
-    add(contacts, { verdicts, batchIds }) {
-      const newIds = batchIds[Symbol.iterator]();
-      for (const [place, contact] of contacts.entries()) {
-        const verdict = verdicts[place];
-        const pack = packOf(newIds);
+    add(placed, { known, wanted }) {
+      for (const { contact, batchId } of placed) {
+        const pack = packOf(batchId);
         pack.given += 1;
-        if (verdict === VERDICTS.submit || verdict === VERDICTS.both) {
+        const verdict = known.get(contact.hash) ?? (contact.isUnsubscribed ? 'unsubscribed' : 'submit');
+        if (verdict === 'submit') {
           put(pack, contact);
           submitted += 1;
         }
-        if (verdict === VERDICTS.lookUp || verdict === VERDICTS.both) lookUp(contact);
+        if (verdict !== 'unsubscribed' && wanted.has(contact.hash)) lookUp(contact);
       }
     },
     take(all) {

@@ -3,9 +3,12 @@ import type { ContactBatch, ContactHash, PassedOver, StatedContact } from '../mo
 import type { RejectedRow } from '../model/record.ts';
 import { createContactPacks } from './contact-packs.ts';
 import type { FileRead } from './fence.ts';
+import { findLookedUp } from './find-looked-up.ts';
+import { createContactPlacer } from './place-contacts.ts';
+import { type ContactRows, type PlacedContact, toContactRows } from './placed-contact.ts';
 import { stageContacts } from './stage-contacts.ts';
 import { stageRejected } from './stage-leftovers.ts';
-import { storeContactBatches } from './store-contact-batches.ts';
+import { type ContactsToStore, reserveBatches, storeContactBatches } from './store-contact-batches.ts';
 
 export type ContactStagerOptions = FileRead & {
   readonly runId: string;
@@ -43,46 +46,60 @@ export type ContactStager = {
 
 /** As in create-stager.ts: one statement at work, one waiting, one being read. */
 const MAX_WAITING = 2;
-const STATEMENT_CONTACTS = 5_000;
+const STATEMENT_CONTACTS = 10_000;
 
 export function createContactStager(db: Database, options: ContactStagerOptions): ContactStager {
+  const placer = createContactPlacer(options.batchSize);
   const packs = createContactPacks(options);
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed: 0 };
   const totals = { contactRows: 0, new: 0, withdrawn: 0 };
   const waiting: Promise<void>[] = [];
   let last: Promise<void> = Promise.resolve();
+  let storing: Promise<void> = Promise.resolve();
   let isLost = false;
   let gathered: StatedContact[] = [];
   let rejected: RejectedRow[] = [];
 
-  async function stage(given: readonly StatedContact[], bad: readonly RejectedRow[]): Promise<void> {
+  async function stage(rows: ContactRows, bad: readonly RejectedRow[]): Promise<void> {
     if (isLost) return;
-    const contacts = unite(given);
-    const wanted = options.isWanted === null ? null : contacts.map(options.isWanted);
-    const open = packs.open();
-    const staged =
-      contacts.length === 0 ? NOTHING : await stageContacts(db, { ...options, contacts, wanted, open });
+    const { placed } = rows;
+    const wanted = await findWanted(placed);
+    const staged = placed.length === 0 ? NOTHING : await stageContacts(db, { ...options, rows });
     if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
       isLost = true;
       return;
     }
-    packs.add(contacts, staged);
-    totals.contactRows += given.length;
-    totals.new += staged.new;
+    packs.add(placed, { known: staged.known, wanted });
+    totals.new += placed.length - staged.known.size;
     totals.withdrawn += staged.withdrawn;
-    await store(false);
+    // Batches are stored while the next customers are noted.
+    await storing;
+    storing = store(packs.take(false));
+    storing.catch(() => {});
   }
 
-  async function store(all: boolean): Promise<void> {
-    const batches = packs.take(all);
-    if (batches.length > 0 && !(await storeContactBatches(db, { ...options, batches }))) isLost = true;
+  async function findWanted(placed: readonly PlacedContact[]): Promise<ReadonlySet<ContactHash>> {
+    const { isWanted, recheckAfterDays } = options;
+    if (isWanted === null) return NOBODY;
+    const hashes = placed.filter(({ contact }) => isWanted(contact)).map(({ contact }) => contact.hash);
+    const lookedUp = await findLookedUp(db, { hashes, recheckAfterDays });
+    return new Set(hashes.filter((hash) => !lookedUp.has(hash)));
   }
 
-  function stageGathered(): void {
-    const [contacts, bad] = [gathered, rejected];
+  async function store(batches: readonly ContactsToStore[]): Promise<void> {
+    if (batches.length === 0) return;
+    if (!(await storeContactBatches(db, { ...options, batches }))) isLost = true;
+  }
+
+  async function stageGathered(): Promise<void> {
+    const [contacts, bad] = [unite(gathered), rejected];
+    totals.contactRows += gathered.length;
     gathered = [];
     rejected = [];
-    last = last.then(() => stage(contacts, bad));
+    const batchIds = await reserveBatches(db, placer.toBegin(contacts.length));
+    // Written now, so that the database does not wait for it.
+    const rows = toContactRows(placer.place(contacts, batchIds));
+    last = last.then(() => stage(rows, bad));
     // Reported by the await of this or a later call; without this a failure in between would end the process.
     last.catch(() => {});
     waiting.push(last);
@@ -96,21 +113,23 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
         passedOver[reason] += batch.passedOver[reason];
       totals.contactRows += batch.passedOver.no_address + batch.passedOver.no_consent;
       if (gathered.length + rejected.length < STATEMENT_CONTACTS) return !isLost;
-      stageGathered();
+      await stageGathered();
       if (waiting.length > MAX_WAITING) await waiting.shift();
       return !isLost;
     },
     async finish() {
-      stageGathered();
+      await stageGathered();
       await last;
-      if (!isLost) await store(true);
+      await storing;
+      if (!isLost) await store(packs.take(true));
       if (isLost) return null;
       return { ...totals, passedOver, toSubmit: packs.submitted(), lookups: packs.lookedUp() };
     },
   };
 }
 
-const NOTHING = { verdicts: '', batchIds: [], new: 0, withdrawn: 0 };
+const NOTHING = { known: new Map(), withdrawn: 0 };
+const NOBODY: ReadonlySet<ContactHash> = new Set();
 
 /** Each customer once, because a statement does not see what it inserts itself: whoever has unsubscribed in one row has. */
 function unite(contacts: readonly StatedContact[]): readonly StatedContact[] {

@@ -35,7 +35,7 @@ async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRo
   const { rows } = await sql<{ rejected: string; stored: string }>`
     select
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected,
-      (select coalesce(sum(cardinality(contact_hashes)), 0) from intake.contacts
+      (select coalesce(sum(contacts), 0) from intake.contacts
        where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`.execute(trx);
   return { contactRows, rejectedRows: Number(rows[0]?.rejected), stored: Number(rows[0]?.stored) };
 }

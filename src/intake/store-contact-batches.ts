@@ -1,17 +1,27 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { toArrayParameter } from '../db/to-array-parameter.ts';
+import { toUuidArrayParameter } from '../db/to-uuid-array-parameter.ts';
 import type { ContactHash } from '../model/contact.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 
 /** A batch that is to wait, with its plain addresses. */
 export type ContactsToStore = {
   readonly purpose: 'submit' | 'lookup';
-  /** As its customers were told in `stageContacts`; null: it gets one. */
+  /** As its customers were told when they were staged; null: it gets one. */
   readonly batchId: string | null;
   readonly addresses: readonly string[];
   readonly hashes: readonly ContactHash[];
 };
+
+/** @returns numbers of batches that are to be stored, counting up. */
+export async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
+  if (count === 0) return [];
+  const { rows } = await sql<{ batch_id: string }>`
+    select nextval('intake.contacts_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
+    db,
+  );
+  return rows.map(({ batch_id }) => batch_id);
+}
 
 /** Stores batches until they are sent. @returns false when another reader has taken the file over: nothing was stored. */
 export async function storeContactBatches(
@@ -25,7 +35,7 @@ export async function storeContactBatches(
   const { job, brandId, batches } = options;
   const rows = batches.map(
     ({ purpose, batchId, addresses, hashes }) =>
-      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toArrayParameter(hashes)}::uuid[])`,
+      sql`(${purpose}::text, ${batchId}::bigint, ${JSON.stringify(addresses)}::text, ${toUuidArrayParameter(hashes)}::uuid[])`,
   );
   const { rows: answer } = await sql<{ fenced: string }>`
     with fence as materialized (${fenceOf(options)}),

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FileHeld } from '../model/file-held.ts';
 import { cutPieces } from './cut-pieces.ts';
 import { findHeader, type HeaderPlace } from './find-header.ts';
@@ -32,7 +33,11 @@ export async function* readRecords(
     const reader = new RecordReader({ delimiter, quote, maxRecordBytes, line });
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
     yield { records: await reader.read(rest), delimiter, rawOf };
-    for await (const piece of pieces) yield { records: await reader.read(piece), delimiter, rawOf };
+    for await (const piece of pieces) {
+      yield { records: await reader.read(piece), delimiter, rawOf };
+      // A file that is read faster than it is parsed would never let an answer of the database in.
+      await nextTurn();
+    }
     yield { records: await reader.finish(), delimiter, rawOf };
   } finally {
     await pieces.return(undefined); // Releases the source, also when nobody reads on.

@@ -13,7 +13,7 @@ export type CustomerGroup = {
 /** How many customers of each brand stand how; those of a file that does not count yet are left out. */
 export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
-    select c.brand_id as "brandId", c.state, count(*) as customers, min(c.first_seen_at) as oldest
-    from ledger.customers c group by 1, 2 order by 1, 2`.execute(db);
+    select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
+    from ledger.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
 }

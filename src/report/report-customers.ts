@@ -94,8 +94,8 @@ async function readStanding(db: Database, { runId, brandId }: { runId: string; b
         when c.is_waiting then 'waiting'
         when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
         else c.state
-      end as standing, count(*) as customers
-      from ledger.customers c
+      end as standing, sum(c.customers) as customers
+      from ledger.customer_counts c
       where c.brand_id = ${brandId} group by 1
     )
     select coalesce(sum(customers), 0) as customers,
@@ -110,9 +110,9 @@ async function readStanding(db: Database, { runId, brandId }: { runId: string; b
 
 async function readStored(db: Database, brandId: string) {
   const { rows } = await sql<Record<'contacts' | 'calls' | 'lookups', string>>`
-    select coalesce(sum(cardinality(c.contact_hashes)) filter (where c.purpose = 'submit'), 0) as contacts,
+    select coalesce(sum(c.contacts) filter (where c.purpose = 'submit'), 0) as contacts,
       count(*) filter (where c.purpose = 'submit') as calls,
-      coalesce(sum(cardinality(c.contact_hashes)) filter (where c.purpose = 'lookup'), 0) as lookups
+      coalesce(sum(c.contacts) filter (where c.purpose = 'lookup'), 0) as lookups
     from intake.contacts c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
     where c.brand_id = ${brandId}`.execute(db);
   return toNumbers(rows[0]);

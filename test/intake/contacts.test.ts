@@ -286,6 +286,13 @@ describe.each(ENGINES)('customers on %s', (engine) => {
   });
 });
 
+/** Somebody waits for a lock. */
+async function somebodyWaits(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length === 1;
+}
+
 test('a customer whom another reader notes at the same moment is noted once', async () => {
   const { db } = await setup();
   const store = await openStore(db);
@@ -293,13 +300,26 @@ test('a customer whom another reader notes at the same moment is noted once', as
   await db.transaction().execute(async (trx) => {
     await stage({ ...store, db: trx }, ['a@x.example']);
     second = stage(store, ['a@x.example', 'b@x.example']);
-    await waitFor(async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return rows.length === 1;
-    });
+    await waitFor(() => somebodyWaits(db));
   });
   expect((await second)?.staged).toMatchObject({ new: 1, toSubmit: 2 });
+});
+
+test('a customer whose file is given up while another reader notes it is new in that one', async () => {
+  const { db } = await setup();
+  const store = await openStore(db);
+  const first = await stage(store, ['a@x.example', 'b@x.example'], { source: `${store.source}-other` });
+  let second: ReturnType<typeof stage> | undefined;
+  await db.transaction().execute(async (trx) => {
+    // Only who is known already is looked up there: the second reader has found b, and waits before it notes that.
+    await sql`lock table ledger.identify_batches in access exclusive mode`.execute(trx);
+    second = stage(store, ['b@x.example', 'c@x.example']);
+    await waitFor(() => somebodyWaits(db));
+    expect(await first.hold()).toBe(true);
+  });
+  const { staged, seal } = (await second) ?? {};
+  expect(staged).toMatchObject({ new: 2, toSubmit: 2 });
+  expect(await seal?.()).toMatchObject({ kind: 'sealed' });
+  expect(await calls(store)).toEqual([['b@x.example', 'c@x.example']]);
+  expect(await wanderers(store)).toEqual([]);
 });

@@ -60,5 +60,16 @@ it('customers of a database that wrote each of them twice stand where they stood
     { ...plain, name: 'twice', state: 'submitted', submissions: 2 },
     { ...plain, ...unsent, name: 'waits', state: 'staged', is_waiting: true },
   ]);
+
+  const counts = await sql`
+    select brand_id, state, is_waiting, run_id, sum(customers) as customers from ledger.customer_counts group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
+    db,
+  );
+  const counted = await sql`
+    select brand_id, state, is_waiting, run_id, count(*)::numeric as customers from ledger.customers group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
+    db,
+  );
+  expect(counts.rows).toEqual(counted.rows);
+  expect(counts.rows).toHaveLength(6);
   await db.destroy();
 });

@@ -48,10 +48,10 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
   await sql`
     with odd as materialized (
       select b.* from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
-      where b.brand_id = ${brandId} and b.purpose = 'submit' and cardinality(b.contact_hashes) <> ${batchSize}::integer
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.contacts <> ${batchSize}::integer
     ),
     worth_it as (
-      select 1 from odd having count(*) > 1 or max(cardinality(contact_hashes)) > ${batchSize}::integer
+      select 1 from odd having count(*) > 1 or max(contacts) > ${batchSize}::integer
     ),
     taken as (
       delete from intake.contacts b using odd, worth_it where b.batch_id = odd.batch_id
@@ -60,7 +60,7 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
     packs as materialized (
       select array(
         select nextval('intake.contacts_batch_id_seq')
-        from generate_series(0, (select sum(cardinality(contact_hashes)) - 1 from taken), ${batchSize}::integer)) as ids
+        from generate_series(0, (select sum(contacts) - 1 from taken), ${batchSize}::integer)) as ids
     ),
     members as materialized (
       select t.batch_id as old_batch_id, t.job, t.source_file_id, t.created_at, m.address, m.hash, m.place,

@@ -36,7 +36,7 @@ export async function settleBatches(
     )
     insert into ledger.identify_batches
       (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, cardinality(t.contact_hashes), a.http_status,
+    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.contacts, a.http_status,
       a.message, ${call.runId}::bigint, t.created_at
     from taken t join answers a using (batch_id)`.execute(db);
   return answers.map(() => null);
@@ -64,7 +64,7 @@ export async function splitBatch(
     logged as (
       insert into ledger.identify_batches
         (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', cardinality(contact_hashes),
+      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', contacts,
         ${refusal?.httpStatus ?? null}::integer, ${refusal?.message ?? null}, ${call.runId}::bigint, created_at
       from taken where ${refusal !== null}
     ),
@@ -77,7 +77,7 @@ export async function splitBatch(
         (1, ${lists[0]}::text, t.contact_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.contact_hashes[${at + 1}::integer:])
       ) as h(place, list, hashes)
       order by h.place
-      returning batch_id, brand_id, influencer_list, contact_hashes
+      returning batch_id, brand_id, influencer_list, contact_hashes, contacts
     ),
     -- An array, which makes each customer a look-up in the index: a join the planner would rather make by reading the whole table.
     moved as (
@@ -86,7 +86,7 @@ export async function splitBatch(
       where c.contact_hash = any (array(select unnest(contact_hashes) from taken)) and c.batch_id = ${batch.batchId}::bigint
     )
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
-      cardinality(contact_hashes) as contacts
+      contacts
     from halves order by batch_id`.execute(db);
   return rows;
 }

@@ -10,7 +10,7 @@ export type WaitingBatch = {
   readonly contacts: number;
 };
 
-/** So many are in memory at once: some hundred kilobytes. */
+/** So many are read at a time, and as many are in memory beside those: some hundred kilobytes each. */
 const PAGE_BATCHES = 16;
 
 /** What waits for a brand, the oldest first. Batches that are made meanwhile are not among them. */
@@ -18,17 +18,25 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
   const { rows: ends } = await sql<{ end: string | null }>`
     select max(batch_id) as end from intake.contacts`.execute(db);
   const end = ends[0]?.end ?? '0';
-  for (let after = '0'; ; ) {
+
+  async function readAfter(batchId: string): Promise<readonly WaitingBatch[]> {
     const { rows } = await sql<WaitingBatch>`
       select b.batch_id as "batchId", b.brand_id as "brandId", b.influencer_list as "influencerList",
-        cardinality(b.contact_hashes) as contacts
+        b.contacts
       from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
-      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${after}::bigint and b.batch_id <= ${end}::bigint
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${batchId}::bigint and b.batch_id <= ${end}::bigint
       order by b.batch_id limit ${PAGE_BATCHES}`.execute(db);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield* rows;
-    after = last.batchId;
+    return rows;
+  }
+
+  let page = await readAfter('0');
+  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+    // Nobody shall wait for the next page while this one is sent.
+    const next = readAfter(last.batchId);
+    // Reported when it is awaited; whoever takes no more does not want to know.
+    next.catch(() => {});
+    yield* page;
+    page = await next;
   }
 }
 
@@ -38,9 +46,9 @@ export async function countWaiting(
   brandId: string,
 ): Promise<{ readonly contacts: number; readonly calls: number; readonly lookups: number }> {
   const { rows } = await sql<{ contacts: string; calls: string; lookups: string }>`
-    select coalesce(sum(cardinality(b.contact_hashes)) filter (where b.purpose = 'submit'), 0) as contacts,
+    select coalesce(sum(b.contacts) filter (where b.purpose = 'submit'), 0) as contacts,
       count(*) filter (where b.purpose = 'submit') as calls,
-      coalesce(sum(cardinality(b.contact_hashes)) filter (where b.purpose = 'lookup'), 0) as lookups
+      coalesce(sum(b.contacts) filter (where b.purpose = 'lookup'), 0) as lookups
     from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
     where b.brand_id = ${brandId}`.execute(db);
   const [row] = rows;
