@@ -54,8 +54,11 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
   }
 }
 
+/** Calls at a time: enough that the sandbox, which answers at once, never waits for the next. */
+const CONCURRENCY = 16;
+
 const CONFIG = `
-api: {url: "\${URL}", key: bench, concurrency: 4, requests_per_second: 0}
+api: {url: "\${URL}", key: bench, concurrency: ${CONCURRENCY}, requests_per_second: 0}
 database: {url: "\${DATABASE_URL}"}
 contacts: {hash_key: 0123456789abcdef0123456789abcdef}
 sources: {shop: {uri: ./exports/, layout: shopify-customers}}
@@ -71,7 +74,7 @@ const MODES = {
     const client = createClient({
       url: apiUrl,
       key: 'bench',
-      connections: 4,
+      connections: CONCURRENCY,
       timeoutMs: 30_000,
       connectTimeoutMs: 5_000,
     });

@@ -19,11 +19,15 @@ export type PostgresServer = {
   stop(): Promise<void>;
 };
 
-/** Durability as in production (fsync and synchronous_commit on), the rest tuned for many short tests. */
+/**
+ * Durability as in production (fsync and synchronous_commit on), the rest tuned for many short tests. A server that has worked for a while
+ * uses its WAL files again; a new one would fill each with zeros first.
+ */
 const SETTINGS = {
   max_connections: '200',
   shared_buffers: '256MB',
   max_wal_size: '4GB',
+  wal_init_zero: 'off',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 };
