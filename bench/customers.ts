@@ -14,44 +14,71 @@ import { migrate } from '../src/db/migrate.ts';
 import { runJob } from '../src/pipeline/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
-import { DEPLOYED, type Measurement, measureApart, measureHere, parseAlone } from './measure.ts';
+import {
+  DEPLOYED,
+  type Measured,
+  type Measurement,
+  measureApart,
+  measureHere,
+  parseAlone,
+} from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { writeCustomersExport } from './write-customers-export.ts';
+
+/** Each is measured so often, in turn, and its best counts: a machine that is slow for a moment says nothing of either. */
+const ROUNDS = 3;
 
 /** @returns the share of csv-parse alone for a new file, and peak memory in MB. */
 export async function measureCustomers(rows: number): Promise<readonly Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
-  const server = await startPostgresServer();
-  const sandbox = await startSandbox(['--key', 'bench']);
+  const file = join(folder, 'exports', 'customers.csv');
   try {
     mkdirSync(join(folder, 'exports'));
-    await writeCustomersExport(join(folder, 'exports', 'customers.csv'), rows);
+    await writeCustomersExport(file, rows);
     writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-    const db = await connect({ url: server.url, embeddedFolder: '' });
-    await migrate(db);
-    await db.destroy();
-    const alone = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
-    const run = measureApart(import.meta.url, ['identify', folder, server.url, sandbox.url], DEPLOYED);
-    const again = measureApart(import.meta.url, ['csvParse', join(folder, 'exports', 'customers.csv')]);
-    const csvSeconds = Math.min(alone.seconds, again.seconds);
+    const alone: Measured[] = [];
+    const runs: Measured[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      alone.push(measureApart(import.meta.url, ['csvParse', file]));
+      runs.push(await measureRun(folder));
+    }
+    const csv = quickest(alone);
+    const run = quickest(runs);
     const count = rows.toLocaleString('en');
     return [
       {
         name: `${count} customers from file to accepted batch`,
-        value: csvSeconds / run.seconds,
-        detail: `${Math.round(rows / run.seconds).toLocaleString('en')} e-mails/s: ${run.seconds.toFixed(1)} s against ${csvSeconds.toFixed(1)} s; ${run.cpuSeconds.toFixed(1)} s of CPU in this process`,
+        value: csv.seconds / run.seconds,
+        detail: `${Math.round(rows / run.seconds).toLocaleString('en')} e-mails/s: ${run.seconds.toFixed(1)} s against ${csv.seconds.toFixed(1)} s, the best of ${ROUNDS}; ${run.cpuSeconds.toFixed(1)} s of CPU in this process`,
       },
       {
         name: `peak memory of ${count} customers, MB`,
-        value: run.rssMb,
-        detail: `csv-parse alone ${alone.rssMb} MB`,
+        value: Math.max(...runs.map(({ rssMb }) => rssMb)),
+        detail: `csv-parse alone ${csv.rssMb} MB`,
       },
     ];
   } finally {
-    sandbox.stop();
-    await server.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** A run that reads the file for the first time, against a server and a sandbox of its own. */
+async function measureRun(folder: string): Promise<Measured> {
+  const server = await startPostgresServer();
+  const sandbox = await startSandbox(['--key', 'bench']);
+  try {
+    const db = await connect({ url: server.url, embeddedFolder: '' });
+    await migrate(db);
+    await db.destroy();
+    return measureApart(import.meta.url, ['identify', folder, server.url, sandbox.url], DEPLOYED);
+  } finally {
+    sandbox.stop();
+    await server.stop();
+  }
+}
+
+function quickest(measured: readonly Measured[]): Measured {
+  return measured.reduce((best, one) => (one.seconds < best.seconds ? one : best));
 }
 
 /** Calls at a time: enough that the sandbox, which answers at once, never waits for the next. */
