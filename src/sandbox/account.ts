@@ -2,7 +2,6 @@ import type { AccountData, DealData } from './account-data.ts';
 import { addExact, type ExactSum, exactText } from './exact.ts';
 import { idFrom } from './random-id.ts';
 import { type Credits, createCredits } from './state/credits.ts';
-import { type Customers, createCustomers } from './state/customers.ts';
 import type { Keeper } from './state/keeper.ts';
 import { createShelf, type Shelf } from './state/shelf.ts';
 
@@ -51,6 +50,17 @@ export type Task = {
   readonly created_at: string;
 };
 
+/** Contacts that were sent to be identified in one call. */
+export type Enquiry = {
+  readonly brandId: number;
+  readonly sourceType: string | null;
+  /** As they came. */
+  readonly emails: readonly string[];
+  readonly queuedAt: number;
+  /** Instant in milliseconds from which the result is there. */
+  readonly dueAt: number;
+};
+
 /** What became of a discount code or link: made in the connected shop, or only noted on the deal page. */
 export type StoreEntry = {
   readonly kind: 'discount_code' | 'custom_link';
@@ -84,7 +94,8 @@ export type Account = {
   readonly reports: Shelf<string>;
   /** By user id: the outreach campaign it was added to. */
   readonly submitted: Shelf<string>;
-  readonly customers: Customers;
+  /** Calls that sent contacts, by their number: one record a call, for there may be millions of contacts. */
+  readonly enquiries: Shelf<Enquiry>;
   readonly store: Shelf<StoreEntry>;
   readonly webhooks: Shelf<Webhook>;
 };
@@ -111,7 +122,7 @@ export function createAccount(data: AccountData, seed: string, keeper: Keeper | 
     seen: createShelf(keeper, 'seen'),
     reports: createShelf(keeper, 'report'),
     submitted: createShelf(keeper, 'submitted'),
-    customers: createCustomers(keeper),
+    enquiries: createShelf(keeper, 'enquiry'),
     store: createShelf(keeper, 'store'),
     webhooks: createShelf(keeper, 'webhook'),
   };

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Desk } from './build-server.ts';
 import { chooseTenant, chooseTenants } from './choose-tenant.ts';
 import { readDealId } from './find-collaboration.ts';
+import { type Customer, listCustomers } from './list-customers.ts';
 import type { Tenant } from './open-tenant.ts';
 import { describeIdentified } from './operations/identify.ts';
 import { refuse, type World } from './operations/operation.ts';
-import type { Customer } from './state/customers.ts';
 
 export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 /** Lists that each account has, by the last part of their path. */
 const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {
-  customers: (world) => [...world.account.customers.all()].map((one) => describeCustomer(world, one)),
+  customers: (world) => [...listCustomers(world.account)].map((one) => describeCustomer(world, one)),
   store: ({ account }) => account.store.items.values(),
   outreach: ({ account }) =>
     [...account.submitted.items].map(([user_id, outreach_id]) => ({ user_id, outreach_id })),

@@ -120,7 +120,7 @@ function isRefusal(status: number): boolean {
 
 /** What a refused request must leave as it is. */
 function snapshot(): unknown {
-  const { deals, webhooks, customers, submitted, seen, credits } = seat.world.account;
+  const { deals, webhooks, enquiries, submitted, seen, credits } = seat.world.account;
   return [
     [...deals.values()].map(({ id, isActive, funnelStep, notes, tasks }) => [
       id,
@@ -129,7 +129,7 @@ function snapshot(): unknown {
       notes.length,
       tasks.length,
     ]),
-    [webhooks.items.size, [...customers.all()].length, submitted.items.size, seen.items.size],
+    [webhooks.items.size, enquiries.items.size, submitted.items.size, seen.items.size],
     [credits.search(), credits.reports()],
   ];
 }

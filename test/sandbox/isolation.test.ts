@@ -53,7 +53,7 @@ async function play(steps: readonly Step[], isLet: (who: number) => boolean): Pr
 }
 
 async function allOf({ world: { account, events, truth } }: Seat): Promise<unknown> {
-  const { deals, collaborations, webhooks, customers, submitted, seen, reports, orders, store, credits } =
+  const { deals, collaborations, webhooks, enquiries, submitted, seen, reports, orders, store, credits } =
     account;
   const lines = await Promise.all([truth.referrals, truth.clicks].map((log) => log.read().toArray()));
   return JSON.parse(
@@ -64,8 +64,7 @@ async function allOf({ world: { account, events, truth } }: Seat): Promise<unkno
         deal: deal.id,
         sales: [...sales].map(([currency, { units, scale }]) => [currency, String(units), scale]),
       })),
-      shelves: [webhooks, submitted, seen, reports, orders, store].map(({ items }) => [...items]),
-      customers: [...customers.all()],
+      shelves: [webhooks, enquiries, submitted, seen, reports, orders, store].map(({ items }) => [...items]),
       credits: [credits.search(), credits.reports()],
       // In a log of all accounts the place of a line depends on the others; its words must not.
       truth: lines.map((chunks) =>

@@ -9,9 +9,10 @@ export const identify: Handlers = {
     const { influencer_list: emails, source_type: sourceType = null } = body;
     const queuedAt = Date.now();
     const dueAt = queuedAt + identifyDelayMs;
-    const queued = account.customers.queue(emails, { brandId, sourceType, queuedAt, dueAt });
+    const { enquiries } = account;
+    enquiries.set(String(enquiries.items.size), { brandId, sourceType, emails, queuedAt, dueAt });
     return answer({
-      message: `${emails.length} contacts were received and ${queued} new ones queued.`,
+      message: `${emails.length} contacts were received and queued.`,
       success: true,
     });
   },

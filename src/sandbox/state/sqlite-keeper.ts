@@ -4,7 +4,7 @@ import type { TruthLog } from '../truth-log.ts';
 import type { Keeper } from './keeper.ts';
 
 /** Of the tables below. A file of another layout is refused, never changed. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 const TABLES = `
   CREATE TABLE records (
