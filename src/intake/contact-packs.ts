@@ -10,7 +10,7 @@ const LOOKUPS_A_PACK = 100;
 export type ContactPacks = {
   /** Takes customers who were placed, in their order, with what is to be done with each. */
   add(placed: readonly PlacedContact[], verdicts: Verdicts): void;
-  /** Those that are full; with `all`, the begun ones too. */
+  /** Those behind which another has begun; with `all`, the begun ones too. */
   take(all: boolean): readonly ContactsToStore[];
   /** Customers to submit so far. */
   submitted(): number;
@@ -26,18 +26,13 @@ export type Verdicts = {
 };
 
 export type ContactPacksOptions = {
-  readonly batchSize: number;
   /** Customers to look up at most. */
   readonly lookupBudget: number;
   /** Whom the run looks up anyway, because another file named them. */
   readonly lookedUpAlready: ReadonlySet<ContactHash>;
 };
 
-export function createContactPacks({
-  batchSize,
-  lookupBudget,
-  lookedUpAlready,
-}: ContactPacksOptions): ContactPacks {
+export function createContactPacks({ lookupBudget, lookedUpAlready }: ContactPacksOptions): ContactPacks {
   let full: ContactsToStore[] = [];
   let submit: Pack | null = null;
   let lookup = newPack('lookup', null);
@@ -74,7 +69,6 @@ export function createContactPacks({
     add(placed, { known, wanted }) {
       for (const { contact, batchId } of placed) {
         const pack = packOf(batchId);
-        pack.given += 1;
         const verdict = known.get(contact.hash) ?? (contact.isUnsubscribed ? 'unsubscribed' : 'submit');
         if (verdict === 'submit') {
           put(pack, contact);
@@ -84,11 +78,9 @@ export function createContactPacks({
       }
     },
     take(all) {
-      if (submit !== null && (all || submit.given >= batchSize)) {
-        close(submit);
-        submit = null;
-      }
       if (all) {
+        if (submit !== null) close(submit);
+        submit = null;
         close(lookup);
         lookup = newPack('lookup', null);
       }
@@ -101,10 +93,10 @@ export function createContactPacks({
   };
 }
 
-type Pack = ContactsToStore & { readonly addresses: string[]; readonly hashes: ContactHash[]; given: number };
+type Pack = ContactsToStore & { readonly addresses: string[]; readonly hashes: ContactHash[] };
 
 function newPack(purpose: Pack['purpose'], batchId: string | null): Pack {
-  return { purpose, batchId, addresses: [], hashes: [], given: 0 };
+  return { purpose, batchId, addresses: [], hashes: [] };
 }
 
 function put(pack: Pack, { address, hash }: StatedContact): void {
