@@ -3749,6 +3749,8 @@ CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
 
 CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
+CREATE INDEX contacts_unsubscribed ON ledger.contacts USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
+
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 
 CREATE INDEX entries_backfill ON ledger.entries USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);

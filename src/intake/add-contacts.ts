@@ -7,6 +7,8 @@ import type { ContactRows, PlacedContact } from './placed-contact.ts';
 export type AddContactsOptions = FileRead & {
   readonly brandId: string;
   readonly rows: ContactRows;
+  /** Nobody is likely to be there: none is looked up, unless one is there after all. */
+  readonly areLikelyNew: boolean;
 };
 
 /**
@@ -21,19 +23,25 @@ export async function addContacts(
   try {
     return await add(db, options);
   } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    if (options.areLikelyNew) return addContacts(db, { ...options, areLikelyNew: false });
     // A reader whose lease was over, and who lives on, has added one of them meanwhile. Now it is seen.
-    if (isUniqueViolation(error)) return add(db, options);
-    throw error;
+    return add(db, options);
   }
 }
 
 /**
  * Looking each customer up before inserting costs less than `on conflict`, which does so too, and does not log it. `limit 1` keeps each
- * look-up a look-up in a unique index, as in stage-orders.ts. In the order of their keys, neighbours find their page of the index at hand.
+ * look-up a look-up in a unique index, as in stage-orders.ts.
  */
+const UNKNOWN = sql`
+  left join lateral (select c.contact_hash from ledger.contacts c where c.contact_hash = g.hash limit 1) c on true
+  where c.contact_hash is null`;
+
+/** In the order of their keys, neighbours find their page of the index at hand. */
 async function add(
   db: Database,
-  { brandId, rows: { placed, from }, ...read }: AddContactsOptions,
+  { brandId, rows: { placed, from }, areLikelyNew, ...read }: AddContactsOptions,
 ): Promise<readonly PlacedContact[] | null> {
   const { rows: answer } = await sql<{ fenced: string; added: string; hashes: string | null }>`
     with fence as materialized (${fenceOf(read)}),
@@ -47,8 +55,7 @@ async function add(
         select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code
         from ${from} order by hash
       ) g
-      left join lateral (select c.contact_hash from ledger.contacts c where c.contact_hash = g.hash limit 1) c on true
-      where c.contact_hash is null
+      ${areLikelyNew ? sql`` : UNKNOWN}
       returning contact_hash
     )
     select (select count(*) from fence) as fenced, count(*) as added,

@@ -53,6 +53,7 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
   const packs = createContactPacks(options);
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed: 0 };
   const totals = { contactRows: 0, new: 0, withdrawn: 0 };
+  let known = 0;
   const waiting: Promise<void>[] = [];
   let last: Promise<void> = Promise.resolve();
   let storing: Promise<void> = Promise.resolve();
@@ -64,12 +65,15 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
     if (isLost) return;
     const { placed } = rows;
     const wanted = await findWanted(placed);
-    const staged = placed.length === 0 ? NOTHING : await stageContacts(db, { ...options, rows });
+    const areLikelyNew = totals.new > 0 && known === 0;
+    const staged =
+      placed.length === 0 ? NOTHING : await stageContacts(db, { ...options, rows, areLikelyNew });
     if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {
       isLost = true;
       return;
     }
     packs.add(placed, { known: staged.known, wanted });
+    known += staged.known.size;
     totals.new += placed.length - staged.known.size;
     totals.withdrawn += staged.withdrawn;
     // Batches are stored while the next customers are noted.
@@ -133,12 +137,13 @@ const NOBODY: ReadonlySet<ContactHash> = new Set();
 
 /** Each customer once, because a statement does not see what it inserts itself: whoever has unsubscribed in one row has. */
 function unite(contacts: readonly StatedContact[]): readonly StatedContact[] {
-  const byHash = new Map<string, StatedContact>();
+  if (new Set(contacts.map(({ hash }) => hash)).size === contacts.length) return contacts;
+  const byHash = new Map<ContactHash, StatedContact>();
   for (const contact of contacts) {
     const known = byHash.get(contact.hash);
     byHash.set(contact.hash, known === undefined ? contact : merge(known, contact));
   }
-  return byHash.size === contacts.length ? contacts : [...byHash.values()];
+  return [...byHash.values()];
 }
 
 function merge(one: StatedContact, other: StatedContact): StatedContact {

@@ -10,6 +10,8 @@ export type StageContactsOptions = FileRead & {
   readonly rows: ContactRows;
   /** A customer who was submitted or refused so many days ago is again; null: never. */
   readonly recheckAfterDays: number | null;
+  /** Nobody is likely to be known. */
+  readonly areLikelyNew: boolean;
 };
 
 export type StagedContacts = {
@@ -48,7 +50,10 @@ export async function stageContacts(
       else known.set(one.contact.hash, verdict);
     }
     // The reader of another file has died since, and what it brought went with it: new after all.
-    left = gone.length === 0 ? gone : await addContacts(db, { ...options, rows: toContactRows(gone) });
+    left =
+      gone.length === 0
+        ? gone
+        : await addContacts(db, { ...options, rows: toContactRows(gone), areLikelyNew: false });
   }
   return left === null ? null : { known, withdrawn };
 }

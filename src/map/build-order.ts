@@ -3,7 +3,7 @@ import type { Layout, LayoutField, SummedField } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../model/order.ts';
 import { fromUnits } from './add-money.ts';
-import { cleanText, foldWord } from './clean-text.ts';
+import { cleanText, foldWord, isBlank } from './clean-text.ts';
 import { type Fault, missingValue } from './fault.ts';
 import { linkFinder } from './find-links.ts';
 import type { OpenOrder } from './open-order.ts';
@@ -89,8 +89,7 @@ export class OrderBuilder {
   #isContinuation({ values, sums }: OpenOrder): boolean {
     if (!this.#layout.grouping.lineItems || sums !== null || this.#plan.sums.length > 0) return false;
     for (const slot of this.#plan.marks) {
-      const value = values[slot] ?? '';
-      if (value !== '' && cleanText(value) !== '') return false;
+      if (!isBlank(values[slot] ?? '')) return false;
     }
     return true;
   }
@@ -129,8 +128,7 @@ export class OrderBuilder {
   /** The place of a field's value: the first of its columns that is not blank; -1 when all are. */
   #place(open: OpenOrder, field: LayoutField): number {
     for (const slot of this.#plan.fields[field]) {
-      const value = open.values[slot] ?? '';
-      if (value !== '' && (value.charCodeAt(0) > 32 || cleanText(value) !== '')) return slot;
+      if (!isBlank(open.values[slot] ?? '')) return slot;
     }
     return -1;
   }

@@ -15,6 +15,14 @@ export function cleanText(text: string): string {
   return text.normalize('NFC').replace(CONTROL, ' ').trim().replace(GUARDED, '');
 }
 
+/** Whether cleaning leaves nothing of a text. */
+export function isBlank(text: string): boolean {
+  if (text === '') return true;
+  const first = text.charCodeAt(0);
+  const isVisible = first > 32 && first < 127;
+  return !isVisible && cleanText(text) === '';
+}
+
 /** A word to compare by: cleaned, lower case, blanks to underscores. `Partially Refunded` becomes `partially_refunded`. */
 export function foldWord(text: string): string {
   return cleanText(text).toLowerCase().replace(/\s+/g, '_');

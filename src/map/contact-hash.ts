@@ -25,7 +25,7 @@ export function contactHasher(key: string, brandId: string): (foldedAddress: str
   return (address) => {
     if (begin + 3 * address.length > inner.length) return hmac(key, prefix + address);
     const end = begin + inner.write(address, begin);
-    outer.write(hash('sha256', inner.subarray(0, end), 'hex'), BLOCK, 'hex');
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'binary');
     return hash('sha256', outer, 'hex').slice(0, HEX_DIGITS);
   };
 }

@@ -2,7 +2,7 @@ import type { SourceSettings } from '../model/config.ts';
 import type { ConsentRule, ContactBatch, ContactHash, PassedOver, StatedContact } from '../model/contact.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
-import { cleanText } from './clean-text.ts';
+import { isBlank } from './clean-text.ts';
 import { type Fault, reject } from './fault.ts';
 import { layoutFor } from './layout-for.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
@@ -100,7 +100,7 @@ function passesAny(cells: readonly string[], tests: readonly ColumnTest[]): bool
 }
 
 function firstFilled(cells: readonly string[], columns: readonly Column[]): Column | null {
-  for (const column of columns) if (cleanText(cells[column.index] ?? '') !== '') return column;
+  for (const column of columns) if (!isBlank(cells[column.index] ?? '')) return column;
   return null;
 }
 
@@ -121,12 +121,12 @@ function amountIn(
   return typeof amount === 'string' ? amount : null;
 }
 
-/** More orders than this are no count. */
-const MAX_COUNT_DIGITS = 8;
+/** A spreadsheet may have put an apostrophe before it. More digits are no count of orders. */
+const COUNT = /^\s*'?(\d{1,8})\s*$/;
 
 function countIn(cells: readonly string[], columns: readonly Column[]): number | null {
-  const text = filledValue(cells, columns).trim().replace(/^'/, '');
-  return /^\d+$/.test(text) && text.length <= MAX_COUNT_DIGITS ? Number(text) : null;
+  const [, digits] = COUNT.exec(filledValue(cells, columns)) ?? [];
+  return digits === undefined ? null : Number(digits);
 }
 
 function rejectCell(record: CsvRecord, fault: Fault, column: Column | null): RejectedRow {

@@ -1,7 +1,7 @@
 import type { MoneyFormat } from '../model/layout.ts';
 import type { CsvRecord, RejectedRow } from '../model/record.ts';
 import { toUnits } from './add-money.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText, isBlank } from './clean-text.ts';
 import { type Fault, missingValue, reject } from './fault.ts';
 import { addRow, type OpenOrder } from './open-order.ts';
 import { parseId } from './parse-id.ts';
@@ -124,9 +124,9 @@ export class OrderWindow {
   #mergeValue(order: OpenOrder, at: number, cell: string): void {
     const slot = this.#plan.slots[at];
     const value = order.values[at] ?? '';
-    const isEqual = cleanText(cell) === '' || cleanText(cell) === cleanText(value);
+    const isEqual = isBlank(cell) || cleanText(cell) === cleanText(value);
     if (slot === undefined || isEqual) return;
-    if (cleanText(value) === '') order.values[at] = cell;
+    if (isBlank(value)) order.values[at] = cell;
     else if (slot.merge === 'same')
       order.fault ??= { fault: CONFLICTING_ROWS, column: slot.name, value: cell };
     else if (slot.merge === 'all') this.#addMore(order, at, cell);
@@ -143,7 +143,7 @@ export class OrderWindow {
     const addsNothing = this.#plan.addsNothing.some(({ index, test }) => test(cells[index] ?? ''));
     for (const column of this.#plan.sums) {
       const cell = addsNothing ? '0' : (cells[column.index] ?? '');
-      if (cell !== '' && cleanText(cell) !== '') this.#addSum(order, column, cell);
+      if (!isBlank(cell)) this.#addSum(order, column, cell);
     }
   }
 

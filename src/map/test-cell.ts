@@ -1,10 +1,10 @@
 import type { CellTest } from '../model/layout.ts';
-import { cleanText, foldWord } from './clean-text.ts';
+import { cleanText, foldWord, isBlank } from './clean-text.ts';
 import { remember } from './remember.ts';
 
 /** Makes the test of one cell that a layout declares. */
 export function cellTest({ equals, notBlank, matches }: CellTest): (cell: string) => boolean {
-  if (notBlank) return (cell) => cell !== '' && cleanText(cell) !== '';
+  if (notBlank) return (cell) => !isBlank(cell);
   if (matches !== null) {
     const pattern = new RegExp(matches, 'iu');
     return remember((cell) => pattern.test(cleanText(cell)));

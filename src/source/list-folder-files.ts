@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, matchesGlob } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { EXIT } from '../model/exit-code.ts';
@@ -55,23 +55,35 @@ async function* walk(
 }
 
 async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  try {
-    for await (const bytes of createReadStream(path, {
-      highWaterMark: READ_BYTES,
-      ...(signal ? { signal } : {}),
-    })) {
-      hash.update(bytes as Buffer);
-      sizeBytes += (bytes as Buffer).length;
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
-    refuse(error, path);
-  }
-  const file = { uri: pathToFileURL(path).href, version: `sha256:${hash.digest('hex')}`, sizeBytes };
+  const content = await digestContent(path, signal).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    return refuse(error, path);
+  });
+  if (content === null) return;
+  const file = { uri: pathToFileURL(path).href, ...content };
   const modifiedAt = (await statOrNull(path))?.mtime;
   yield modifiedAt === undefined ? file : { ...file, modifiedAt };
+}
+
+/** Into the same memory again and again: a stream's, new for each piece, costs as much as the digest. */
+async function digestContent(
+  path: string,
+  signal?: AbortSignal,
+): Promise<Pick<SourceFile, 'version' | 'sizeBytes'>> {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(READ_BYTES);
+  const file = await open(path);
+  try {
+    for (let sizeBytes = 0; ; ) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(piece);
+      if (bytesRead === 0) return { version: `sha256:${hash.digest('hex')}`, sizeBytes };
+      hash.update(piece.subarray(0, bytesRead));
+      sizeBytes += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** The deepest folder before the first wildcard. */

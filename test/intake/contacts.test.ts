@@ -35,6 +35,10 @@ function contact({ brandId }: Store, given: Given): StatedContact {
   };
 }
 
+/** So many customers go into a statement at least. */
+const STATEMENT = 10_000;
+const NOTHING = { passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 }, rejected: [], rowsRead: 0 };
+
 type StageOptions = {
   readonly uri?: string;
   readonly content?: string;
@@ -74,12 +78,10 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
   const rowsRead = contacts.length + rejected.length;
   const unsubscribed = contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
-  await stager.add({
-    contacts,
-    passedOver: { no_address: 0, no_consent: 0, unsubscribed },
-    rejected,
-    rowsRead,
-  });
+  const passedOver = { no_address: 0, no_consent: 0, unsubscribed };
+  await stager.add({ contacts: contacts.slice(0, STATEMENT), passedOver, rejected, rowsRead });
+  for (let at = STATEMENT; at < contacts.length; at += STATEMENT)
+    await stager.add({ ...NOTHING, contacts: contacts.slice(at, at + STATEMENT) });
   const staged = await stager.finish();
   return {
     staged,
@@ -151,6 +153,23 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     await read(store, ['a@x.example', 'f@x.example']);
     expect(await calls(store)).toEqual([['f@x.example']]);
     expect(await states(store)).toEqual({ submitted: 5, staged: 1 });
+  });
+
+  it('are found where thousands before them were new', async () => {
+    const store = await openStore(database());
+    const some = Array.from({ length: STATEMENT }, (_, number) => `${number}@x.example`);
+    await read(store, ['known@x.example']);
+    const { staged, sealed } = await read(
+      store,
+      [...some, '7@x.example', 'a@x.example', 'known@x.example', ...some.map((address) => `b${address}`)],
+      { batchSize: STATEMENT },
+    );
+    expect(staged).toMatchObject({ new: 2 * STATEMENT + 1, toSubmit: 2 * STATEMENT + 1 });
+    expect(sealed).toMatchObject({ kind: 'sealed' });
+    const sent = (await calls(store, STATEMENT)).flat();
+    expect(sent).toHaveLength(2 * STATEMENT + 2);
+    expect(new Set(sent).size).toBe(sent.length);
+    expect(await wanderers(store)).toEqual([]);
   });
 
   it('are cut anew when the size of a batch changes', async () => {

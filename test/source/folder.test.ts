@@ -102,6 +102,13 @@ describe('listing a folder', () => {
     expect(first).toMatchObject({ uri: pathToFileURL(path).href, version: `sha256:${digest}`, sizeBytes: 3 });
   });
 
+  it('knows a file that is longer than what is read at a time', async () => {
+    const content = Array.from({ length: 200_000 }, (_, number) => number).join();
+    write('a.csv', content);
+    const version = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    expect(await list()).toMatchObject([{ version, sizeBytes: content.length }]);
+  });
+
   it('says when the folder is missing', async () => {
     for (const path of ['nowhere', 'nowhere/*.csv', 'nowhere/**/x*/a.csv']) {
       const error = await knownError(list(join(folder, path)));
