@@ -20,13 +20,14 @@ import {
   type Measurement,
   measureApart,
   measureHere,
+  median,
   parseAlone,
 } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 import { writeCustomersExport } from './write-customers-export.ts';
 
-/** Each is measured so often, in turn, and its best counts: a machine that is slow for a moment says nothing of either. */
-const ROUNDS = 3;
+/** Each is measured so often, in turn: a machine that is slow for a while is so for both of a pair, and the median passes over the odd one. */
+const ROUNDS = 5;
 
 /** @returns the share of csv-parse alone for a new file, and peak memory in MB. */
 export async function measureCustomers(rows: number): Promise<readonly Measurement[]> {
@@ -36,25 +37,25 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
     mkdirSync(join(folder, 'exports'));
     await writeCustomersExport(file, rows);
     writeFileSync(join(folder, 'pipeline.yaml'), CONFIG);
-    const alone: Measured[] = [];
-    const runs: Measured[] = [];
+    const pairs: { readonly alone: Measured; readonly run: Measured }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      alone.push(measureApart(import.meta.url, ['csvParse', file]));
-      runs.push(await measureRun(folder));
+      const alone = measureApart(import.meta.url, ['csvParse', file]);
+      pairs.push({ alone, run: await measureRun(folder) });
     }
-    const csv = quickest(alone);
-    const run = quickest(runs);
+    const shares = pairs.map(({ alone, run }) => alone.seconds / run.seconds);
+    const seconds = median(pairs.map(({ run }) => run.seconds));
+    const range = [Math.min(...shares), Math.max(...shares)].map((share) => share.toFixed(2)).join(' to ');
     const count = rows.toLocaleString('en');
     return [
       {
         name: `${count} customers from file to accepted batch`,
-        value: csv.seconds / run.seconds,
-        detail: `${Math.round(rows / run.seconds).toLocaleString('en')} e-mails/s: ${run.seconds.toFixed(1)} s against ${csv.seconds.toFixed(1)} s, the best of ${ROUNDS}; ${run.cpuSeconds.toFixed(1)} s of CPU in this process`,
+        value: median(shares),
+        detail: `${range} in ${ROUNDS} pairs; ${Math.round(rows / seconds).toLocaleString('en')} e-mails/s: ${seconds.toFixed(1)} s against ${median(pairs.map(({ alone }) => alone.seconds)).toFixed(1)} s`,
       },
       {
         name: `peak memory of ${count} customers, MB`,
-        value: Math.max(...runs.map(({ rssMb }) => rssMb)),
-        detail: `csv-parse alone ${csv.rssMb} MB`,
+        value: Math.max(...pairs.map(({ run }) => run.rssMb)),
+        detail: `csv-parse alone ${Math.max(...pairs.map(({ alone }) => alone.rssMb))} MB`,
       },
     ];
   } finally {
@@ -75,10 +76,6 @@ async function measureRun(folder: string): Promise<Measured> {
     sandbox.stop();
     await server.stop();
   }
-}
-
-function quickest(measured: readonly Measured[]): Measured {
-  return measured.reduce((best, one) => (one.seconds < best.seconds ? one : best));
 }
 
 /** Calls at a time: enough that the sandbox, which answers at once, never waits for the next. */
