@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // On two cores: with two of them a seventh of the time passes in waiting, with four they only wait for each other.
+    // On two cores: two files at a time would leave a seventh of them unused.
     maxWorkers: 3,
   },
 });
