@@ -22,7 +22,7 @@ export function lockFolder(folder: string): () => void {
       rmSync(path, { force: true });
     }
   } finally {
-    rmSync(own);
+    rmSync(own, { force: true });
   }
   return () => rmSync(path, { force: true });
 }
