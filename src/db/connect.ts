@@ -12,7 +12,7 @@ export type Database = Kysely<DB>;
 export type ConnectOptions = {
   /** `postgres://…`, or empty for the embedded database. */
   readonly url: string;
-  /** Where the embedded database lives (absolute path), or `memory`. Not used with a url. */
+  /** Where the embedded database lives (absolute path). Not used with a url. */
   readonly embeddedFolder: string;
   /** Connections at most. Not used by the embedded database, which has one. */
   readonly maxConnections?: number;
@@ -52,9 +52,6 @@ async function connectServer(options: ConnectOptions): Promise<Database> {
 async function connectEmbedded(folder: string): Promise<Database> {
   const { PGlite } = await import('@electric-sql/pglite');
   const parsers = { [INT8]: (text: string) => text, [NUMERIC]: (text: string) => text };
-  if (folder === 'memory') {
-    return new Kysely<DB>({ dialect: new PGliteDialect({ pglite: await PGlite.create({ parsers }) }) });
-  }
   const unlock = takeFolder(folder);
   try {
     const pglite = await PGlite.create({ dataDir: join(folder, 'postgres'), parsers });
@@ -63,7 +60,10 @@ async function connectEmbedded(folder: string): Promise<Database> {
       await close();
       unlock();
     };
-    return new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
+    const db = new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
+    // Kysely closes only what it has begun to use: who asks nothing would not give the folder back.
+    await db.connection().execute(async () => {});
+    return db;
   } catch (cause) {
     unlock();
     throw notOpened(folder, cause);

@@ -7,7 +7,7 @@ import { startSandboxProcess } from '../support/sandbox-process.ts';
 /** Two dozen processes, one after the other; a machine may be busy. */
 const TIMEOUT_MS = 240_000;
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 it('every example of docs/operations.md works as it stands, one after the other, in a shell', {
   timeout: TIMEOUT_MS,

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
-import { connect, type Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { type Question, readQuestions } from '../support/read-questions.ts';
-import { setup } from '../support/setup.ts';
+import { setup, setupEmbedded } from '../support/setup.ts';
 import { tellStory } from './story.ts';
 
 const SOME = expect.any(String);
@@ -107,13 +107,9 @@ describe('the questions of deploy/metabase', () => {
   });
 
   it('each gets the same answer from the embedded database', async () => {
-    const db = await connect({ url: '', embeddedFolder: 'memory' });
-    try {
-      await migrate(db);
-      expect(await answerAll(db, questions)).toEqual(ANSWERS);
-    } finally {
-      await db.destroy();
-    }
+    const db = await setupEmbedded();
+    await migrate(db);
+    expect(await answerAll(db, questions)).toEqual(ANSWERS);
   });
 
   it('are those that the comments of the views and functions name, no more and no fewer', async () => {

@@ -12,7 +12,7 @@ import type { RawRowsRequest } from '../../src/model/raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
 import { setup } from '../support/setup.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 const PIPELINE = `database: {url: "\${DATABASE_URL:-}"}
 sources:

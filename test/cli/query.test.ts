@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { connect } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { readEvents } from '../support/run-cli.ts';
-import { setup } from '../support/setup.ts';
+import { setup, setupEmbedded } from '../support/setup.ts';
 
 const limits = { limit: 10, timeoutMs: 30_000 };
 
@@ -73,18 +72,14 @@ describe('a question', () => {
   });
 
   test('cannot change anything in the embedded database either', async () => {
-    const db = await connect({ url: '', embeddedFolder: 'memory' });
-    try {
-      await migrate(db);
-      await tellStory(db);
-      for (const text of NOT_QUESTIONS)
-        await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({
-          details: { code: 'query_failed' },
-        });
-      expect((await queryViews(db, { text: 'select * from bi.runs', ...limits })).rows).toHaveLength(2);
-    } finally {
-      await db.destroy();
-    }
+    const db = await setupEmbedded();
+    await migrate(db);
+    await tellStory(db);
+    for (const text of NOT_QUESTIONS)
+      await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({
+        details: { code: 'query_failed' },
+      });
+    expect((await queryViews(db, { text: 'select * from bi.runs', ...limits })).rows).toHaveLength(2);
   });
 });
 

@@ -8,6 +8,7 @@ import { createStager } from '../../src/intake/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/seal-file.ts';
 import type { OrderBatch, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
+import { createEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 export const ENGINES = ['a Postgres server', 'the embedded database'] as const;
@@ -15,21 +16,21 @@ export const ENGINES = ['a Postgres server', 'the embedded database'] as const;
 /** One migrated database for a file of tests; each test has a source and a job of its own. */
 export function useDatabase(engine: (typeof ENGINES)[number]): () => Database {
   let db: Database;
-  let drop = async (): Promise<void> => {};
+  let drop: () => Promise<void>;
   beforeAll(async () => {
     if (engine === 'the embedded database') {
-      db = await connect({ url: '', embeddedFolder: 'memory' });
+      ({ db, drop } = await createEmbeddedDatabase());
       await migrate(db);
       return;
     }
     const database = await createTestDatabase(inject('databases'));
     db = await connect({ url: database.url, embeddedFolder: '' });
-    drop = database.drop;
+    drop = async () => {
+      await db.destroy();
+      await database.drop();
+    };
   });
-  afterAll(async () => {
-    await db.destroy();
-    await drop();
-  });
+  afterAll(() => drop());
   return () => db;
 }
 

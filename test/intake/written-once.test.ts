@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { connect, type Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { setupEmbedded } from '../support/setup.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
 
@@ -13,7 +14,7 @@ async function migrateBy(db: Database, isWanted: (file: string) => boolean): Pro
 }
 
 it('customers of a database that wrote each of them twice stand where they stood', async () => {
-  const db = await connect({ url: '', embeddedFolder: 'memory' });
+  const db = await setupEmbedded();
   await migrateBy(db, (file) => file < '0009');
   for (const statement of [
     sql`insert into ops.runs (job, kind, host, pid) values ('customers', 'identify-customers', 'h', 1)`,
@@ -71,5 +72,4 @@ it('customers of a database that wrote each of them twice stand where they stood
   );
   expect(counts.rows).toEqual(counted.rows);
   expect(counts.rows).toHaveLength(6);
-  await db.destroy();
 });

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { connect, type Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { setupEmbedded } from '../support/setup.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
 
@@ -13,7 +14,7 @@ async function migrateBy(db: Database, isWanted: (file: string) => boolean): Pro
 }
 
 it('collaborations that were read before they had a table of their own wait in it to be published', async () => {
-  const db = await connect({ url: '', embeddedFolder: 'memory' });
+  const db = await setupEmbedded();
   await migrateBy(db, (file) => file < '0010');
   const one = { record_id: 'C1', row_hash: 'h1', fields: { code: 'MIA10' }, raw: { collab_id: 'C1' } };
   const two = { ...one, record_id: 'C2', drift: [{ field: 'clicks', kind: 'unreadable' }] };
@@ -34,5 +35,4 @@ it('collaborations that were read before they had a table of their own wait in i
     { ...kept, collab_id: 'C1', drift: null },
     { ...kept, collab_id: 'C2', drift: two.drift },
   ]);
-  await db.destroy();
 });

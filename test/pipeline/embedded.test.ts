@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
 
@@ -31,6 +32,7 @@ describe('the embedded database', () => {
       api: 'lease_seconds: 600\ntimeout_seconds: 300',
       sandbox: ['--latency', '15'],
     });
+    await layEmbeddedDatabase(join(shop.folder, '.data'));
     const orders = 150;
     shop.drop('orders.csv', toCsv(manyRows(orders)));
     const kills = 2;
@@ -65,6 +67,7 @@ describe('the embedded database', () => {
 
   it('is for one process: a second one gets exit 5, and is told what to do', async () => {
     const shop = await openWorkshop({ embedded: true, api: 'lease_seconds: 600\ntimeout_seconds: 300' });
+    await layEmbeddedDatabase(join(shop.folder, '.data'));
     shop.drop('orders.csv', toCsv(manyRows(400)));
     const first = shop.start('run', 'orders', '--json');
     await waitFor(async () => (await shop.truth()).length > 0);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { connect, type Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { OrdersReport } from '../../src/model/orders-report.ts';
 import { explainOrder } from '../../src/report/explain-order.ts';
@@ -10,7 +10,7 @@ import { listRuns } from '../../src/report/list-runs.ts';
 import { readStatus } from '../../src/report/read-status.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { addUp, reportOrders } from '../../src/report/report-orders.ts';
-import { setup } from '../support/setup.ts';
+import { setup, setupEmbedded } from '../support/setup.ts';
 import { FILE, JOB, SOURCE, seedRuns } from './seed.ts';
 
 const sources = [SOURCE];
@@ -210,17 +210,13 @@ describe('the life of an order', () => {
 });
 
 test('every report works on the embedded database too', async () => {
-  const db = await connect({ url: '', embeddedFolder: 'memory' });
-  try {
-    await migrate(db);
-    const { runId } = await seedRuns(db);
-    const { counts, sumsAddUp } = await summarise(db, runId);
-    expect(sumsAddUp).toBe(true);
-    expect(counts.orders).toBe(14);
-    expect(await explainOrder(db, { order: '1005' })).toHaveLength(1);
-    expect((await readStatus(db)).doubts).toHaveLength(2);
-    expect(await listRejected(db, { sources })).toHaveLength(1);
-  } finally {
-    await db.destroy();
-  }
+  const db = await setupEmbedded();
+  await migrate(db);
+  const { runId } = await seedRuns(db);
+  const { counts, sumsAddUp } = await summarise(db, runId);
+  expect(sumsAddUp).toBe(true);
+  expect(counts.orders).toBe(14);
+  expect(await explainOrder(db, { order: '1005' })).toHaveLength(1);
+  expect((await readStatus(db)).doubts).toHaveLength(2);
+  expect(await listRejected(db, { sources })).toHaveLength(1);
 });

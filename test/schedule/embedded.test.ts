@@ -1,14 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/db/connect.ts';
+import { expect, it } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
 import { summariseSlots } from '../../src/report/list-slots.ts';
 import { readGauges } from '../../src/report/read-gauges.ts';
+import { setupEmbedded } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { job, openStation } from './station.ts';
 
 it('slots, those that follow, a dead process and the figures work on the embedded database too', async () => {
-  const db = await connect({ url: '', embeddedFolder: 'memory' });
-  onTestFinished(() => db.destroy());
+  const db = await setupEmbedded();
   await migrate(db);
   const jobs = [job({ catchUp: 'all' }), job({ name: 'report', schedule: null, after: 'orders' })];
   const station = openStation(db, jobs, '2026-05-01T09:30Z');

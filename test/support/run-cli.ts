@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 export type CliOptions = {
   readonly cwd?: string;

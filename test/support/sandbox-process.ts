@@ -21,7 +21,7 @@ export type SandboxProcess = {
   setFaults(rules: readonly Record<string, unknown>[] | null): Promise<void>;
 };
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 /** Starts the sandbox as a process of its own on a free port; it ends with the test. */
 export async function startSandboxProcess(options: readonly string[] = []): Promise<SandboxProcess> {

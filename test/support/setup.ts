@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
+import { createEmbeddedDatabase } from './embedded-database.ts';
 import { createTestDatabase } from './test-database.ts';
 
 export type Stage = {
@@ -21,6 +22,13 @@ export async function setup(): Promise<Stage> {
     await database.drop();
   });
   return { db, databaseUrl: database.url, folder };
+}
+
+/** The embedded database instead, without a schema. */
+export async function setupEmbedded(): Promise<Database> {
+  const { db, drop } = await createEmbeddedDatabase();
+  onTestFinished(drop);
+  return db;
 }
 
 /** A folder for one test that needs no database. */

@@ -10,7 +10,7 @@ import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 it('an order in doubt is settled by the event of the service: sandbox, receiver and ledger end to end', async () => {
   const { db, databaseUrl, folder } = await setup();

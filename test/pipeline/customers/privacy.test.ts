@@ -5,6 +5,7 @@ import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/connect.ts';
+import { layEmbeddedDatabase } from '../../support/embedded-database.ts';
 import { type FakeServiceOptions, startFakeService } from './fake-service.ts';
 import { openCustomers } from './story.ts';
 
@@ -100,6 +101,7 @@ describe('plain addresses', () => {
   it('are in none of what pg_dump writes of the embedded database', async () => {
     const service = await startFakeService(QUOTING);
     const shop = await openCustomers({ embedded: true, serviceUrl: service.url, job: 'lookup: real_time' });
+    await layEmbeddedDatabase(join(shop.folder, '.data'));
     shop.drop('1.csv', EXPORT);
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 3 });
     const pglite = await PGlite.create({ dataDir: join(shop.folder, '.data', 'postgres') });

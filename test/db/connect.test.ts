@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { layEmbeddedDatabase } from '../support/embedded-database.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+it('the embedded database gives its folder back when it is closed, also if nothing was asked of it', async () => {
+  const folder = makeTestFolder();
+  await layEmbeddedDatabase(folder);
+  const db = await connect({ url: '', embeddedFolder: folder });
+  expect(existsSync(join(folder, 'lock'))).toBe(true);
+  await db.destroy();
+  expect(existsSync(join(folder, 'lock'))).toBe(false);
+});
