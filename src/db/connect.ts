@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Kysely, PGliteDialect, PostgresDialect } from 'kysely';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { lockFolder } from './lock-folder.ts';
 import type { DB } from './tables.ts';
 
 /** Every query goes through this type; a function that must run in a transaction takes a `Transaction<DB>` instead. */
@@ -52,7 +51,7 @@ async function connectServer(options: ConnectOptions): Promise<Database> {
 async function connectEmbedded(folder: string): Promise<Database> {
   const { PGlite } = await import('@electric-sql/pglite');
   const parsers = { [INT8]: (text: string) => text, [NUMERIC]: (text: string) => text };
-  const unlock = takeFolder(folder);
+  const unlock = await takeFolder(folder);
   try {
     const pglite = await PGlite.create({ dataDir: join(folder, 'postgres'), parsers });
     const close = pglite.close.bind(pglite);
@@ -71,7 +70,8 @@ async function connectEmbedded(folder: string): Promise<Database> {
 }
 
 /** Makes the folder where there is none, and takes it for this process. @returns a function that gives it back. */
-function takeFolder(folder: string): () => void {
+async function takeFolder(folder: string): Promise<() => void> {
+  const { lockFolder } = await import('./lock-folder.ts');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return lockFolder(folder);

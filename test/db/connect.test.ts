@@ -9,7 +9,7 @@ it('the embedded database gives its folder back when it is closed, also if nothi
   const folder = makeTestFolder();
   await layEmbeddedDatabase(folder);
   const db = await connect({ url: '', embeddedFolder: folder });
-  expect(existsSync(join(folder, 'lock'))).toBe(true);
+  expect(existsSync(join(folder, 'lock.pid'))).toBe(true);
   await db.destroy();
-  expect(existsSync(join(folder, 'lock'))).toBe(false);
+  expect(existsSync(join(folder, 'lock.pid'))).toBe(false);
 });

@@ -1,65 +1,89 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { lockFolder } from '../../src/db/lock-folder.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
+import { makeTestFolder } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const MODULE = new URL('../../src/db/lock-folder.ts', import.meta.url).href;
 
 let folder = '';
-let children: ChildProcess[] = [];
+let note = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'influencer-sync-test-'));
-});
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL');
-  children = [];
-  rmSync(folder, { recursive: true });
+  folder = makeTestFolder();
+  note = join(folder, 'lock.pid');
 });
 
-function start(command: string, ...args: string[]): ChildProcessByStdio<Writable, Readable, null> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  children.push(child);
-  return child;
+/** A program that takes the folder and holds it. */
+function holding(): string {
+  return `const { lockFolder } = await import(${JSON.stringify(MODULE)}); lockFolder(${JSON.stringify(folder)}); setInterval(() => {}, 60_000)`;
 }
 
 /** Another process that has taken the folder. */
 async function holdElsewhere(): Promise<ChildProcess> {
-  const program = `const { lockFolder } = await import(${JSON.stringify(MODULE)}); lockFolder(${JSON.stringify(folder)}); setInterval(() => {}, 60_000)`;
-  const child = start(process.execPath, '--input-type=module', '--eval', program);
-  await waitFor(async () => existsSync(join(folder, 'lock')));
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', holding()], { stdio: 'inherit' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await waitFor(() => existsSync(note));
   return child;
 }
 
-it('a folder that another process has open is refused, and free once that has given it back', async () => {
-  const child = await holdElsewhere();
-  const details = { code: 'database_in_use', exitCode: EXIT.alreadyRunning, where: folder };
+function expectInUse(pid: string): void {
+  const details = {
+    code: 'database_in_use',
+    message: `Another process${pid} has the embedded database open.`,
+    exitCode: EXIT.alreadyRunning,
+    where: folder,
+  };
   expect(() => lockFolder(folder)).toThrow(
     expect.objectContaining({ details: expect.objectContaining(details) }),
   );
+}
+
+function isFree(): boolean {
+  try {
+    lockFolder(folder)();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it('a folder that another process has open is refused, and free once that is gone', async () => {
+  const child = await holdElsewhere();
+  expectInUse(` (pid ${child.pid})`);
   child.kill('SIGKILL');
   await once(child, 'exit');
+  const unlock = lockFolder(folder);
+  expectInUse(` (pid ${process.pid})`);
+  unlock();
+  expect(existsSync(note)).toBe(false);
   lockFolder(folder)();
-  expect(existsSync(join(folder, 'lock'))).toBe(false);
+});
+
+it('pids decide nothing: between containers they mean nothing', async () => {
+  await holdElsewhere();
+  for (const pid of [String(process.pid), '4194305']) {
+    writeFileSync(note, pid);
+    expectInUse(` (pid ${pid})`);
+  }
+  rmSync(note);
+  expectInUse('');
 });
 
 it.skipIf(!existsSync('/proc/self/stat'))(
   'a process that has ended holds nothing, though nobody has taken note of its end',
   async () => {
-    // The shell begins a process, becomes one that never asks for its end, and only then it ends.
-    const parent = start('sh', '-c', 'exec 3<&0; cat <&3 & echo $!; exec sleep 60');
-    const [line] = await once(parent.stdout, 'data');
-    const pid = String(line).trim();
-    await waitFor(async () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
-    parent.stdin.end();
-    await waitFor(async () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
-    writeFileSync(join(folder, 'lock'), pid);
-    lockFolder(folder);
-    expect(readFileSync(join(folder, 'lock'), 'utf8')).toBe(String(process.pid));
+    // The shell begins the holder and becomes a program that never asks for its end.
+    const parent = spawn('sh', ['-c', '"$@" & exec sleep 60', 'sh', process.execPath, '-e', holding()]);
+    onTestFinished(() => void parent.kill('SIGKILL'));
+    await waitFor(() => existsSync(note) && readFileSync(note, 'utf8') !== '');
+    await waitFor(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
+    const pid = Number(readFileSync(note, 'utf8'));
+    process.kill(pid, 'SIGKILL');
+    await waitFor(isFree);
+    expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
   },
 );
