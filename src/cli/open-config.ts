@@ -3,11 +3,12 @@ import { loadConfig } from '../config/load-config.ts';
 import { shortPath } from '../config/locate.ts';
 import { connect, type Database } from '../db/connect.ts';
 import { isConnectionLost } from '../db/connection-lost.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { ping } from '../db/ping.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import type { Progress } from '../model/progress.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 
@@ -72,6 +73,25 @@ export async function withDatabase<Result>(
   } finally {
     await db.destroy();
   }
+}
+
+/** The same for work that makes the database, or brings it up to date, before it begins. */
+export async function withMigratedDatabase<Result>(
+  config: PipelineConfig,
+  progress: Pick<Progress, 'note'>,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const { url, dataFolder } = config.database;
+  if (url === '' && !existsSync(dataFolder))
+    progress.note(`Making an embedded database in ${shortPath(dataFolder)}: some seconds, once.`);
+  return withDatabase(
+    config,
+    async (db) => {
+      for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
+      return work(db);
+    },
+    { migrated: false },
+  );
 }
 
 function notMigrated(config: PipelineConfig): KnownError {

@@ -4,7 +4,6 @@ import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts'
 import { findUnfinished } from '../attribute/backfill/release-entries.ts';
 import { startBackfill } from '../attribute/backfill/start-backfill.ts';
 import type { Database } from '../db/connect.ts';
-import { migrate } from '../db/migrate.ts';
 import type { Backfill, Period } from '../model/backfill.ts';
 import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
@@ -26,7 +25,7 @@ import {
   planGone,
 } from './backfill-errors.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig, withDatabase } from './open-config.ts';
+import { openConfig, withDatabase, withMigratedDatabase } from './open-config.ts';
 import { openJobClient } from './perform-job.ts';
 import { renderBackfillEnd } from './render/backfill.ts';
 import { renderCodeProblems } from './render/code-problems.ts';
@@ -141,15 +140,10 @@ async function withWorkshop(
   const stopping = listenForStop(output);
   const progress = output.createProgress();
   try {
-    return await withDatabase(
-      config,
-      async (db) => {
-        for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
-        const surroundings = { config, job, db, client, sourceClients, progress, draining: stopping.signal };
-        return withBackfillRun(surroundings, work);
-      },
-      { migrated: false },
-    );
+    return await withMigratedDatabase(config, progress, async (db) => {
+      const surroundings = { config, job, db, client, sourceClients, progress, draining: stopping.signal };
+      return withBackfillRun(surroundings, work);
+    });
   } finally {
     stopping.ignore();
     sourceClients.close();

@@ -1,7 +1,6 @@
 import { findJob } from '../../jobs/index.ts';
 import type { Client } from '../api/client.ts';
 import { requireService } from '../config/require-service.ts';
-import { migrate } from '../db/migrate.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import type { ExitCode } from '../model/exit-code.ts';
 import { createLogger } from '../observe/logger.ts';
@@ -10,7 +9,7 @@ import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig, withDatabase } from './open-config.ts';
+import { openConfig, withMigratedDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
 import type { Output } from './render/output.ts';
 import { rendererOf } from './render/reports/index.ts';
@@ -40,38 +39,33 @@ export async function performConfigured(
   const log = createLogger({ level: process.env.LOG_LEVEL ?? 'silent', isTerminal: false });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
   try {
-    return await withDatabase(
-      config,
-      async (db) => {
-        for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
-        const { limit = null, file = null, allowEmpty = false } = request.options;
-        const options = { limit, file, allowEmpty };
-        const result = await runJob({
-          config,
-          job,
-          flow,
-          db,
-          client,
-          sourceClients,
-          options,
-          progress,
-          draining: stopping.signal,
-        });
-        const { finished, report, stop, exitCode } = result;
-        const problem = stop === null ? null : describeStop(stop);
-        const { isPlan } = request;
-        const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
-        // Between the progress and the result.
-        if (!output.json) output.warn('');
-        output.print(renderRunSummary(summary, output.screen));
-        for (const event of rendererOf(report.kind).events(report)) output.emit(event);
-        output.emit(finished);
-        const { event: _, ...facts } = finished;
-        log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-        return exitCode;
-      },
-      { migrated: false },
-    );
+    return await withMigratedDatabase(config, progress, async (db) => {
+      const { limit = null, file = null, allowEmpty = false } = request.options;
+      const options = { limit, file, allowEmpty };
+      const result = await runJob({
+        config,
+        job,
+        flow,
+        db,
+        client,
+        sourceClients,
+        options,
+        progress,
+        draining: stopping.signal,
+      });
+      const { finished, report, stop, exitCode } = result;
+      const problem = stop === null ? null : describeStop(stop);
+      const { isPlan } = request;
+      const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
+      // Between the progress and the result.
+      if (!output.json) output.warn('');
+      output.print(renderRunSummary(summary, output.screen));
+      for (const event of rendererOf(report.kind).events(report)) output.emit(event);
+      output.emit(finished);
+      const { event: _, ...facts } = finished;
+      log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+      return exitCode;
+    });
   } finally {
     progress.end();
     stopping.ignore();
