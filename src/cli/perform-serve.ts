@@ -95,7 +95,8 @@ async function serve(serving: Serving): Promise<ExitCode> {
     jobs: jobs.map((job) => ({ ...job, leases: leaseNames(job) })),
     leaseMs: config.api.leaseSeconds * 1000,
     now: readDatabaseClock,
-    onEvent: (event) => log.info({ event: 'slot', ...event }, 'slot'),
+    onEvent: ({ reason, ...event }) =>
+      log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
     work: async (claimed) => {
       const { openWorkplace } = await import('./open-workplace.ts');
       isLittered = true;

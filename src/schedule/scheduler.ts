@@ -7,6 +7,7 @@ import { type Head, lookAtSchedule } from './look.ts';
 import {
   type ClaimedSlot,
   claimSlot,
+  reasonOf,
   releaseLostSlots,
   type SlotEnd,
   settleSlot,
@@ -26,6 +27,8 @@ export type SlotEvent = {
   readonly slot: Date;
   /** due, waiting, skipped, missed, running, done, failed; `again` when it was put back. */
   readonly state: string;
+  /** Why it is not run, or not in order; null where that needs no word. */
+  readonly reason: string | null;
 };
 
 export type SchedulerOptions = {
@@ -76,12 +79,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await settleEnded(now);
     for (const lost of await releaseLostSlots(db)) onEvent(lost);
     for (const head of heads)
-      for (const { slot, state } of await lookAtSchedule(db, head, now))
-        onEvent({ job: head.job, slot, state });
+      for (const planned of await lookAtSchedule(db, head, now)) onEvent({ job: head.job, ...planned });
     for (const { name, after, overlap } of inOrder(jobs)) {
       if (after === null) continue;
-      for (const { slot, state } of await settleWaiting(db, { job: name, after, overlap }))
-        onEvent({ job: name, slot, state });
+      for (const settled of await settleWaiting(db, { job: name, after, overlap }))
+        onEvent({ job: name, ...settled });
     }
     for (const job of jobs) if (!isStopped && !works.has(job.name)) await beginDue(job, now);
   }
@@ -89,7 +91,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function beginDue({ name, leases }: ScheduledJob, now: Date): Promise<void> {
     const claimed = await claimSlot(db, { job: name, owner, now, leases });
     if (claimed === null) return;
-    onEvent({ job: name, slot: claimed.slot, state: 'running' });
+    onEvent({ job: name, slot: claimed.slot, state: 'running', reason: null });
     const work = options
       .work(claimed)
       .catch(
@@ -101,7 +103,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       .then(async (end) => {
         unsettled.set(claimed, end);
         works.delete(name);
-        onEvent({ job: name, slot: claimed.slot, state: end.kind });
+        onEvent({ job: name, slot: claimed.slot, state: end.kind, reason: reasonOf(end) });
         // What follows need not wait for the next look. When the database is away, that one settles it.
         await look().catch(() => {});
       });

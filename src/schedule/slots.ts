@@ -71,9 +71,14 @@ export async function noteRun(db: Database, claimed: ClaimedSlot, runId: string)
   return rows.length > 0;
 }
 
+/** Why a slot did not come to its end in order. */
+export function reasonOf(end: SlotEnd): string | null {
+  return end.kind === 'done' ? null : end.reason;
+}
+
 /** Settles a slot, or puts it back. Fenced: without effect when the slot is no longer this process's. */
 export async function settleSlot(db: Database, claimed: ClaimedSlot, end: SlotEnd, now: Date): Promise<void> {
-  const reason = end.kind === 'done' ? null : end.reason;
+  const reason = reasonOf(end);
   if (end.kind === 'again') {
     const notBefore = new Date(now.getTime() + end.restMs);
     const losses = sql`losses + ${end.isLoss ? 1 : 0}::integer`;
@@ -94,6 +99,9 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
   return sql`job = ${job} and slot = ${slot} and owner = ${owner}::uuid and attempts = ${attempt} and state = 'running'`;
 }
 
+/** What became of a slot, and why where it is not run in order. */
+type SettledSlot = { readonly slot: Date; readonly state: string; readonly reason: string | null };
+
 /**
  * Takes back what processes held whose lease is over. The record of the run says whether it had come to its end; if not, the slot goes on:
  * it is due again, unless it was begun too often already.
@@ -102,8 +110,8 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
  */
 export async function releaseLostSlots(
   db: Database,
-): Promise<readonly { readonly job: string; readonly slot: Date; readonly state: string }[]> {
-  const { rows } = await sql<{ job: string; slot: Date; state: string }>`
+): Promise<readonly (SettledSlot & { readonly job: string })[]> {
+  const { rows } = await sql<SettledSlot & { job: string }>`
     with lost as (
       select s.job, s.slot, s.owner,
         case
@@ -127,7 +135,7 @@ export async function releaseLostSlots(
         settled_at = case when lost.becomes <> 'due' then clock_timestamp() end
     from lost
     where s.job = lost.job and s.slot = lost.slot and s.state = 'running' and s.owner = lost.owner
-    returning s.job, s.slot, s.state`.execute(db);
+    returning s.job, s.slot, s.state, s.reason`.execute(db);
   return rows;
 }
 
@@ -140,9 +148,9 @@ export async function releaseLostSlots(
 export async function settleWaiting(
   db: Database,
   options: { readonly job: string; readonly after: string; readonly overlap: 'skip' | 'queue' },
-): Promise<readonly { readonly slot: Date; readonly state: string }[]> {
+): Promise<readonly SettledSlot[]> {
   const { job, after, overlap } = options;
-  const { rows } = await sql<{ slot: Date; state: string }>`
+  const { rows } = await sql<SettledSlot>`
     with followed as (
       select w.slot, b.state as outcome,
         ${overlap} = 'skip' and (
@@ -161,6 +169,6 @@ export async function settleWaiting(
         settled_at = case when outcome = 'done' and not is_busy then null else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
-    returning s.slot, s.state`.execute(db);
+    returning s.slot, s.state, s.reason`.execute(db);
   return rows;
 }

@@ -164,6 +164,9 @@ describe('a slot that comes while the job is at work', () => {
     await waitFor(async () => (await station.slots())[0] === '2026-05-01T10:05 running');
     await at(station, '2026-05-01T11:05Z', other);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 running', '2026-05-01T11:05 skipped']);
+    expect(station.told).toEqual([
+      'orders 2026-05-01T11:05 skipped: the job was still at work (overlap: skip)',
+    ]);
   });
 
   it('waits, where the job queues, and is run when the one before is done', async () => {
@@ -219,6 +222,15 @@ describe('a job that follows another', () => {
     });
     expect(await station.slots('mirror')).toEqual(['2026-05-01T10:05 missed', '2026-05-01T11:05 failed']);
     expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 skipped']);
+    expect(station.told).toEqual(
+      expect.arrayContaining([
+        'mirror 2026-05-01T10:05 missed: nothing ran at its time; a later slot had come when it was noticed',
+        'mirror 2026-05-01T11:05 failed: as the test wished',
+        'report 2026-05-01T10:05 skipped: the slot of mirror that it follows was missed',
+        'report 2026-05-01T11:05 skipped: the slot of mirror that it follows was failed',
+        'mail 2026-05-01T11:05 skipped: the slot of report that it follows was skipped',
+      ]),
+    );
     const { reason } = await db
       .selectFrom('ops.slots')
       .select('reason')

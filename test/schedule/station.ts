@@ -30,14 +30,18 @@ export type Station = {
   slots(job?: string): Promise<readonly string[]>;
   /** Slots for which a run came to its end, with repeats, in order of time. */
   readonly ran: string[];
+  /** What was told of slots that did not go in order, as `orders 2026-05-01T10:05 missed: why`. */
+  readonly told: string[];
 };
 
 export function openStation(db: Database, jobs: readonly ScheduledJob[], startAt: string): Station {
   const ran: string[] = [];
+  const told: string[] = [];
   const station: Station = {
     db,
     now: new Date(startAt),
     ran,
+    told,
     hire: () => hire(station, jobs),
     async slots(job) {
       const rows = await db
@@ -54,7 +58,7 @@ export function openStation(db: Database, jobs: readonly ScheduledJob[], startAt
 }
 
 function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
-  const { db, ran } = station;
+  const { db, ran, told } = station;
   const owner = randomUUID();
   let isHanging = false;
   function hang(): Promise<never> {
@@ -79,7 +83,9 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     leaseMs: 60_000,
     now: async () => station.now,
     work,
-    onEvent: () => {},
+    onEvent({ job, slot, state, reason }) {
+      if (reason !== null) told.push(`${job} ${minuteOf(slot)} ${state}: ${reason}`);
+    },
   });
   const worker: Worker = {
     scheduler,
