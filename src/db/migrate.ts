@@ -26,13 +26,16 @@ const fromFiles: MigrationProvider = {
   },
 };
 
+/** Kysely's table of what was applied: `name`, `timestamp`. */
+const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
+
 function migrator(db: Database): Migrator {
   return new Migrator({
     db,
     provider: fromFiles,
-    migrationTableSchema: 'public',
-    migrationTableName: 'influencer_sync_migrations',
-    migrationLockTableName: 'influencer_sync_migrations_lock',
+    migrationTableSchema: TABLE.schema,
+    migrationTableName: TABLE.name,
+    migrationLockTableName: `${TABLE.name}_lock`,
   });
 }
 
@@ -41,11 +44,19 @@ const VIEWS = 'bi (views)';
 
 /** Names of the migrations that this database has not had yet, in order, and of the views if they are not as they should be. */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  const all = await migrator(db).getMigrations();
-  const pending = all
-    .filter((migration) => migration.executedAt === undefined)
-    .map((migration) => migration.name);
+  const applied = await readApplied(db);
+  const pending = Object.keys(await fromFiles.getMigrations()).filter((name) => !applied.has(name));
   return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
+}
+
+/** Every command asks. Kysely would read all tables and columns first, which takes the embedded database a fifth of a second. */
+async function readApplied(db: Database): Promise<ReadonlySet<string>> {
+  const table = `${TABLE.schema}.${TABLE.name}`;
+  const { rows } = await sql<{ is_there: boolean }>`
+    select to_regclass(${table}) is not null as is_there`.execute(db);
+  if (rows[0]?.is_there !== true) return new Set();
+  const { rows: applied } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
+  return new Set(applied.map(({ name }) => name));
 }
 
 /**
