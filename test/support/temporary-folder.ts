@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
 const MEMORY = '/dev/shm';
@@ -17,12 +17,15 @@ export function chooseTemporaryFolder(): string {
 
 /** Whether it is a file system of its own with space, from which programs may be started: Postgres is, from there. */
 function isRoomy(folder: string): boolean {
-  if (!existsSync('/proc/mounts')) return false;
-  const mount = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' '))
-    .find(([, path]) => path === folder);
-  if (mount === undefined || mount[3]?.split(',').includes('noexec')) return false;
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= ENOUGH_BYTES;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .find(([, path]) => path === folder);
+    const { bavail, bsize } = statfsSync(folder);
+    return mount?.[3]?.split(',').includes('noexec') === false && bavail * bsize >= ENOUGH_BYTES;
+  } catch {
+    return false; // Not on this system, or not for this user.
+  }
 }
