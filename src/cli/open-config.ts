@@ -59,7 +59,7 @@ export async function withDatabase<Result>(
   { migrated = true }: { readonly migrated?: boolean } = {},
 ): Promise<Result> {
   const { url, dataFolder } = config.database;
-  if (migrated && url === '' && !existsSync(dataFolder)) throw notMigrated(config);
+  if (migrated && isNewEmbedded(config)) throw notMigrated(config);
   const db = await connect({ url, embeddedFolder: dataFolder });
   try {
     await ping(db).catch((cause: unknown) => {
@@ -81,9 +81,10 @@ export async function withMigratedDatabase<Result>(
   progress: Pick<Progress, 'note'>,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const { url, dataFolder } = config.database;
-  if (url === '' && !existsSync(dataFolder))
-    progress.note(`Making an embedded database in ${shortPath(dataFolder)}: some seconds, once.`);
+  if (isNewEmbedded(config)) {
+    const folder = shortPath(config.database.dataFolder);
+    progress.note(`Making an embedded database in ${folder}: some seconds, once.`);
+  }
   return withDatabase(
     config,
     async (db) => {
@@ -94,9 +95,14 @@ export async function withMigratedDatabase<Result>(
   );
 }
 
+/** Whether the embedded database is meant and nothing has made it yet. */
+function isNewEmbedded({ database }: PipelineConfig): boolean {
+  return database.url === '' && !existsSync(database.dataFolder);
+}
+
 function notMigrated(config: PipelineConfig): KnownError {
   const isEmbedded = config.database.url === '';
-  const isNew = isEmbedded && !existsSync(config.database.dataFolder);
+  const isNew = isNewEmbedded(config);
   return new KnownError({
     code: 'database_not_migrated',
     message: isNew

@@ -5,6 +5,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
+import { hasTable } from './has-table.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
 
@@ -52,11 +53,9 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
 /** Every command asks. Kysely would read all tables and columns first, which takes the embedded database a fifth of a second. */
 async function readApplied(db: Database): Promise<ReadonlySet<string>> {
   const table = `${TABLE.schema}.${TABLE.name}`;
-  const { rows } = await sql<{ is_there: boolean }>`
-    select to_regclass(${table}) is not null as is_there`.execute(db);
-  if (rows[0]?.is_there !== true) return new Set();
-  const { rows: applied } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
-  return new Set(applied.map(({ name }) => name));
+  if (!(await hasTable(db, table))) return new Set();
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
+  return new Set(rows.map(({ name }) => name));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { hasTable } from '../db/has-table.ts';
 
 export type LeaseHolder = {
   readonly owner: string;
@@ -99,8 +100,7 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
  * their time is over. To be called when it has just been opened, and never on a server.
  */
 export async function endLeasesBefore(db: Database): Promise<void> {
-  const { rows } = await sql`select where to_regclass('ops.leases') is not null`.execute(db);
-  if (rows.length === 0) return;
+  if (!(await hasTable(db, 'ops.leases'))) return;
   await sql`update ops.leases set expires_at = clock_timestamp() where expires_at > clock_timestamp()`.execute(
     db,
   );

@@ -10,6 +10,7 @@ import {
   reasonOf,
   releaseLostSlots,
   type SlotEnd,
+  type SlotEvent,
   settleSlot,
   settleWaiting,
 } from './slots.ts';
@@ -19,16 +20,6 @@ export type ScheduledJob = JobTiming & {
   readonly name: string;
   /** Leases that its run takes: while somebody holds one of them, a slot waits or is skipped. */
   readonly leases: readonly string[];
-};
-
-/** Something that became of a slot. */
-export type SlotEvent = {
-  readonly job: string;
-  readonly slot: Date;
-  /** due, waiting, skipped, missed, running, done, failed; `again` when it was put back. */
-  readonly state: string;
-  /** Why it is not run, or not in order; null where that needs no word. */
-  readonly reason: string | null;
 };
 
 export type SchedulerOptions = {
@@ -82,8 +73,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       for (const planned of await lookAtSchedule(db, head, now)) onEvent({ job: head.job, ...planned });
     for (const { name, after, overlap } of inOrder(jobs)) {
       if (after === null) continue;
-      for (const settled of await settleWaiting(db, { job: name, after, overlap }))
-        onEvent({ job: name, ...settled });
+      for (const settled of await settleWaiting(db, { job: name, after, overlap })) onEvent(settled);
     }
     for (const job of jobs) if (!isStopped && !works.has(job.name)) await beginDue(job, now);
   }

@@ -19,6 +19,16 @@ export type SlotEnd =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'again'; readonly reason: string; readonly restMs: number; readonly isLoss: boolean };
 
+/** Something that became of a slot. */
+export type SlotEvent = {
+  readonly job: string;
+  readonly slot: Date;
+  /** due, waiting, skipped, missed, running, done, failed; `again` when it was put back. */
+  readonly state: string;
+  /** Why it is not run, or not in order; null where that needs no word. */
+  readonly reason: string | null;
+};
+
 /** A slot that was lost so often is not begun again: it may be what kills its processes. */
 const LOSSES_AT_MOST = 5;
 
@@ -99,19 +109,14 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
   return sql`job = ${job} and slot = ${slot} and owner = ${owner}::uuid and attempts = ${attempt} and state = 'running'`;
 }
 
-/** What became of a slot, and why where it is not run in order. */
-type SettledSlot = { readonly slot: Date; readonly state: string; readonly reason: string | null };
-
 /**
  * Takes back what processes held whose lease is over. The record of the run says whether it had come to its end; if not, the slot goes on:
  * it is due again, unless it was begun too often already.
  *
  * @returns the slots, and what became of them.
  */
-export async function releaseLostSlots(
-  db: Database,
-): Promise<readonly (SettledSlot & { readonly job: string })[]> {
-  const { rows } = await sql<SettledSlot & { job: string }>`
+export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent[]> {
+  const { rows } = await sql<SlotEvent>`
     with lost as (
       select s.job, s.slot, s.owner,
         case
@@ -148,9 +153,9 @@ export async function releaseLostSlots(
 export async function settleWaiting(
   db: Database,
   options: { readonly job: string; readonly after: string; readonly overlap: 'skip' | 'queue' },
-): Promise<readonly SettledSlot[]> {
+): Promise<readonly SlotEvent[]> {
   const { job, after, overlap } = options;
-  const { rows } = await sql<SettledSlot>`
+  const { rows } = await sql<SlotEvent>`
     with followed as (
       select w.slot, b.state as outcome,
         ${overlap} = 'skip' and (
@@ -169,6 +174,6 @@ export async function settleWaiting(
         settled_at = case when outcome = 'done' and not is_busy then null else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
-    returning s.slot, s.state, s.reason`.execute(db);
+    returning s.job, s.slot, s.state, s.reason`.execute(db);
   return rows;
 }

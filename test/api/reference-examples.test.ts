@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { operationNames } from '../../src/api/contract.ts';
+import { MAIN } from '../support/run-cli.ts';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
 
 /** Two dozen processes, one after the other; a machine may be busy. */
 const TIMEOUT_MS = 240_000;
-
-const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 it('every example of docs/operations.md works as it stands, one after the other, in a shell', {
   timeout: TIMEOUT_MS,

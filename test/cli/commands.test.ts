@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { exportRejected } from '../../src/cli/export-rejected.ts';
@@ -10,9 +9,8 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/model/raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
+import { MAIN } from '../support/run-cli.ts';
 import { setup } from '../support/setup.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 const PIPELINE = `database: {url: "\${DATABASE_URL:-}"}
 sources:

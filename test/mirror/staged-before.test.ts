@@ -1,17 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Database } from '../../src/db/connect.ts';
+import { migrateBy } from '../support/migrate-by.ts';
 import { setupEmbedded } from '../support/setup.ts';
-
-const FOLDER = new URL('../../sql/migrations/', import.meta.url);
-
-async function migrateBy(db: Database, isWanted: (file: string) => boolean): Promise<void> {
-  for (const file of (await readdir(FOLDER)).sort().filter(isWanted)) {
-    const statements = await readFile(new URL(file, FOLDER), 'utf8');
-    await sql.raw(`do $migration$ begin\n${statements}\nend $migration$`).execute(db);
-  }
-}
 
 it('collaborations that were read before they had a table of their own wait in it to be published', async () => {
   const db = await setupEmbedded();

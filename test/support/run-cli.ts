@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 
-const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
+/** What `npx influencer-sync` starts. */
+export const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 export type CliOptions = {
   readonly cwd?: string;

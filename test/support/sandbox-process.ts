@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { MAIN } from './run-cli.ts';
 
 /** A referral as the sandbox's log of the truth has it. */
 export type TrueReferral = {
@@ -13,6 +14,7 @@ export type TrueReferral = {
 export type SandboxProcess = {
   readonly url: string;
   readonly key: string;
+  readonly webhookSecret: string;
   readonly accountId: string;
   readonly pid: number;
   /** Every referral that it processed, in order, repeats included. */
@@ -20,8 +22,6 @@ export type SandboxProcess = {
   /** Injects faults (see docs/sandbox.md); null clears them. */
   setFaults(rules: readonly Record<string, unknown>[] | null): Promise<void>;
 };
-
-const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
 
 /** Starts the sandbox as a process of its own on a free port; it ends with the test. */
 export async function startSandboxProcess(options: readonly string[] = []): Promise<SandboxProcess> {
@@ -31,13 +31,14 @@ export async function startSandboxProcess(options: readonly string[] = []): Prom
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  const { url, key } = await readFirstLine(child.stdout);
+  const { url, key, webhook_secret: webhookSecret } = await readFirstLine(child.stdout);
   const greeting = (await (
     await fetch(`${url}/v1/account/hello`, { headers: { 'x-api-key': key } })
   ).json()) as { message: string };
   return {
     url,
     key,
+    webhookSecret,
     accountId: greeting.message.split(' - ')[1] ?? '',
     pid: child.pid ?? 0,
     async referrals() {
@@ -60,8 +61,9 @@ export async function startSandboxProcess(options: readonly string[] = []): Prom
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-async function readFirstLine(output: NodeJS.ReadableStream): Promise<{ url: string; key: string }> {
-  for await (const line of createInterface({ input: output }))
-    return JSON.parse(line) as { url: string; key: string };
+type FirstLine = { readonly url: string; readonly key: string; readonly webhook_secret: string };
+
+async function readFirstLine(output: NodeJS.ReadableStream): Promise<FirstLine> {
+  for await (const line of createInterface({ input: output })) return JSON.parse(line) as FirstLine;
   throw new Error('the sandbox ended before it said where it listens');
 }

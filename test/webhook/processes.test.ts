@@ -1,25 +1,22 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { insertEntry, readFacts, startWorker } from '../ledger/entries.ts';
 import { readEvents, runCli } from '../support/run-cli.ts';
+import { startSandboxProcess } from '../support/sandbox-process.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
 
-const MAIN = new URL('../../src/start.js', import.meta.url).pathname;
-
 it('an order in doubt is settled by the event of the service: sandbox, receiver and ledger end to end', async () => {
   const { db, databaseUrl, folder } = await setup();
-  const sandbox = await startService();
+  const sandbox = await startSandboxProcess(['--allow-private-webhooks']);
   const env = {
     DATABASE_URL: databaseUrl,
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,
-    INFLUENCER_WEBHOOK_SECRET: sandbox.webhook_secret,
+    INFLUENCER_WEBHOOK_SECRET: sandbox.webhookSecret,
   };
   const receiver = await startReceiverProcess(folder, env);
   const options = { cwd: folder, env };
@@ -66,16 +63,3 @@ it('says what is missing when there is no secret', async () => {
   expect(ended.exitCode).toBe(2);
   expect(ended.stderr).toContain('INFLUENCER_WEBHOOK_SECRET');
 });
-
-type Service = { readonly url: string; readonly key: string; readonly webhook_secret: string };
-
-async function startService(): Promise<Service> {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0', '--allow-private-webhooks'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as Service;
-  throw new Error('the sandbox ended before it said where it listens');
-}
