@@ -7,6 +7,7 @@ import { KnownError, type Problem } from '../model/known-error.ts';
 import type { WebhookSettings } from '../model/webhook-event.ts';
 import { crossCheck } from './cross-check.ts';
 import { explainIssue } from './explain-issue.ts';
+import { findMisplaced } from './find-misplaced.ts';
 import { knownKeys } from './known-keys.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
 import { readYaml } from './read-yaml.ts';
@@ -29,6 +30,9 @@ export function loadConfig(path: string, env: Environment): PipelineConfig {
   const file = shortPath(absolute);
   const yaml = readYaml(readConfigFile(absolute), { file, env });
   if (!yaml.isReadable) throw invalid(file, yaml.problems);
+
+  const misplaced = findMisplaced(yaml.content, yaml.places);
+  if (misplaced.length > 0) throw invalid(file, misplaced);
 
   const { data, issues } = parseSalvaging(yaml.content ?? {});
   const problems = [

@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 import type { Problem } from '../model/known-error.ts';
+import { findYamlProblem } from '../model/yaml-problem.ts';
 import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
 import { type Environment, substitute } from './substitute.ts';
 
@@ -29,12 +30,9 @@ export function readYaml(
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const places = new Places(options.file);
-  const problems: Problem[] = document.errors.map((error) => ({
-    where: places.at(toPosition(lines, error.pos[0])),
-    message: `This is not valid YAML: ${error.message.split('\n')[0]?.replace(/\.$/, '')}.`,
-    help: 'Check the indentation (spaces, no tabs), the quotes and the colons on this line and the one before.',
-  }));
-  if (problems.length > 0) return { isReadable: false, content: null, places, problems, unresolved: [] };
+  const problem = findYamlProblem(text, { file: options.file, errors: document.errors });
+  if (problem !== null)
+    return { isReadable: false, content: null, places, problems: [problem], unresolved: [] };
 
   const walker = new Walker(lines, places, options.env, (alias) =>
     isAlias(alias) ? alias.resolve(document) : undefined,

@@ -5,6 +5,7 @@ import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { Layout } from '../model/layout.ts';
+import { findYamlProblem } from '../model/yaml-problem.ts';
 import { layoutSchema, toLayout } from './layout-schema.ts';
 
 /** Layouts that come with the project. */
@@ -41,22 +42,15 @@ function layoutNames(folders: readonly string[]): readonly string[] {
 
 function readLayout(name: string, path: string): Layout {
   const lines = new LineCounter();
-  const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines, prettyErrors: false });
+  const text = readFileSync(path, 'utf8');
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const file = shorten(path);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
   };
-  if (document.errors.length > 0) {
-    throw invalid(
-      file,
-      document.errors.map(({ message, pos }) => ({
-        where: at(pos[0]),
-        message: `This is not valid YAML: ${message.split('\n')[0] ?? ''}`,
-        help: 'Check the indentation (spaces, no tabs), the quotes and the colons on this line and the one before.',
-      })),
-    );
-  }
+  const problem = findYamlProblem(text, { file, errors: document.errors });
+  if (problem !== null) throw invalid(file, [problem]);
   const parsed = layoutSchema.safeParse(document.toJS());
   if (parsed.success) return toLayout(name, parsed.data);
   throw invalid(

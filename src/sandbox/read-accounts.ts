@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { explainIssue } from '../api/call.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
+import { findYamlProblem } from '../model/yaml-problem.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 
@@ -29,14 +30,8 @@ export function parseAccounts(text: string, file: string): readonly AccountData[
     const { line, col } = lines.linePos(offset);
     return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
   };
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      where: place(error.pos[0]),
-      message: `This is not valid YAML: ${error.message.split('\n')[0] ?? ''}`,
-      help: 'Check the indentation, the quotes and the colons on this line and the one before.',
-    }));
-    throw invalid(file, problems);
-  }
+  const problem = findYamlProblem(text, { file, errors: document.errors });
+  if (problem !== null) throw invalid(file, [problem]);
   const contents: unknown = document.contents;
   const isSeveral = isMap(contents) && contents.has('accounts');
   const parsed = (isSeveral ? severalAccounts : oneAccount).safeParse(document.toJS());

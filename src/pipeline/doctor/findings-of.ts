@@ -9,7 +9,8 @@ export function findingsOf(about: string, details: KnownErrorDetails): readonly 
   return problems.map((problem) => ({
     status: 'problem',
     about,
-    what: problem.message + at(problem.where),
+    // The first line says what is wrong; a line of the file may follow.
+    what: problem.message.replace(/$|\n/, (end) => at(problem.where) + end),
     mend: problem.help,
   }));
 }

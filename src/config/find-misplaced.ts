@@ -1,0 +1,74 @@
+import type { Problem } from '../model/known-error.ts';
+import { knownKeys } from './known-keys.ts';
+import type { ConfigPath, Places } from './locate.ts';
+import { isSection } from './salvage.ts';
+
+/** Sections whose entries have names that the file chooses. */
+const OF_NAMES = ['sources', 'jobs'];
+
+/**
+ * Settings that stand one level too deep or not deep enough, because their line is indented wrongly: it is still YAML, but says something
+ * else. Told apart from other mistakes, since each of them would otherwise be many problems: what is missing there, and too much here.
+ */
+export function findMisplaced(content: unknown, places: Places): readonly Problem[] {
+  if (!isSection(content)) return [];
+  const named = OF_NAMES.flatMap((section) => notDeepEnough(content[section], [section], places));
+  return [...tooDeep(content, places), ...notDeepEnough(content, [], places), ...named];
+}
+
+/** `jobs:` below `sources:`, indented as if it were a source. */
+function tooDeep(content: Readonly<Record<string, unknown>>, places: Places): readonly Problem[] {
+  const sections = knownKeys([]);
+  return Object.entries(content).flatMap(([section, entries]) =>
+    Object.entries(isSection(entries) ? entries : {})
+      .filter(
+        ([name, value]) =>
+          sections.includes(name) && !(name in content) && (value === null || isSection(value)),
+      )
+      .filter(([name]) => !knownKeys([section]).includes(name))
+      .map(([name]) => ({
+        where: places.whereKey([section, name]),
+        message: `"${name}" is indented, so it is read as a part of ${section}.`,
+        help: `Begin the line with "${name}:", without blanks before it.`,
+      })),
+  );
+}
+
+/** A setting of the section before it that is indented less than the others of it, or as far as the section itself. */
+function notDeepEnough(content: unknown, path: ConfigPath, places: Places): readonly Problem[] {
+  if (!isSection(content)) return [];
+  const entries = Object.entries(content);
+  return entries.flatMap(([name, value], index) => {
+    const [before, valueBefore] = entries[index - 1] ?? [];
+    if (before === undefined || fits(value, [...path, name])) return [];
+    if (valueBefore !== null && !isSection(valueBefore)) return [];
+    if (!accepts([...path, before], { name, value, kind: kindOf(valueBefore) })) return [];
+    const parent = [...path, before].map(String).join('.');
+    return [
+      {
+        where: places.whereKey([...path, name]),
+        message: `"${name}" is indented as far as "${before}", so it is not read as a part of ${parent}.`,
+        help: `Indent it further than "${before}".`,
+      },
+    ];
+  });
+}
+
+/** Whether something of this shape may stand there. */
+function fits(value: unknown, path: ConfigPath): boolean {
+  return path.length === 1 ? knownKeys([]).includes(String(path[0])) : value === null || isSection(value);
+}
+
+type Entry = { readonly name: string; readonly value: unknown; readonly kind: string | undefined };
+
+/** Whether the section at a path could have that entry. */
+function accepts(path: ConfigPath, { name, value, kind }: Entry): boolean {
+  const isOfNames = path.length === 1 && OF_NAMES.includes(String(path[0]));
+  if (!isOfNames) return knownKeys(path, kind).includes(name);
+  const known = knownKeys([...path, name], kindOf(value));
+  return isSection(value) && Object.keys(value).some((key) => known.includes(key));
+}
+
+function kindOf(section: unknown): string | undefined {
+  return isSection(section) && typeof section.kind === 'string' ? section.kind : undefined;
+}
