@@ -45,6 +45,12 @@ export const layoutSchema = z
       .describe('Spellings of each column, in order of preference.'),
     time_of_day: names.optional().describe('Column with the time, where placed_at is only a date.'),
     required: z.array(z.enum(LAYOUT_FIELDS)).min(1).describe('Columns that a file must have.'),
+    signature: z
+      .array(names)
+      .default([])
+      .describe(
+        'Sets of columns. A file that has all columns of one set is this kind of export and no other: a file with the signature of another layout is held. Leave it out where no columns are its own.',
+      ),
     grouping: z
       .strictObject({
         line_items: z
@@ -163,6 +169,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     lacks: file.lacks,
     columns: file.columns as Layout['columns'],
     required: file.required,
+    signature: file.signature,
     timeOfDay: file.time_of_day ?? [],
     grouping: {
       lineItems: grouping.line_items,

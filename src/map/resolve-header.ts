@@ -1,4 +1,5 @@
 import { FileHeld } from '../model/file-held.ts';
+import { foldHeader } from '../model/fold-header.ts';
 import { LAYOUT_FIELDS, type Layout, type LayoutField } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 
@@ -30,7 +31,10 @@ export function resolveHeader(
   const missing = layout.required.filter(
     (field) => !spellingsOf(layout, field).some((name) => places.has(foldHeader(name))),
   );
-  if (missing.length > 0) throw mismatch(header, { layout, others, missing });
+  const fitting = bestFit(header, layout, others);
+  if (missing.length > 0) throw mismatch(header, { layout, others, missing, fitting });
+  if (fitting !== null && layout.signature.length > 0 && provenBy(layout, header) === 0)
+    throw otherExport(layout, fitting);
   const duplicated = new Set<string>();
   const findAll = (spellings: readonly string[]): Column[] =>
     [...new Set(spellings.map(foldHeader))].flatMap((name) => {
@@ -63,12 +67,6 @@ export function resolveHeader(
   return { fields, find };
 }
 
-/** A header to compare by: NFKC (which makes a no-break space a blank), lower case, no quotes, no invisible characters. */
-function foldHeader(name: string): string {
-  const visible = name.normalize('NFKC').replace(/[\p{Cc}\p{Cf}"']+/gu, ' ');
-  return visible.replace(/\s+/g, ' ').trim().toLowerCase();
-}
-
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
   const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
     layout.grouping.sum;
@@ -87,26 +85,31 @@ type Mismatch = {
   readonly layout: Layout;
   readonly others: readonly Layout[];
   readonly missing: readonly LayoutField[];
+  readonly fitting: Layout | null;
 };
 
-function mismatch(header: readonly string[], { layout, others, missing }: Mismatch): FileHeld {
-  const fitting = others.find((other) => other.name !== layout.name && fits(other, header));
+function mismatch(header: readonly string[], { layout, others, missing, fitting }: Mismatch): FileHeld {
   const known = new Set(LAYOUT_FIELDS.flatMap((field) => spellingsOf(layout, field)).map(foldHeader));
   const found = header.filter((name) => known.has(foldHeader(name)));
   const lacking = missing.map((field) => {
     const [first = field] = spellingsOf(layout, field);
-    // Without any known column this may be no header at all, and its cells are nobody's business.
-    const near = found.length === 0 ? null : nearest(first, header);
-    return near === null ? `"${first}"` : `"${first}" (there is "${shorten(near)}")`;
+    const there = alternatives(header, { layout, others, field, hasKnown: found.length > 0 });
+    return there.length === 0 ? `"${first}"` : `"${first}" (there is ${quoteAll(there)})`;
   });
-  const what =
-    found.length === 0
-      ? 'none of the columns that are looked for'
-      : found.map((name) => `"${shorten(name)}"`).join(', ');
+  const what = found.length === 0 ? 'none of the columns that are looked for' : quoteAll(found);
   return new FileHeld({
     code: 'header_mismatch',
     message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${header.length} columns it has ${what}.`,
     help: helpFor(header, fitting?.name ?? null, found.length),
+  });
+}
+
+/** The file has every column that is needed, and yet it proves to be another kind of export, whose columns may mean something else. */
+function otherExport(layout: Layout, fitting: Layout): FileHeld {
+  return new FileHeld({
+    code: 'header_mismatch',
+    message: `The header is that of ${fitting.title}, not of ${layout.title}, which the layout ${layout.name} reads.`,
+    help: `It fits the layout ${fitting.name}: set that on the source, or put the file elsewhere. If this export is right as it is, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and take signature out of the copy.`,
   });
 }
 
@@ -122,11 +125,66 @@ function helpFor(header: readonly string[], fitting: string | null, foundCount: 
   return "Export the file with these columns, or add its spelling of them to the layout's columns.";
 }
 
+/** A layout without a signature is only named where it needs this many columns: one column, such as Email, proves nothing. */
+const MIN_COLUMNS_WITHOUT_SIGNATURE = 3;
+
+/** Which of the others a header proves to be. Of several the one with the largest signature; then those without one. */
+function bestFit(header: readonly string[], layout: Layout, others: readonly Layout[]): Layout | null {
+  let best: Layout | null = null;
+  let most = 0;
+  for (const other of others) {
+    if (other.name === layout.name || !fits(other, header)) continue;
+    const proof = other.signature.length === 0 ? 0.5 : provenBy(other, header);
+    if (proof > most) best = other;
+    most = Math.max(most, proof);
+  }
+  return best;
+}
+
+/** How many columns of the layout's largest whole signature a header has; 0 when it has none whole. */
+function provenBy({ signature }: Layout, header: readonly string[]): number {
+  const names = new Set(header.map(foldHeader));
+  const whole = signature.filter((columns) => columns.every((name) => names.has(foldHeader(name))));
+  return Math.max(0, ...whole.map((columns) => columns.length));
+}
+
 function fits(layout: Layout, header: readonly string[]): boolean {
+  if (layout.signature.length > 0 && provenBy(layout, header) === 0) return false;
+  if (layout.signature.length === 0 && layout.required.length < MIN_COLUMNS_WITHOUT_SIGNATURE) return false;
   const names = new Set(header.map(foldHeader));
   return layout.required.every((field) =>
     spellingsOf(layout, field).some((name) => names.has(foldHeader(name))),
   );
+}
+
+/**
+ * What a header has instead of a missing column: a spelling that is near, or the column that another layout reads for the same field.
+ *
+ * @param hasKnown whether the header has any known column: without, this may be no header, and its cells are not shown.
+ */
+function alternatives(
+  header: readonly string[],
+  options: {
+    readonly layout: Layout;
+    readonly others: readonly Layout[];
+    readonly field: LayoutField;
+    readonly hasKnown: boolean;
+  },
+): readonly string[] {
+  const { layout, others, field, hasKnown } = options;
+  const taken = new Set(LAYOUT_FIELDS.flatMap((one) => spellingsOf(layout, one)).map(foldHeader));
+  const elsewhere = new Set(others.flatMap((other) => spellingsOf(other, field)).map(foldHeader));
+  const near = hasKnown ? spellingsOf(layout, field).map((name) => nearest(name, header)) : [];
+  const same = header.filter((name) => elsewhere.has(foldHeader(name)) && !taken.has(foldHeader(name)));
+  return [...new Set([...near.filter((name) => name !== null), ...same].map((name) => name.trim()))].slice(
+    0,
+    MAX_ALTERNATIVES,
+  );
+}
+const MAX_ALTERNATIVES = 3;
+
+function quoteAll(names: readonly string[]): string {
+  return names.map((name) => `"${shorten(name)}"`).join(', ');
 }
 
 /** A header that differs in a few letters, or only in marks between them. */

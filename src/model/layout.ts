@@ -86,6 +86,8 @@ export type Layout = {
   readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
   /** Columns that a header must have. */
   readonly required: readonly LayoutField[];
+  /** Sets of columns, any of which proves that a file is this kind of export. Empty: no columns prove it. */
+  readonly signature: readonly (readonly string[])[];
   /** `Order Time` where the date stands in a column of its own. */
   readonly timeOfDay: readonly string[];
   readonly grouping: {

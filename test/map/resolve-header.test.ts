@@ -61,3 +61,41 @@ test('for the id the first known spelling is used for the whole file', () => {
   const header = ['Name', 'Id', 'Financial Status', 'Currency', 'Total', 'Discount Code', 'Created at'];
   expect(resolveHeader(header, SHOPIFY).fields.order_id).toEqual([{ index: 1, name: 'Id' }]);
 });
+
+test('one column such as Email proves no layout, so none is named', () => {
+  const reason = held(['Email', 'Nickname'], SHOPIFY);
+  expect(reason.code).toBe('header_mismatch');
+  expect(reason.help).not.toContain('It fits the layout');
+});
+
+test('of two layouts that fit, the one with the larger signature is named', () => {
+  const small = { ...GENERIC, name: 'small', signature: [['order_id', 'order_revenue']] };
+  const large = { ...GENERIC, name: 'large', signature: [['order_id', 'order_revenue', 'shop_mark']] };
+  const header = ['order_id', 'order_revenue', 'shop_mark'];
+  for (const others of [
+    [small, large],
+    [large, small],
+  ])
+    expect(held(header, SHOPIFY, others).help).toContain('the layout large:');
+});
+
+test('a file that proves to be another export is held although it has every column that is needed', () => {
+  const ours = { ...GENERIC, name: 'ours', signature: [['order_id', 'order_revenue', 'our_mark']] };
+  const theirs = { ...GENERIC, name: 'theirs', signature: [['order_id', 'their_mark']] };
+  const header = ['order_id', 'order_revenue', 'their_mark'];
+  const reason = held(header, ours, [theirs]);
+  expect(reason.code).toBe('header_mismatch');
+  expect(reason.help).toContain('the layout theirs');
+  expect(() => resolveHeader([...header, 'our_mark'], ours, [theirs])).not.toThrow();
+  expect(() => resolveHeader(header, { ...ours, signature: [] }, [theirs])).not.toThrow();
+  expect(() => resolveHeader(['order_id', 'order_revenue'], ours, [theirs])).not.toThrow();
+});
+
+test('a missing column names what the file has instead: the columns that other layouts read for the same', () => {
+  const reason = held(
+    ['Name', 'Financial Status', 'Grand Total (Base)', 'Currency', 'Coupon Code', 'Created at'],
+    SHOPIFY,
+  );
+  expect(reason.message).toContain('"Total" (there is "Grand Total (Base)")');
+  expect(reason.message).toContain('"Discount Code" (there is "Coupon Code")');
+});
