@@ -2776,6 +2776,15 @@ ALTER TABLE ledger.evidence ALTER COLUMN evidence_id ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
+CREATE TABLE ledger.evidence_lock (
+    only_row boolean DEFAULT true NOT NULL,
+    CONSTRAINT evidence_lock_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE ledger.evidence_lock IS 'Always empty: the table itself is locked. Transactions that write evidence lock it in ROW EXCLUSIVE mode, a run that waits for them in SHARE mode.';
+
+COMMENT ON COLUMN ledger.evidence_lock.only_row IS 'Not used.';
+
 CREATE TABLE ledger.seed_undos (
     seed_id bigint NOT NULL,
     reason text NOT NULL,
@@ -3448,6 +3457,17 @@ ALTER TABLE ops.backfills ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE ops.job_locks (
+    job text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ops.job_locks IS 'One row per job, locked (FOR UPDATE) by the transaction that decides about the orders of the job.';
+
+COMMENT ON COLUMN ops.job_locks.job IS 'Name of the job in the configuration.';
+
+COMMENT ON COLUMN ops.job_locks.created_at IS 'When the job was first locked.';
+
 CREATE TABLE ops.request_turns (
     only_row boolean DEFAULT true NOT NULL,
     next_turn_at timestamp with time zone NOT NULL,
@@ -3617,6 +3637,9 @@ ALTER TABLE ONLY ledger.entries
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_kind_body_sha256_key UNIQUE (kind, body_sha256);
 
+ALTER TABLE ONLY ledger.evidence_lock
+    ADD CONSTRAINT evidence_lock_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_pkey PRIMARY KEY (evidence_id);
 
@@ -3682,6 +3705,9 @@ ALTER TABLE ONLY ops.backfill_orders
 
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_pkey PRIMARY KEY (backfill_id);
+
+ALTER TABLE ONLY ops.job_locks
+    ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
 
 ALTER TABLE ONLY ops.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);

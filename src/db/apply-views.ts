@@ -8,9 +8,6 @@ import { inTransaction } from './in-transaction.ts';
 
 const FOLDER = new URL('../../sql/views/', import.meta.url);
 
-/** Any number of our own: two processes that apply the views take turns. Let go by the commit. */
-const LOCK = 72_016_488;
-
 /** Whether `sql/views/` says something else than what this database has. The tables must be up to date. */
 export async function areViewsStale(db: Database): Promise<boolean> {
   return (await appliedHash(db)) !== hashOf(await readViews());
@@ -26,7 +23,8 @@ export async function areViewsStale(db: Database): Promise<boolean> {
 export async function applyViews(db: Database): Promise<boolean> {
   const views = await readViews();
   return inTransaction(db, async (trx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
+    // Two processes that apply the views take turns. Only the owner of the table can take this lock; reading goes on.
+    await sql`lock table reporting.applied_views in exclusive mode`.execute(trx);
     if ((await appliedHash(trx)) === hashOf(views)) return false;
     await dropViews(trx);
     await sql`create schema if not exists bi`.execute(trx);

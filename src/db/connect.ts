@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, PGliteDialect, PostgresDialect } from 'kysely';
+import { Kysely, PGliteDialect } from 'kysely';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { ServerDialect } from './server-dialect.ts';
 import type { DB } from './tables.ts';
 
 /** Every query goes through this type; a function that must run in a transaction takes a `Transaction<DB>` instead. */
@@ -45,7 +46,7 @@ async function connectServer(options: ConnectOptions): Promise<Database> {
   // A connection that the server ends (a restart) must not end the process, idle or in use; the query that needs it reports it.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  return new Kysely<DB>({ dialect: new ServerDialect({ pool }) });
 }
 
 async function connectEmbedded(folder: string): Promise<Database> {

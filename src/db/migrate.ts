@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
@@ -29,6 +29,35 @@ const fromFiles: MigrationProvider = {
 
 /** Kysely's table of what was applied: `name`, `timestamp`. */
 const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
+
+/**
+ * In one transaction, which holds the lock of the migrations (`server-dialect.ts`) until it ends. Where two processes find an empty
+ * database, one of them makes the table that is locked, and the other one's transaction fails: it begins again.
+ */
+async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResultSet> {
+  const trx = await db.startTransaction().execute();
+  const result = await migrator(trx)
+    .migrateToLatest()
+    .catch((error: unknown): MigrationResultSet => ({ error }));
+  if (result.error === undefined) {
+    await trx.commit().execute();
+    return result;
+  }
+  // Where the connection is gone there is nothing to roll back, and the first error is the one that counts.
+  await trx
+    .rollback()
+    .execute()
+    .catch(() => {});
+  const isOvertaken = result.results === undefined && hasSqlState(result.error, TABLE_MADE_BY_ANOTHER);
+  return isOvertaken && attempt < 3 ? migrateTogether(db, attempt + 1) : result;
+}
+
+/** SQLSTATE unique_violation (of the catalog), duplicate_table, and in_failed_sql_transaction, with which Kysely's second look ends. */
+const TABLE_MADE_BY_ANOTHER = ['23505', '42P07', '25P02'];
+
+function hasSqlState(error: unknown, states: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && states.includes(String(error.code));
+}
 
 function migrator(db: Database): Migrator {
   return new Migrator({
@@ -69,7 +98,7 @@ export async function migrate(db: Database): Promise<string[]> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return [];
   if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
-  const { error, results = [] } = await migrator(db).migrateToLatest();
+  const { error, results = [] } = await migrateTogether(db);
   if (error !== undefined) {
     failed(results.find((result) => result.status === 'Error')?.migrationName ?? 'unknown')(error);
   }

@@ -1122,6 +1122,13 @@ export interface LedgerEvidence {
   seed_id: Int8 | null;
 }
 
+export interface LedgerEvidenceLock {
+  /**
+   * Not used.
+   */
+  only_row: Generated<boolean>;
+}
+
 export interface LedgerIdentifyBatches {
   /**
    * As in intake.contacts, while it waited there.
@@ -2288,6 +2295,17 @@ export interface OpsBackfills {
   to_day: Timestamp;
 }
 
+export interface OpsJobLocks {
+  /**
+   * When the job was first locked.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Name of the job in the configuration.
+   */
+  job: string;
+}
+
 export interface OpsLeases {
   /**
    * When this owner took it.
@@ -2836,6 +2854,7 @@ export interface DB {
   "ledger.decisions": LedgerDecisions;
   "ledger.entries": LedgerEntries;
   "ledger.evidence": LedgerEvidence;
+  "ledger.evidence_lock": LedgerEvidenceLock;
   "ledger.identify_batches": LedgerIdentifyBatches;
   "ledger.lookups": LedgerLookups;
   "ledger.seed_undos": LedgerSeedUndos;
@@ -2862,6 +2881,7 @@ export interface DB {
   "ops.account": OpsAccount;
   "ops.backfill_orders": OpsBackfillOrders;
   "ops.backfills": OpsBackfills;
+  "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
   "ops.request_turns": OpsRequestTurns;
   "ops.runs": OpsRuns;

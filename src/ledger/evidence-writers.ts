@@ -7,12 +7,15 @@ import { KnownError } from '../model/known-error.ts';
 /** SQLSTATE `lock_not_available`. */
 const LOCK_TIMED_OUT = '55P03';
 
-/** A lock of transactions and not of sessions, so that it works behind a pooler; and not of the table, since a role may add to it alone. */
-const LOCK = sql`hashtextextended('influencer-sync writes evidence', 0)`;
+/**
+ * An empty table that is locked instead of `ledger.evidence`, where the role of runs may only insert. The lock belongs to the transaction and
+ * not to the session, so it works behind a pooler. Only a role that may write to schema `ledger` can take it.
+ */
+const LOCK = sql`ledger.evidence_lock`;
 
 /** To be called before a transaction looks which orders its evidence is about. Any number write at a time. */
 export async function enterAsWriter(trx: Transaction<DB>): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${LOCK})`.execute(trx);
+  await sql`lock table ${LOCK} in row exclusive mode`.execute(trx);
 }
 
 /**
@@ -24,7 +27,7 @@ export async function awaitWriters(db: Database, waitMs: number): Promise<void> 
   try {
     await db.transaction().execute(async (trx) => {
       await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, true)`.execute(trx);
-      await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
+      await sql`lock table ${LOCK} in share mode`.execute(trx);
     });
   } catch (cause) {
     if ((cause as { readonly code?: unknown }).code !== LOCK_TIMED_OUT) throw cause;

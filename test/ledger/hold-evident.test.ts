@@ -28,7 +28,7 @@ async function seed(trx: Transaction<DB>, orderId: string): Promise<void> {
 /** Somebody waits until evidence is written. */
 async function isWaiting(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_locks where locktype = 'advisory' and not granted
+    select from pg_locks where relation = 'ledger.evidence_lock'::regclass and not granted
       and database = (select oid from pg_database where datname = current_database())`.execute(db);
   return rows.length > 0;
 }
