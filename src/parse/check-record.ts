@@ -5,7 +5,7 @@ export type Fault = Omit<RejectedRow, 'line' | 'record'>;
 
 /**
  * Makes the check that every record of a file must pass. A header's nameless last columns (a trailing delimiter) may be there or not,
- * and so may blank cells beyond it. A blank record does not count as a row.
+ * and so may blank cells beyond it: whether those are padding is for `RowWidths` to tell. A blank record does not count as a row.
  */
 export function recordChecker(
   header: readonly string[],
@@ -35,7 +35,8 @@ export const BAD_QUOTING: Fault = {
   rowCount: 1,
 };
 
-function ragged(found: number, expected: number): Fault {
+/** A row with more or fewer cells than its header. */
+export function ragged(found: number, expected: number): Fault {
   const isMore = found > expected;
   return {
     code: 'ragged_row',

@@ -3,6 +3,7 @@ import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { BAD_QUOTING, recordChecker } from './check-record.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
+import { RowWidths } from './row-widths.ts';
 
 /**
  * Parses delimited text, streaming: some hundred records at a time, each with the physical line on which it begins and its number.
@@ -10,7 +11,7 @@ import { readRecords } from './read-records.ts';
  *
  * @param text valid UTF-8 without a byte order mark, in any split.
  * @returns at least one chunk, also for a file that has only a header.
- * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`.
+ * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`, `uneven_rows`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -18,23 +19,27 @@ export async function* parseCsv(
 ): AsyncGenerator<CsvChunk> {
   let header: readonly string[] | null = null;
   let check: ReturnType<typeof recordChecker> | null = null;
+  let widths: RowWidths | null = null;
   let number = 0;
   for await (const batch of readRecords(text, options)) {
     const records: CsvRecord[] = [];
     const rejected: RejectedRow[] = [];
     const isFirst = header === null && batch.records.length > 0;
-    for (const { cells, line } of batch.records) {
-      if (check === null) {
+    for (const { cells, line, start, end } of batch.records) {
+      if (check === null || widths === null) {
         header = cells ?? throwDamagedHeader(line);
         check = recordChecker(header);
+        widths = new RowWidths(header.length, batch.delimiter);
         continue;
       }
       const verdict = cells === null ? BAD_QUOTING : check(cells);
       if (verdict === 'blank') continue;
       number += 1;
       if (verdict !== 'good') rejected.push({ ...verdict, line, record: number });
-      else if (cells !== null) records.push({ cells, line, record: number });
+      else if (cells !== null)
+        widths.take({ cells, line, record: number }, end - start, { records, rejected });
     }
+    if (batch.isLast) widths?.finish({ records, rejected });
     const isWorthIt = isFirst || records.length > 0 || rejected.length > 0;
     if (header !== null && isWorthIt) yield { header, records, rejected };
   }

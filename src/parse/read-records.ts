@@ -9,6 +9,8 @@ import { type ReadRecord, RecordReader } from './record-reader.ts';
 export type RecordBatch = {
   readonly records: readonly ReadRecord[];
   readonly delimiter: string;
+  /** Whether nothing comes after it. */
+  readonly isLast: boolean;
   /** The text of one of these records, without its line break. */
   readonly rawOf: (record: ReadRecord) => string;
 };
@@ -32,13 +34,13 @@ export async function* readRecords(
     const { delimiter, line } = place;
     const reader = new RecordReader({ delimiter, quote, maxRecordBytes, line });
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
-    yield { records: await reader.read(rest), delimiter, rawOf };
+    yield { records: await reader.read(rest), delimiter, isLast: false, rawOf };
     for await (const piece of pieces) {
-      yield { records: await reader.read(piece), delimiter, rawOf };
+      yield { records: await reader.read(piece), delimiter, isLast: false, rawOf };
       // A file that is read faster than it is parsed would never let an answer of the database in.
       await nextTurn();
     }
-    yield { records: await reader.finish(), delimiter, rawOf };
+    yield { records: await reader.finish(), delimiter, isLast: true, rawOf };
   } finally {
     await pieces.return(undefined); // Releases the source, also when nobody reads on.
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOf, parseText, placesOf } from './parse-text.ts';
+import { faultsOf, holdReason, parseText, placesOf } from './parse-text.ts';
 
 test('a row with more or fewer cells than the header is rejected with both counts, and the rest goes on', async () => {
   const parsed = await parseText('a,b,c\n1,2,3\n1,2\n1,2,3,4\n4,5,6\n');
@@ -18,15 +18,72 @@ test('a row with more or fewer cells than the header is rejected with both count
   expect(parsed.rejected[0]).toMatchObject({ column: null, value: null, rowCount: 1 });
 });
 
-test('a delimiter at the end of rows does no harm, with or without one in the header', async () => {
-  expect(placesOf(await parseText('a,b\n1,2,\n3,4\n'))).toEqual([
+test('a delimiter at the end of rows does no harm where every row, or the header, has it', async () => {
+  expect(placesOf(await parseText('a,b\n1,2,\n3,4,\n'))).toEqual([
     [2, 1, '1', '2', ''],
-    [3, 2, '3', '4'],
+    [3, 2, '3', '4', ''],
   ]);
   expect(placesOf(await parseText('a,b,\n1,2,\n3,4\n'))).toEqual([
     [2, 1, '1', '2', ''],
     [3, 2, '3', '4'],
   ]);
+});
+
+const HEADER = 'order_id,code,currency,placed_at,total,note';
+const SLIPPED = '3002,MIRA10,EUR,2026-05-01,1,249.00,';
+const GOOD = '3003,MIRA10,EUR,2026-05-01,45.00,';
+
+test.each([
+  ['after a good row', [GOOD, SLIPPED], 2],
+  ['as the first row', [SLIPPED, GOOD], 1],
+  ['as the only row', [SLIPPED], 1],
+  ['with more blank cells than the rows before', [`${GOOD},`, `${GOOD},`, `${SLIPPED},`], null],
+])('an amount cut in two by its own comma is not taken for padding: %s', async (_, rows, at) => {
+  const { records, rejected } = await parseText(`${HEADER}\n${rows.join('\n')}\n`);
+  if (at !== null) expect(faultsOf({ rejected })).toEqual([['ragged_row', at + 1, at]]);
+  expect(rejected.every(({ code }) => code === 'ragged_row')).toBe(true);
+  for (const { cells } of records) expect(cells[4]).toBe('45.00');
+});
+
+test.each([
+  ['thousands', ['1,A,1,249.00,', '2,B,2,100.50,', '3,C,€9,999,']],
+  ['decimals', ['1,A,45,00,', '2,B,1249,50,', '3,C,7,10,']],
+  ['names', ['1,Doe, Ann,45.00,', '2,Roe, Bo,46.00,', '3,Low, Cy,47.00,']],
+])('cells that read in every row like one that was cut are no padding either: %s', async (_, rows) => {
+  const parsed = await parseText(`order_id,code,total,note\n${rows.join('\n')}\n`);
+  expect(parsed.records).toEqual([]);
+  expect(faultsOf(parsed)).toHaveLength(3);
+});
+
+test('rows whose header is padded and which are not have slipped when they are as long as the header', async () => {
+  const parsed = await parseText(`${HEADER},\n${GOOD}\n${SLIPPED}\n`);
+  expect(parsed.records).toHaveLength(1);
+  expect(faultsOf(parsed)).toEqual([['ragged_row', 3, 2]]);
+});
+
+test('padding of thousands of rows is taken in stride, in order, and whatever the pieces it is read in', async () => {
+  const rows = Array.from({ length: 2_500 }, (_, at) => `${at + 1},A,${at}.00,x,`);
+  const text = `order_id,code,total,note\n${rows.join('\n')}\n`;
+  for (const batchBytes of [64 * 1024, 997]) {
+    const { records, rejected } = await parseText(text, { batchBytes });
+    expect(rejected).toEqual([]);
+    expect(records.map(({ record }) => record)).toEqual(rows.map((_, at) => at + 1));
+  }
+});
+
+test('a row that contradicts the padding of a thousand before it holds the file, with both counts', async () => {
+  const rows = Array.from({ length: 1_200 }, (_, at) => `${at + 1},A,45.00,x,`);
+  const reason = await holdReason(
+    parseText(`order_id,code,total,note\n${rows.join('\n')}\n9999,A,45.00,x\n`),
+  );
+  expect(reason.code).toBe('uneven_rows');
+  expect(reason.message).toContain('before line 1202 have 5 cells, 1 more than the header; this one has 4');
+});
+
+test('rows that cannot be used anyway say nothing about the padding of the others', async () => {
+  const parsed = await parseText('a,b,c\n1,2,3,\n1,2\n1,x"y,3\n,,,,,\n4,5,6,\n');
+  expect(placesOf(parsed).map(([line]) => line)).toEqual([2, 6]);
+  expect(parsed.rejected.map(({ code }) => code)).toEqual(['ragged_row', 'bad_quoting']);
 });
 
 test('a last row that was cut off is rejected', async () => {

@@ -1,0 +1,126 @@
+import { FileHeld } from '../model/file-held.ts';
+import type { CsvRecord, RejectedRow } from '../model/record.ts';
+import { type Fault, ragged } from './check-record.ts';
+
+/** What a chunk will hand on. */
+export type Sorted = { readonly records: CsvRecord[]; readonly rejected: RejectedRow[] };
+
+/**
+ * While all rows so far are longer than the header, so many rows, or so many bytes of them, wait for one that says otherwise. Shops that
+ * end each row with a delimiter do so in every row, so one contradiction among the first thousand is enough to know.
+ */
+const TRIAL_ROWS = 1_000;
+const TRIAL_BYTES = 1024 ** 2;
+/** Longer cells are no part of a number. */
+const MAX_NUMBER_CHARS = 24;
+
+/**
+ * Tells rows that are padded from rows that have slipped. `1,249.00` without quotes makes one cell two, and every later cell moves by
+ * one; where the last column is blank, the row then looks as if it ended with one delimiter too many, and 1 is read for 1249.
+ *
+ * So blank cells beyond the header count as padding only where every row of the file has the same number of them, and where no two
+ * neighbouring cells read in every row like one cell that was cut. The first row decides whether this must be looked at: rows wait
+ * (bounded) until one contradicts, which rejects those that waited; a contradiction after that holds the file.
+ */
+export class RowWidths {
+  readonly #headerWidth: number;
+  readonly #delimiter: string;
+  /** Cells of the first row: rows with more have one too many, also where the header has nameless columns for it. */
+  #firstWidth = 0;
+  #state: 'unknown' | 'plain' | 'trial' | 'padded' = 'unknown';
+  #waiting: CsvRecord[] = [];
+  #waitingBytes = 0;
+  /** Places where every row so far looks cut in two. */
+  #cuts: readonly number[] = [];
+
+  constructor(headerWidth: number, delimiter: string) {
+    this.#headerWidth = headerWidth;
+    this.#delimiter = delimiter;
+  }
+
+  /**
+   * Takes a row that has all cells of its header, and perhaps blank ones beyond.
+   *
+   * @throws FileHeld `uneven_rows`.
+   */
+  take(row: CsvRecord, bytes: number, to: Sorted): void {
+    const width = row.cells.length;
+    if (this.#state === 'plain' && width <= this.#firstWidth) to.records.push(row);
+    else if (this.#state === 'padded') this.#takePadded(row, to);
+    else if (this.#state === 'plain')
+      reject(row, width > this.#headerWidth ? this.#headerWidth : this.#firstWidth, to);
+    else this.#takeEarly(row, bytes, to);
+  }
+
+  /** Ends the file. */
+  finish(to: Sorted): void {
+    if (this.#state === 'trial') this.#confirm(to);
+  }
+
+  #takeEarly(row: CsvRecord, bytes: number, to: Sorted): void {
+    const width = row.cells.length;
+    if (this.#state === 'unknown') {
+      this.#firstWidth = width;
+      this.#state = width > this.#headerWidth ? 'trial' : 'plain';
+      this.#cuts = [...row.cells.keys()];
+    }
+    if (this.#state === 'trial' && width !== this.#firstWidth) {
+      for (const waiting of this.#waiting) reject(waiting, this.#headerWidth, to);
+      this.#waiting = [];
+      this.#firstWidth = this.#headerWidth;
+      this.#state = 'plain';
+    }
+    if (this.#state === 'plain') {
+      this.take(row, bytes, to);
+      return;
+    }
+    this.#waiting.push(row);
+    this.#waitingBytes += bytes;
+    this.#cuts = this.#cuts.filter((at) => looksCut(row.cells, at, this.#delimiter));
+    if (this.#waiting.length >= TRIAL_ROWS || this.#waitingBytes >= TRIAL_BYTES) this.#confirm(to);
+  }
+
+  #confirm(to: Sorted): void {
+    const isCut = this.#cuts.length > 0;
+    for (const row of this.#waiting) {
+      if (isCut) reject(row, this.#headerWidth, to);
+      else to.records.push(row);
+    }
+    this.#waiting = [];
+    if (isCut) this.#firstWidth = this.#headerWidth;
+    this.#state = isCut ? 'plain' : 'padded';
+  }
+
+  #takePadded(row: CsvRecord, to: Sorted): void {
+    const found = row.cells.length;
+    if (found === this.#firstWidth) {
+      to.records.push(row);
+      return;
+    }
+    throw new FileHeld({
+      code: 'uneven_rows',
+      message: `The rows before line ${row.line} have ${this.#firstWidth} cells, ${this.#firstWidth - this.#headerWidth} more than the header; this one has ${found}. Cells of some rows have moved, and it cannot be known which.`,
+      help: 'A cell that holds the delimiter must be in quotes. Export the file again, with the same number of cells in every row.',
+    });
+  }
+}
+
+function reject({ cells, line, record }: CsvRecord, expected: number, to: Sorted): void {
+  const fault: Fault = ragged(cells.length, expected);
+  to.rejected.push({ ...fault, line, record });
+}
+
+/** Whether a cell and the next read like one that was cut at its delimiter: `1` and `249.00`, `45` and `00`, `Doe` and ` Jane`. */
+function looksCut(cells: readonly string[], at: number, delimiter: string): boolean {
+  const one = cells[at] ?? '';
+  const other = cells[at + 1] ?? '';
+  if (one.trim() === '' || other.trim() === '') return false;
+  if (other.startsWith(' ') && !one.startsWith(' ') && !cells[at + 2]?.startsWith(' ')) return true;
+  // The first column is what names the order, and only a comma stands in numbers.
+  if (at === 0 || delimiter !== ',' || one.length > MAX_NUMBER_CHARS || other.length > MAX_NUMBER_CHARS)
+    return false;
+  const isThousands =
+    /\d$/.test(one) && !/\d{4}$|[.,]/.test(one) && /^\d{3}(?:\.\d{1,4})?\D{0,4}$/.test(other);
+  const isDecimals = /\d$/.test(one) && !/[,]/.test(one) && /^\d\d\D{0,4}$/.test(other);
+  return isThousands || isDecimals;
+}
