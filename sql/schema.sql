@@ -1257,6 +1257,9 @@ CREATE TABLE intake.source_files (
     contact_rows bigint DEFAULT 0 NOT NULL,
     contacts_new bigint DEFAULT 0 NOT NULL,
     passed_over jsonb,
+    consent_columns text[],
+    consent_counts jsonb,
+    CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
@@ -1324,6 +1327,10 @@ COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read fo
 COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
 
 COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
+
+COMMENT ON COLUMN intake.source_files.consent_columns IS 'Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.';
+
+COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.';
 
 CREATE TABLE ledger.contacts (
     contact_hash uuid NOT NULL,

@@ -139,6 +139,7 @@ function toSource(
     orderPlatform: file.order_platform ?? '',
     timeZone: file.time_zone,
     currency: file.currency,
+    consent: file.consent,
     encoding: file.encoding,
     forcePathStyle: file.force_path_style,
     limits: {

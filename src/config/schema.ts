@@ -155,6 +155,12 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe('ISO 4217, for exports that have no currency column.'),
+  consent: z
+    .enum(['recorded', 'not_recorded'])
+    .default('recorded')
+    .describe(
+      'not_recorded: the exports do not say who consented, and their customers are submitted all the same. Otherwise a file without a column of consent is held.',
+    ),
   encoding: text(40)
     .nullable()
     .default(null)

@@ -507,6 +507,14 @@ export interface IntakeRejectedRows {
 
 export interface IntakeSourceFiles {
   /**
+   * Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.
+   */
+  consent_columns: string[] | null;
+  /**
+   * Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.
+   */
+  consent_counts: Json | null;
+  /**
    * Records that were read for their customer, those in passed_over included.
    */
   contact_rows: Generated<Int8>;

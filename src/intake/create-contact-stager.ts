@@ -1,5 +1,12 @@
 import type { Database } from '../db/connect.ts';
-import type { ContactBatch, ContactHash, PassedOver, StatedContact } from '../model/contact.ts';
+import {
+  type ContactBatch,
+  type ContactHash,
+  type ContactsSeen,
+  NOTHING_SEEN,
+  type PassedOver,
+  type StatedContact,
+} from '../model/contact.ts';
 import type { RejectedRow } from '../model/record.ts';
 import { createContactPacks } from './contact-packs.ts';
 import type { FileRead } from './fence.ts';
@@ -30,6 +37,7 @@ export type ContactTotals = {
   /** Rows of customers, those passed over included. */
   readonly contactRows: number;
   readonly passedOver: Readonly<Record<PassedOver, number>>;
+  readonly seen: ContactsSeen;
   readonly new: number;
   /** Whose addresses were stored, to be submitted. */
   readonly toSubmit: number;
@@ -54,6 +62,7 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed: 0 };
   const totals = { contactRows: 0, new: 0, withdrawn: 0 };
   let known = 0;
+  let seen: ContactsSeen = NOTHING_SEEN;
   const waiting: Promise<void>[] = [];
   let last: Promise<void> = Promise.resolve();
   let storing: Promise<void> = Promise.resolve();
@@ -111,6 +120,7 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
 
   return {
     async add(batch) {
+      seen = batch.seen;
       for (const contact of batch.contacts) gathered.push(contact);
       for (const row of batch.rejected) rejected.push(row);
       for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
@@ -127,7 +137,7 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
       await storing;
       if (!isLost) await store(packs.take(true));
       if (isLost) return null;
-      return { ...totals, passedOver, toSubmit: packs.submitted(), lookups: packs.lookedUp() };
+      return { ...totals, passedOver, seen, toSubmit: packs.submitted(), lookups: packs.lookedUp() };
     },
   };
 }

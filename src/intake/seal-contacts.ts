@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
+import type { ConsentCount } from '../model/contact.ts';
 import type { HoldReason } from '../model/source.ts';
 import type { ContactTotals } from './create-contact-stager.ts';
 import { judgeRows } from './find-hold-reason.ts';
@@ -24,11 +25,17 @@ export function sealContacts(db: Database, options: SealContactsOptions): Promis
       contact_rows: contactRows,
       contacts_new: staged.new,
       rejected_rows: rejectedRows,
+      consent_columns: staged.seen.consent.columns,
+      consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
       passed_over: JSON.stringify(
         Object.fromEntries(Object.entries(staged.passedOver).filter(([, rows]) => rows > 0)),
       ),
     }),
   });
+}
+
+function countsOf({ yes, no, blank }: ConsentCount) {
+  return { yes, no, blank };
 }
 
 async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRows: number): Promise<Totals> {

@@ -22,11 +22,11 @@ export type Content<Totals> = {
   /** Why the file must be kept back; null when nothing speaks against it. */
   readonly findHoldReason: (trx: Transaction<DB>, totals: Totals) => Promise<HoldReason | null>;
   /** Puts it in force. The file's row is sealed right after, in the same commit, with these columns. */
-  readonly publish: (
-    trx: Transaction<DB>,
-    totals: Totals,
-  ) => Promise<Readonly<Record<string, number | string>>>;
+  readonly publish: (trx: Transaction<DB>, totals: Totals) => Promise<FileColumns>;
 };
+
+/** Columns of intake.source_files. */
+export type FileColumns = Readonly<Record<string, number | string | readonly string[]>>;
 
 export type SealedRead<Totals> =
   | ({ readonly kind: 'sealed' } & Totals)
@@ -104,7 +104,7 @@ async function markDuplicate(
 async function markSealed(
   trx: Transaction<DB>,
   { sourceFileId, runId, rowsRead, contentSha256 }: SealReadOptions,
-  columns: Readonly<Record<string, number | string>>,
+  columns: FileColumns,
 ): Promise<void> {
   await trx
     .updateTable('intake.source_files')

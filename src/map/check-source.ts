@@ -1,7 +1,8 @@
 import type { SourceSettings } from '../model/config.ts';
+import type { ConsentRule } from '../model/contact.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
-import type { Layout, ReadFor } from '../model/layout.ts';
+import type { Layout, Purpose, ReadFor } from '../model/layout.ts';
 import { layoutFor } from './layout-for.ts';
 
 /**
@@ -9,10 +10,55 @@ import { layoutFor } from './layout-for.ts';
  *
  * @throws KnownError `layout_unfit`, `source_incomplete` (exit 2), the latter naming each setting to add.
  */
-export function checkSource(layout: Layout, source: SourceSettings, readFor: ReadFor = 'orders'): void {
+export function checkSource(layout: Layout, source: SourceSettings, purpose: Purpose = ORDERS): void {
+  const { readFor } = purpose;
   if (layoutFor(layout, readFor) === null) throw unfit(layout, source, readFor);
   // Customers have no times, and an amount without a currency still tells who has spent much.
-  if (readFor === 'contacts') return;
+  const problems =
+    readFor === 'contacts' ? findConsentGaps(layout, source, purpose.consent) : findOrderGaps(layout, source);
+  if (problems.length === 0) return;
+  throw new KnownError({
+    code: 'source_incomplete',
+    message: `The source ${source.name} does not say what its export leaves out.`,
+    where: `sources.${source.name}`,
+    help: 'Add the settings to pipeline.yaml and run the job again.',
+    safe: 'Nothing was read or sent.',
+    problems,
+    exitCode: EXIT.configuration,
+  });
+}
+
+const ORDERS: Purpose = { readFor: 'orders' };
+
+/** Whether the files of a source can tell what the job must know of consent. */
+function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
+  const where = `sources.${source.name}`;
+  const { columns, given } = layout.consent;
+  if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
+    const why =
+      given.length === 0
+        ? `the layout ${layout.name} cannot tell who has given it`
+        : `the source says consent: not_recorded`;
+    return [
+      {
+        where,
+        message: `The job has consent: required, but ${why}, so nobody would be submitted.`,
+        help: 'Take the source out of the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
+      },
+    ];
+  }
+  if (rule === 'ignored' || columns.length > 0 || source.consent === 'not_recorded') return [];
+  return [
+    {
+      where,
+      message: `The layout ${layout.name} has no column of consent, so it cannot tell who has refused.`,
+      help: `If nobody in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
+    },
+  ];
+}
+
+/** What the format of orders lacks and the source does not give. */
+function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem[] {
   const problems: Problem[] = [];
   const where = `sources.${source.name}`;
   if (layout.lacks.includes('currency') && source.currency === null) {
@@ -29,16 +75,7 @@ export function checkSource(layout: Layout, source: SourceSettings, readFor: Rea
       help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
     });
   }
-  if (problems.length === 0) return;
-  throw new KnownError({
-    code: 'source_incomplete',
-    message: `The source ${source.name} does not say what its export leaves out.`,
-    where,
-    help: 'Add the settings to pipeline.yaml and run the job again.',
-    safe: 'Nothing was read or sent.',
-    problems,
-    exitCode: EXIT.configuration,
-  });
+  return problems;
 }
 
 function unfit(layout: Layout, source: SourceSettings, readFor: ReadFor): KnownError {

@@ -27,7 +27,7 @@ function forOrders(layout: Layout): Layout | null {
     ...layout,
     columns: keep(layout.columns, (field) => !OF_CONTACTS_ALONE.includes(field)),
     required: layout.required.filter((field) => !OF_CONTACTS_ALONE.includes(field)),
-    consent: { given: [], refused: [] },
+    consent: { columns: [], given: [], refused: [], neither: [] },
     unsubscribed: [],
   };
 }

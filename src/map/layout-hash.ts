@@ -1,19 +1,22 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../model/config.ts';
-import type { Layout } from '../model/layout.ts';
+import type { Layout, Purpose } from '../model/layout.ts';
+import { layoutFor } from './layout-for.ts';
 
 /**
  * Grows when the code of this stage gives another meaning to the same layout: what was held is then read again.
  */
-const MEANING = 1;
+const MEANING = 2;
 
-/** Digest of all that influences what a file's rows mean. Names, places and credited statuses do not. */
-export function layoutHash(layout: Layout, source: SourceSettings): string {
-  const { name: _, title: __, status, ...rest } = layout;
+/** Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not. */
+export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
+  const { name: _, title: __, status, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
   const { timeZone, currency, encoding, limits } = source;
   const meaning = {
     MEANING,
-    ...rest,
+    purpose,
+    consent: purpose.readFor === 'contacts' ? source.consent : null,
+    layout: rest,
     words: status.words,
     timeZone,
     currency,

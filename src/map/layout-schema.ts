@@ -37,9 +37,11 @@ export const layoutSchema = z
     encoding: z.string().min(1).default('utf-8').describe('utf-8, utf-16le, windows-1252, …'),
     preamble_lines: z.int().min(0).max(1000).default(0).describe('Lines before the header.'),
     lacks: z
-      .array(z.enum(['currency', 'time_zone', 'codes', 'status']))
+      .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
       .default([])
-      .describe('What the format does not carry. The source must give currency and time_zone.'),
+      .describe(
+        'What the format does not carry. The source must give currency and time_zone, and say consent: not_recorded.',
+      ),
     columns: z
       .partialRecord(z.enum(LAYOUT_FIELDS), names)
       .describe('Spellings of each column, in order of preference.'),
@@ -116,9 +118,19 @@ export const layoutSchema = z
       .default([])
       .describe('Orders that are never posted.'),
     consent: z
-      .strictObject({ given: cellTests, refused: cellTests })
+      .strictObject({
+        columns: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe('Spellings of the columns where consent stands. A file that has none of them is held.'),
+        given: cellTests.describe('What tells that a customer has said yes; any of the tests suffices.'),
+        refused: cellTests.describe('What tells that a customer has said no; any of the tests suffices.'),
+        neither: cellTests.describe(
+          'Values that say neither yes nor no. A row with any other value is rejected.',
+        ),
+      })
       .prefault({})
-      .describe('What tells that a customer has said yes or no to be contacted; any of the tests suffices.'),
+      .describe('Where consent stands, and what it says.'),
     unsubscribed: cellTests.describe(
       'What tells that a customer has unsubscribed or was blacklisted; any of the tests suffices.',
     ),
@@ -133,7 +145,17 @@ export const layoutSchema = z
     for (const [index, field] of layout.required.entries()) {
       if (!has(field)) fault(['required', index], `${field} is required, but columns does not name it.`);
     }
-    if (layout.required.includes('email') && !layout.required.includes('order_id')) return;
+    const { columns, given, refused } = layout.consent;
+    const tests = [...given, ...refused, ...layout.unsubscribed];
+    if (tests.length > 0 && columns.length === 0)
+      fault(['consent'], 'Say under consent.columns in which columns consent stands.');
+    if (columns.length > 0 && tests.length === 0)
+      fault(['consent'], 'Say what the columns mean: consent.given, consent.refused or unsubscribed.');
+    if (layout.required.includes('email') && !layout.required.includes('order_id')) {
+      if (columns.length === 0 && !layout.lacks.includes('consent'))
+        fault([], 'Name the columns of consent under consent.columns, or list consent under lacks.');
+      return;
+    }
     if (!layout.required.includes('order_id'))
       fault(['required'], 'order_id must be required, or email for an export of customers.');
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
@@ -182,7 +204,12 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     links: file.links,
     status: file.status,
     exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
-    consent: { given: file.consent.given.map(toCellTest), refused: file.consent.refused.map(toCellTest) },
+    consent: {
+      columns: file.consent.columns,
+      given: file.consent.given.map(toCellTest),
+      refused: file.consent.refused.map(toCellTest),
+      neither: file.consent.neither.map(toCellTest),
+    },
     unsubscribed: file.unsubscribed.map(toCellTest),
   };
 }

@@ -1,5 +1,13 @@
 import type { SourceSettings } from '../model/config.ts';
-import type { ConsentRule, ContactBatch, ContactHash, PassedOver, StatedContact } from '../model/contact.ts';
+import type {
+  ConsentRule,
+  ContactBatch,
+  ContactHash,
+  ContactsSeen,
+  OptionalColumn,
+  PassedOver,
+  StatedContact,
+} from '../model/contact.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { isBlank } from './clean-text.ts';
@@ -8,12 +16,13 @@ import { layoutFor } from './layout-for.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
 import { currencyParser } from './parse-currency.ts';
 import { parseMoney } from './parse-money.ts';
-import { type ColumnTest, type ContactPlan, planContacts } from './plan-contacts.ts';
+import { requireConsent, requireFormat, SAYS } from './plan-consent.ts';
+import { type ContactPlan, planContacts } from './plan-contacts.ts';
 import { type Column, resolveHeader } from './resolve-header.ts';
 
 export type MapContactsOptions = {
   readonly layout: Layout;
-  readonly source: Pick<SourceSettings, 'currency'>;
+  readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
   /** Layouts to name when a header does not fit this one but another. */
   readonly otherLayouts?: readonly Layout[];
   readonly consent: ConsentRule;
@@ -26,7 +35,7 @@ export type MapContactsOptions = {
  * counter, a customer with only a phone) is no fault, only passed over; what stands there and is no address is rejected.
  *
  * @returns a batch for each chunk, in which every record of it is accounted for once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
  */
 export async function* mapContacts(
   chunks: AsyncIterable<CsvChunk>,
@@ -34,10 +43,15 @@ export async function* mapContacts(
 ): AsyncGenerator<ContactBatch> {
   const layout = layoutFor(options.layout, 'contacts');
   if (layout === null) throw new Error(`the layout ${options.layout.name} has no column email`);
-  const others = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'contacts') ?? []);
-  let read: ((record: CsvRecord) => Read) | null = null;
+  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'contacts') ?? []);
+  let reader: ContactReader | null = null;
   for await (const { header, records, rejected } of chunks) {
-    read ??= contactReader(layout, planContacts(layout, resolveHeader(header, layout, others)), options);
+    if (reader === null) {
+      const resolved = resolveHeader(header, layout, otherLayouts);
+      requireFormat(header, options.layout);
+      requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
+      reader = contactReader(layout, planContacts(layout, resolved), options);
+    }
     const batch = {
       contacts: [] as StatedContact[],
       passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
@@ -45,26 +59,36 @@ export async function* mapContacts(
       rowsRead: rejected.length + records.length,
     };
     for (const record of records) {
-      const result = read(record);
+      const result = reader.read(record);
       if (typeof result === 'string') batch.passedOver[result] += 1;
       else if ('hash' in result) {
         if (result.isUnsubscribed) batch.passedOver.unsubscribed += 1;
         batch.contacts.push(result);
       } else batch.rejected.push(result);
     }
-    if (batch.rowsRead > 0) yield batch;
+    if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
   }
 }
 
 type Read = StatedContact | PassedOver | RejectedRow;
 
+type ContactReader = {
+  readonly read: (record: CsvRecord) => Read;
+  readonly seen: () => ContactsSeen;
+};
+
 function contactReader(
-  { money }: Layout,
+  { name, money }: Layout,
   plan: ContactPlan,
-  { consent, hashOf, source }: MapContactsOptions,
-): (record: CsvRecord) => Read {
+  { consent: rule, hashOf, source }: MapContactsOptions,
+): ContactReader {
   const toCurrency = currencyParser(source.currency);
-  return (record) => {
+  const columns = plan.consent.columns.map((column) => column.name);
+  const said = { yes: 0, no: 0, blank: 0 };
+  const toSpent = counted(plan.spent, (text) => amountOf(parseMoney(text, money)));
+  const toCount = counted(plan.ordersCount, countOf);
+
+  function read(record: CsvRecord): Read {
     const { cells } = record;
     if (plan.marks.length > 0 && firstFilled(cells, plan.marks) === null) return 'no_address';
     const emailColumn = firstFilled(cells, plan.email);
@@ -72,31 +96,44 @@ function contactReader(
     const address = parseAddress(cell);
     if (typeof address !== 'string') return rejectCell(record, address, emailColumn);
     if (address === '') return 'no_address';
-    const isUnsubscribed = consent !== 'ignored' && passesAny(cells, plan.unsubscribed);
-    if (!isUnsubscribed && !consents(cells, plan, consent)) return 'no_consent';
-    const spent = amountIn(cells, plan.spent, (text) => parseMoney(text, money));
+    const says = plan.consent.read(cells);
+    const isRefused = (says & (SAYS.no | SAYS.unsubscribed)) !== 0;
+    if (says >= SAYS.unknown && !isRefused && rule !== 'ignored')
+      return rejectCell(record, unknownConsent(name), plan.consent.unknownIn(cells));
+    said[isRefused ? 'no' : (says & SAYS.yes) !== 0 ? 'yes' : 'blank'] += 1;
+    const isUnsubscribed = rule !== 'ignored' && (says & SAYS.unsubscribed) !== 0;
+    if (!isUnsubscribed && !consents(says, rule)) return 'no_consent';
+    const spent = toSpent.read(cells);
     const currency = toCurrency(filledValue(cells, plan.currency));
     return {
       address,
       hash: hashOf(foldAddress(address)),
       isUnsubscribed,
-      ordersCount: countIn(cells, plan.ordersCount),
+      ordersCount: toCount.read(cells),
       spent,
       currency: spent !== null && typeof currency === 'string' ? currency : null,
       boughtWithCode: plan.codes.length === 0 ? null : firstFilled(cells, plan.codes) !== null,
     };
+  }
+
+  return {
+    read,
+    seen: () => ({ consent: { columns, ...said }, optional: [...toCount.seen(), ...toSpent.seen()] }),
   };
 }
 
-function consents(cells: readonly string[], plan: ContactPlan, rule: ConsentRule): boolean {
+function consents(says: number, rule: ConsentRule): boolean {
   if (rule === 'ignored') return true;
-  if (passesAny(cells, plan.refused)) return false;
-  return rule === 'not_refused' || passesAny(cells, plan.given);
+  if ((says & SAYS.no) !== 0) return false;
+  return rule === 'not_refused' || (says & SAYS.yes) !== 0;
 }
 
-function passesAny(cells: readonly string[], tests: readonly ColumnTest[]): boolean {
-  for (const { index, test } of tests) if (test(cells[index] ?? '')) return true;
-  return false;
+function unknownConsent(layout: string): Fault {
+  return {
+    code: 'unknown_consent',
+    reason: `The layout ${layout} does not list this value as consent, refusal or neither.`,
+    help: "Correct the cell, or list the value under consent.given, consent.refused or consent.neither of the layout. The row's customer is not submitted.",
+  };
 }
 
 function firstFilled(cells: readonly string[], columns: readonly Column[]): Column | null {
@@ -109,23 +146,37 @@ function filledValue(cells: readonly string[], columns: readonly Column[]): stri
   return column === null ? '' : (cells[column.index] ?? '');
 }
 
-/** Counts and amounts only help to choose whom to look up: one that cannot be read is none, and costs nobody the row. */
-function amountIn(
-  cells: readonly string[],
-  columns: readonly Column[],
-  parse: (text: string) => string | Fault,
-): string | null {
-  const text = filledValue(cells, columns);
-  if (text === '') return null;
-  const amount = parse(text);
+/**
+ * Reads a value that only helps to choose whom to look up: one that cannot be read is none, and costs nobody the row. How many cannot be
+ * read is counted, because a whole column of them is the wrong column, or the wrong format.
+ */
+function counted<Value>(columns: readonly Column[], parse: (text: string) => Value | null) {
+  let [filled, unreadable] = [0, 0];
+  return {
+    read(cells: readonly string[]): Value | null {
+      const text = filledValue(cells, columns);
+      if (text === '') return null;
+      const value = parse(text);
+      filled += 1;
+      if (value === null) unreadable += 1;
+      return value;
+    },
+    seen: (): readonly OptionalColumn[] =>
+      columns.length === 0
+        ? []
+        : [{ column: columns.map(({ name }) => name).join(', '), filled, unreadable }],
+  };
+}
+
+function amountOf(amount: string | Fault): string | null {
   return typeof amount === 'string' ? amount : null;
 }
 
 /** A spreadsheet may have put an apostrophe before it. More digits are no count of orders. */
 const COUNT = /^\s*'?(\d{1,8})\s*$/;
 
-function countIn(cells: readonly string[], columns: readonly Column[]): number | null {
-  const [, digits] = COUNT.exec(filledValue(cells, columns)) ?? [];
+function countOf(text: string): number | null {
+  const [, digits] = COUNT.exec(text) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 

@@ -1,9 +1,6 @@
-import type { CellTest, Layout, LayoutField } from '../model/layout.ts';
+import type { Layout, LayoutField } from '../model/layout.ts';
+import { type ConsentPlan, planConsent } from './plan-consent.ts';
 import type { Column, ResolvedHeader } from './resolve-header.ts';
-import { cellTest } from './test-cell.ts';
-
-/** A test of the cells of one column of the file. */
-export type ColumnTest = { readonly index: number; readonly test: (cell: string) => boolean };
 
 /** What reading a file for its customers touches; all other columns are never looked at. */
 export type ContactPlan = {
@@ -15,19 +12,12 @@ export type ContactPlan = {
   readonly codes: readonly Column[];
   /** Where one row is a line item: what an order's first row fills. Later rows may repeat the address, but not the consent. */
   readonly marks: readonly Column[];
-  readonly given: readonly ColumnTest[];
-  readonly refused: readonly ColumnTest[];
-  readonly unsubscribed: readonly ColumnTest[];
+  readonly consent: ConsentPlan;
 };
 
 /** Decides which columns of a file are read for its customers. */
 export function planContacts(layout: Layout, header: ResolvedHeader): ContactPlan {
   const field = (name: LayoutField): readonly Column[] => header.fields[name];
-  const tests = (rules: readonly CellTest[]): readonly ColumnTest[] =>
-    rules.flatMap((rule) => {
-      const column = header.find(rule.columns);
-      return column === null ? [] : [{ index: column.index, test: cellTest(rule) }];
-    });
   return {
     email: field('email'),
     ordersCount: field('orders_count'),
@@ -35,8 +25,6 @@ export function planContacts(layout: Layout, header: ResolvedHeader): ContactPla
     currency: field('currency'),
     codes: field('codes'),
     marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
-    given: tests(layout.consent.given),
-    refused: tests(layout.consent.refused),
-    unsubscribed: tests(layout.unsubscribed),
+    consent: planConsent(layout, header),
   };
 }

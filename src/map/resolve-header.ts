@@ -55,11 +55,13 @@ export function resolveHeader(
   for (const rule of Object.values(layout.grouping.sum)) findAll([...rule.plus, ...rule.minus]);
   findAll([
     ...layout.timeOfDay,
+    ...layout.consent.columns,
     ...[
       ...layout.exclusions,
       ...layout.grouping.addsNothing,
       ...layout.consent.given,
       ...layout.consent.refused,
+      ...layout.consent.neither,
       ...layout.unsubscribed,
     ].flatMap((test) => test.columns),
   ]);
@@ -129,7 +131,7 @@ function helpFor(header: readonly string[], fitting: string | null, foundCount: 
 const MIN_COLUMNS_WITHOUT_SIGNATURE = 3;
 
 /** Which of the others a header proves to be. Of several the one with the largest signature; then those without one. */
-function bestFit(header: readonly string[], layout: Layout, others: readonly Layout[]): Layout | null {
+export function bestFit(header: readonly string[], layout: Layout, others: readonly Layout[]): Layout | null {
   let best: Layout | null = null;
   let most = 0;
   for (const other of others) {
@@ -142,7 +144,7 @@ function bestFit(header: readonly string[], layout: Layout, others: readonly Lay
 }
 
 /** How many columns of the layout's largest whole signature a header has; 0 when it has none whole. */
-function provenBy({ signature }: Layout, header: readonly string[]): number {
+export function provenBy({ signature }: Layout, header: readonly string[]): number {
   const names = new Set(header.map(foldHeader));
   const whole = signature.filter((columns) => columns.every((name) => names.has(foldHeader(name))));
   return Math.max(0, ...whole.map((columns) => columns.length));
@@ -183,7 +185,8 @@ function alternatives(
 }
 const MAX_ALTERNATIVES = 3;
 
-function quoteAll(names: readonly string[]): string {
+/** A few names, as a message shows them. */
+export function quoteAll(names: readonly string[]): string {
   return names.map((name) => `"${shorten(name)}"`).join(', ');
 }
 

@@ -66,6 +66,8 @@ export type SourceSettings = {
   readonly timeZone: string | null;
   /** ISO 4217 for layouts whose format has no currency; null when not given. */
   readonly currency: string | null;
+  /** `not_recorded`: its exports say nobody's consent, and are read all the same. Otherwise a file without a column of consent is held. */
+  readonly consent: 'recorded' | 'not_recorded';
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
   readonly encoding: string | null;
   /** Path-style addresses for S3 (MinIO and others). */

@@ -22,9 +22,46 @@ export type StatedContact = {
 /** Why a row's customer is not submitted. `unsubscribed` ones are stated all the same, so that no other file brings them back. */
 export type PassedOver = 'no_address' | 'no_consent' | 'unsubscribed';
 
+/** Where customers' consent stands, and what it says. Rows without a usable address are not counted. */
+export type ConsentCount = {
+  /** Headers as the file writes them. Empty: the file does not record consent. */
+  readonly columns: readonly string[];
+  readonly yes: number;
+  /** Refused, unsubscribed or blacklisted. */
+  readonly no: number;
+  /** Neither yes nor no. */
+  readonly blank: number;
+};
+
+/** `412 yes, 88 no, 3 blank in "Accepts Email Marketing"`. */
+export function describeConsent({ columns, yes, no, blank }: ConsentCount): string {
+  if (columns.length === 0) return 'not recorded';
+  const counts = [`${yes} yes`, `${no} no`, `${blank} blank`];
+  return `${counts.join(', ')} in ${columns.map((name) => `"${name}"`).join(', ')}`;
+}
+
+/** Cells of a column that nothing but look-ups needs. */
+export type OptionalColumn = {
+  readonly column: string;
+  /** Cells that are not blank, and how many of them cannot be read. */
+  readonly filled: number;
+  readonly unreadable: number;
+};
+
+/** What only many rows of a file can show. */
+export type ContactsSeen = {
+  readonly consent: ConsentCount;
+  readonly optional: readonly OptionalColumn[];
+};
+
+/** Before the first row. */
+export const NOTHING_SEEN: ContactsSeen = { consent: { columns: [], yes: 0, no: 0, blank: 0 }, optional: [] };
+
 /** What mapping hands to intake: a bounded number of rows. */
 export type ContactBatch = {
   readonly contacts: readonly StatedContact[];
+  /** What the file has shown up to here, this batch included. */
+  readonly seen: ContactsSeen;
   readonly passedOver: Readonly<Record<PassedOver, number>>;
   readonly rejected: readonly RejectedRow[];
   /** Records consumed = rows of contacts that are not unsubscribed + Σ passedOver + rejected rows. */

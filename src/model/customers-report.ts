@@ -1,4 +1,4 @@
-import type { PassedOver } from './contact.ts';
+import type { ConsentCount, PassedOver } from './contact.ts';
 import type { HeldFile, RejectedRowPlace, ReportFrame } from './report.ts';
 
 /**
@@ -49,7 +49,12 @@ export type CustomerCounts = {
   };
 };
 
+/** What the files of a source that a run has read say of consent. */
+export type SourceConsent = ConsentCount & { readonly source: string };
+
 export type CustomerDetails = {
+  /** Of this run's files, by source and columns. */
+  readonly consent: readonly SourceConsent[];
   /** Files of this run with the same content as one read before. */
   readonly duplicateFiles: number;
   /** The first few of this run. */

@@ -1,3 +1,5 @@
+import type { ConsentRule } from './contact.ts';
+
 /** What a layout can find in an export. `group` holds the rows of one order together. */
 export const LAYOUT_FIELDS = [
   'group',
@@ -24,13 +26,21 @@ export const LAYOUT_FIELDS = [
 export type LayoutField = (typeof LAYOUT_FIELDS)[number];
 
 /** What a file is read for. Exports of orders name customers too, so a file may be read for both, each time by itself. */
-export type ReadFor = 'orders' | 'contacts';
+export type ReadFor = Purpose['readFor'];
+
+/** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
+export type Purpose =
+  | { readonly readFor: 'orders' }
+  | { readonly readFor: 'contacts'; readonly consent: ConsentRule };
 
 /** Amounts that a layout may add up over the rows of an order. */
 export type SummedField = 'total' | 'subtotal' | 'refunded';
 
-/** What a format does not carry. The source must give `currency` and `time_zone`; `codes` and `status` nobody can. */
-export type LayoutLack = 'currency' | 'time_zone' | 'codes' | 'status';
+/**
+ * What a format does not carry. The source must give `currency` and `time_zone`, and say that `consent` is not recorded; `codes` and
+ * `status` nobody can give.
+ */
+export type LayoutLack = 'currency' | 'time_zone' | 'codes' | 'status' | 'consent';
 
 /** How amounts are written. */
 export type MoneyFormat = {
@@ -122,8 +132,15 @@ export type Layout = {
     readonly credited: readonly string[] | null;
   };
   readonly exclusions: readonly ExclusionRule[];
-  /** What tells that a customer has said yes, or no. A customer of whom neither can be told has said nothing. */
-  readonly consent: { readonly given: readonly CellTest[]; readonly refused: readonly CellTest[] };
+  readonly consent: {
+    /** Spellings of the columns where consent stands. A file that has none of them is held. Empty: the format does not record consent. */
+    readonly columns: readonly string[];
+    /** What tells that a customer has said yes, or no. */
+    readonly given: readonly CellTest[];
+    readonly refused: readonly CellTest[];
+    /** Values that say neither. Any other value in one of `columns` is not understood, and its row is rejected. */
+    readonly neither: readonly CellTest[];
+  };
   /** What tells that a customer has unsubscribed, or was blacklisted. */
   readonly unsubscribed: readonly CellTest[];
 };

@@ -6,7 +6,7 @@ import type { SealedRead } from '../intake/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import { fileName } from '../model/file-name.ts';
-import type { Layout, ReadFor } from '../model/layout.ts';
+import type { Layout, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { HoldReason, SourceFile } from '../model/source.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
@@ -28,7 +28,7 @@ export type Reading = {
 
 /** What a file is read for, and what then is done with its records. */
 export type Intake = {
-  readonly readFor: ReadFor;
+  readonly purpose: Purpose;
   /** Maps, stages and seals what one file holds. Calls `progress.advance(0, rows)` for what it has read. */
   readonly take: (run: Run, reading: Reading, content: FileContent) => Promise<SealedRead<unknown>>;
 };
@@ -53,7 +53,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     runId,
     reader,
     again,
-    readFor: intake.readFor,
+    readFor: intake.purpose.readFor,
   });
   if (begun.kind === 'known') return;
   const read = { sourceFileId: begun.sourceFileId, reader };

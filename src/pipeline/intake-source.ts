@@ -28,20 +28,20 @@ export async function intakeSource(
   const { db, sourceClients: clients, draining, options } = run;
   const folders = layoutFolders(run.config.path);
   const layout = loadLayout(source.layout, folders);
-  checkSource(layout, source, intake.readFor);
+  const { purpose } = intake;
+  checkSource(layout, source, purpose);
   const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
-  const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source) };
+  const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose) };
 
   let found = 0;
   for await (const page of inPages(listFiles(source, { clients, signal: draining }), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
-    const { readFor } = intake;
     const unread = await selectUnread(db, {
       source: source.name,
       layoutHash: reading.layoutHash,
       files,
-      readFor,
+      readFor: purpose.readFor,
     });
     // A file that is asked for by name is read again although it was held before.
     const again = options.file !== null;

@@ -27,7 +27,7 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
   }
 
   return {
-    readFor: 'contacts',
+    purpose: { readFor: 'contacts', consent },
     lookupsBeyond: () => lookupsBeyond,
     async take(run, { source, layout, otherLayouts }, { chunks, digest, ...read }) {
       const { db, runId, progress } = run;

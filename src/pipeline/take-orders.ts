@@ -6,7 +6,7 @@ import type { FileContent, Intake, Reading } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 /** A file's rows become orders: group → map → stage → seal. */
-export const takeOrders: Intake = { readFor: 'orders', take };
+export const takeOrders: Intake = { purpose: { readFor: 'orders' }, take };
 
 async function take(
   run: Run,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { PassedOver } from '../model/contact.ts';
-import type { CustomerCounts, CustomersReport } from '../model/customers-report.ts';
+import type { CustomerCounts, CustomersReport, SourceConsent } from '../model/customers-report.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
 
@@ -53,6 +53,7 @@ export async function reportCustomers(
     doubts: 0,
     needsAttention: counts.rejected_rows > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
     details: {
+      consent: await readConsent(db, runId),
       duplicateFiles: files.duplicates,
       rejectedRows: await listRejected(db, { runId, limit: SHOWN }),
       heldFiles,
@@ -83,6 +84,23 @@ async function readFiles(db: Database, runId: string) {
     from intake.source_files where run_id = ${runId}::bigint`.execute(db);
   const { no_address, no_consent, unsubscribed, ...counts } = toNumbers(rows[0]);
   return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
+}
+
+async function readConsent(db: Database, runId: string): Promise<readonly SourceConsent[]> {
+  const count = (answer: string) => sql`coalesce(sum((consent_counts ->> ${answer})::bigint), 0)`;
+  const { rows } = await sql<
+    { source: string; columns: readonly string[] } & Record<'yes' | 'no' | 'blank', string>
+  >`
+    select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
+    from intake.source_files
+    where run_id = ${runId}::bigint and state = 'sealed' and consent_columns is not null and contact_rows > 0
+    group by source, consent_columns order by source, consent_columns`.execute(db);
+  return rows.map(({ yes, no, blank, ...place }) => ({
+    ...place,
+    yes: Number(yes),
+    no: Number(no),
+    blank: Number(blank),
+  }));
 }
 
 async function readStanding(db: Database, { runId, brandId }: { runId: string; brandId: string }) {

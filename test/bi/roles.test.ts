@@ -22,7 +22,7 @@ const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status
 const EVERY_KIND = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
-  customers: {uri: ./customers/, layout: generic-customers}
+  customers: {uri: ./customers/, layout: generic-customers, consent: not_recorded}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   customers: {kind: identify-customers, source: customers, brand_id: 4819}

@@ -96,6 +96,7 @@ describe('a good file', () => {
       orderPlatform: 'shopify',
       timeZone: 'Europe/Amsterdam',
       currency: null,
+      consent: 'recorded',
       forcePathStyle: false,
     });
     expect(config.jobs['attribute-orders']).toEqual({

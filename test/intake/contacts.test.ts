@@ -9,7 +9,7 @@ import { sealContacts } from '../../src/intake/seal-contacts.ts';
 import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
 import { settleBatches, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
-import type { StatedContact } from '../../src/model/contact.ts';
+import { NOTHING_SEEN, type StatedContact } from '../../src/model/contact.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
@@ -37,7 +37,12 @@ function contact({ brandId }: Store, given: Given): StatedContact {
 
 /** So many customers go into a statement at least. */
 const STATEMENT = 10_000;
-const NOTHING = { passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 }, rejected: [], rowsRead: 0 };
+const NOTHING = {
+  passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+  rejected: [],
+  rowsRead: 0,
+  seen: NOTHING_SEEN,
+};
 
 type StageOptions = {
   readonly uri?: string;
@@ -79,7 +84,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   const rowsRead = contacts.length + rejected.length;
   const unsubscribed = contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed };
-  await stager.add({ contacts: contacts.slice(0, STATEMENT), passedOver, rejected, rowsRead });
+  await stager.add({ ...NOTHING, contacts: contacts.slice(0, STATEMENT), passedOver, rejected, rowsRead });
   for (let at = STATEMENT; at < contacts.length; at += STATEMENT)
     await stager.add({ ...NOTHING, contacts: contacts.slice(at, at + STATEMENT) });
   const staged = await stager.finish();

@@ -13,6 +13,7 @@ const SOURCE: SourceSettings = {
   timeZone: null,
   currency: null,
   encoding: null,
+  consent: 'recorded',
   forcePathStyle: false,
   limits: {
     maxBytes: 1,
@@ -24,6 +25,7 @@ const SOURCE: SourceSettings = {
   },
 };
 const LAYOUT = loadLayout('woocommerce-analytics');
+const ORDERS = { readFor: 'orders' } as const;
 
 test('what a format lacks and the source does not give is named, setting by setting', () => {
   const error = (() => {
@@ -49,20 +51,21 @@ test('a source that gives it passes, and so does any source of a complete format
 });
 
 test('the hash changes with what changes the meaning of a file, and with nothing else', () => {
-  const hash = layoutHash(LAYOUT, SOURCE);
+  const hash = layoutHash(LAYOUT, SOURCE, ORDERS);
   expect(
     layoutHash(
       { ...LAYOUT, title: 'Other', status: { ...LAYOUT.status, credited: null } },
       { ...SOURCE, name: 'other', uri: '/else' },
+      ORDERS,
     ),
   ).toBe(hash);
-  expect(layoutHash(LAYOUT, { ...SOURCE, encoding: 'utf-8' })).toBe(hash);
+  expect(layoutHash(LAYOUT, { ...SOURCE, encoding: 'utf-8' }, ORDERS)).toBe(hash);
   const others = [
-    layoutHash(LAYOUT, { ...SOURCE, timeZone: 'UTC' }),
-    layoutHash(LAYOUT, { ...SOURCE, currency: 'EUR' }),
-    layoutHash(LAYOUT, { ...SOURCE, encoding: 'windows-1252' }),
-    layoutHash({ ...LAYOUT, money: { ...LAYOUT.money, decimal: ',' } }, SOURCE),
-    layoutHash({ ...LAYOUT, exclusions: [] }, SOURCE),
+    layoutHash(LAYOUT, { ...SOURCE, timeZone: 'UTC' }, ORDERS),
+    layoutHash(LAYOUT, { ...SOURCE, currency: 'EUR' }, ORDERS),
+    layoutHash(LAYOUT, { ...SOURCE, encoding: 'windows-1252' }, ORDERS),
+    layoutHash({ ...LAYOUT, money: { ...LAYOUT.money, decimal: ',' } }, SOURCE, ORDERS),
+    layoutHash({ ...LAYOUT, exclusions: [] }, SOURCE, ORDERS),
   ];
   expect(new Set([hash, ...others]).size).toBe(others.length + 1);
 });

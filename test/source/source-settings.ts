@@ -12,6 +12,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     timeZone: 'UTC',
     currency: 'EUR',
     encoding: null,
+    consent: 'recorded',
     forcePathStyle: false,
     limits: {
       maxBytes: 1_024 ** 3,

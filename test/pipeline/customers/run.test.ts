@@ -88,7 +88,7 @@ describe('run of identify-customers', () => {
   it('reads the customers of an export of orders, also where a job has read its orders', async () => {
     const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
 sources:
-  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, consent: not_recorded}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   customers: {kind: identify-customers, source: shop, brand_id: 4819}
@@ -173,7 +173,7 @@ describe('who must not be submitted', () => {
   });
 
   it('is who has not consented, where the job requires consent', async () => {
-    const shop = await openCustomers({ job: 'consent: required' });
+    const shop = await openCustomers({ job: 'consent: required', consent: 'recorded' });
     shop.drop('1.csv', 'email,consent\na@example.com,yes\nb@example.com,\nc@example.com,no\n');
     expect((await shop.identify()).finished?.counts).toMatchObject({ passed_over: { no_consent: 2 } });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['a@example.com']);

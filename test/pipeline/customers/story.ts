@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/connect.ts';
 import type { CustomersReport } from '../../../src/model/customers-report.ts';
@@ -13,6 +15,8 @@ export type CustomersShop = Workshop & {
   /** The same as a process that a test may stop. */
   startIdentifying(...args: string[]): ReturnType<Workshop['start']>;
   plan(): Promise<Identified>;
+  /** Replaces a piece of pipeline.yaml. */
+  reconfigure(from: string, to: string): void;
 };
 
 export type Identified = CliResult & { readonly finished: RunFinished<CustomersReport> | null };
@@ -21,16 +25,18 @@ export type CustomersOptions = WorkshopOptions & {
   /** Settings of the job beside kind, source and brand. */
   readonly job?: string;
   readonly layout?: string;
+  /** Of the source; most exports here have nothing but addresses. */
+  readonly consent?: 'recorded' | 'not_recorded';
   /** Replaces the sandbox. */
   readonly serviceUrl?: string;
 };
 
 /** A deployment with one job `customers`, which reads `exports/`. */
 export async function openCustomers(options: CustomersOptions = {}): Promise<CustomersShop> {
-  const { job = '', layout = 'generic-customers', serviceUrl } = options;
+  const { job = '', layout = 'generic-customers', consent = 'not_recorded', serviceUrl } = options;
   const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
 sources:
-  shop: {uri: ./exports/, layout: ${layout}, limits: {max_rejected_share: 1}}
+  shop: {uri: ./exports/, layout: ${layout}, consent: ${consent}, limits: {max_rejected_share: 1}}
 jobs:
   customers: {kind: identify-customers, source: shop, brand_id: 4819${job === '' ? '' : `, ${job}`}}
 `;
@@ -49,6 +55,11 @@ jobs:
     {
       startIdentifying,
       identify: async (...args: string[]) => read(await startIdentifying(...args).ended),
+      reconfigure(from: string, to: string) {
+        const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
+        if (!text.includes(from)) throw new Error(`pipeline.yaml does not say ${from}`);
+        shop.write('pipeline.yaml', text.replace(from, to));
+      },
       plan: async () => read(await shop.cli('plan', 'customers', '--json')),
     },
     Object.getOwnPropertyDescriptors(shop),

@@ -1,3 +1,4 @@
+import { describeConsent } from '../../../model/contact.ts';
 import type { CustomerCounts, CustomersReport } from '../../../model/customers-report.ts';
 import { heading } from '../heading.ts';
 import type { Screen } from '../screen.ts';
@@ -10,10 +11,11 @@ import type { ReportRenderer } from './report-renderer.ts';
 export const customersReport: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
-  events: () => [],
+  events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
   sections: ({ finished, report, configOption, isPlan = false }, screen) => [
     renderRead({ ...report.counts, duplicateFiles: report.details.duplicateFiles }),
     renderStandings(report, isPlan, screen),
+    renderConsent(report, screen),
     renderPassedOver(report.counts, screen),
     renderLookups(report, isPlan, screen),
     renderHeldFiles(report.details.heldFiles, 'nothing of them was submitted', screen),
@@ -59,6 +61,19 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: S
     ...shown,
     ...(submitted > 0 ? [screen.style('dim', wrap(meaning, { width: screen.columns, indent: '  ' }))] : []),
   ].join('\n');
+}
+
+/** The column that was taken for consent, so that a wrong one is seen before anybody is submitted who refused. */
+function renderConsent({ details }: CustomersReport, screen: Screen): string {
+  if (details.consent.length === 0) return '';
+  const lines = details.consent.map(({ source, ...consent }) =>
+    wrap(`${source}: ${describeConsent(consent)}`, {
+      width: screen.columns,
+      indent: '    ',
+      firstIndent: '  ',
+    }),
+  );
+  return ['Consent, as the files of this run say:', ...lines].join('\n');
 }
 
 function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Screen): string {

@@ -2,13 +2,21 @@ import { layoutFolders } from '../../../config/layout-folders.ts';
 import { checkSource } from '../../../map/check-source.ts';
 import { layoutFor } from '../../../map/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
+import { mapContacts } from '../../../map/map-contacts.ts';
 import { resolveHeader } from '../../../map/resolve-header.ts';
 import type { SourceSettings } from '../../../model/config.ts';
+import {
+  type ConsentCount,
+  type ConsentRule,
+  describeConsent,
+  NOTHING_SEEN,
+} from '../../../model/contact.ts';
 import { FileHeld } from '../../../model/file-held.ts';
 import { fileName } from '../../../model/file-name.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { KnownError } from '../../../model/known-error.ts';
-import type { ReadFor } from '../../../model/layout.ts';
+import type { Layout, Purpose } from '../../../model/layout.ts';
+import type { CsvChunk } from '../../../model/record.ts';
 import type { SourceFile } from '../../../model/source.ts';
 import { parseCsv } from '../../../parse/parse-csv.ts';
 import { toParseOptions } from '../../../parse/parse-options.ts';
@@ -16,6 +24,9 @@ import { listFiles } from '../../../source/list-files.ts';
 import { readText } from '../../../source/read-text.ts';
 import type { Check, Patient } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';
+
+/** Rows of the newest file in which consent is counted. */
+const MAX_ROWS = 1_000;
 
 /** Lists each source, reads the beginning of its newest file, and holds the header against the layout. */
 export const sources: Check = {
@@ -33,8 +44,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
   try {
     const folders = layoutFolders(patient.config.path);
     const layout = loadLayout(source.layout, folders);
-    const purposes = readForBy(patient, source);
-    for (const readFor of purposes) checkSource(layout, source, readFor);
+    const purposes = purposesOf(patient, source);
+    for (const purpose of purposes) checkSource(layout, source, purpose);
     let files = 0;
     let newest: SourceFile | null = null;
     for await (const file of listFiles(source, { clients: patient.sourceClients })) {
@@ -42,15 +53,19 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
       newest = newest === null || isNewer(file, newest) ? file : newest;
     }
     if (newest === null) return [noFiles(about, source)];
-    const header = await readHeader(patient, source, newest);
-    const others = loadLayouts(folders).filter(({ name }) => name !== layout.name);
-    for (const readFor of purposes) resolveHeader(header, layoutFor(layout, readFor) ?? layout, others);
+    const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const begin = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
+    let consent = '';
+    for (const purpose of purposes) {
+      if (purpose.readFor === 'orders') await checkHeader(begin);
+      else consent = sayConsent(await countConsent(begin, purpose.consent));
+    }
     const count = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
     return [
       {
         status: 'ok',
         about,
-        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.`,
+        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${consent}`,
       },
     ];
   } catch (error) {
@@ -66,22 +81,67 @@ function isNewer(one: SourceFile, other: SourceFile): boolean {
   return (one.modifiedAt?.getTime() ?? 0) >= (other.modifiedAt?.getTime() ?? 0);
 }
 
-/** What jobs read the source for; orders, where none does yet. */
-function readForBy({ config }: Patient, source: SourceSettings): readonly ReadFor[] {
+/** What jobs read the source for, at most one of each kind; orders, where none does yet. */
+function purposesOf({ config }: Patient, source: SourceSettings): readonly Purpose[] {
   const readers = Object.values(config.jobs).filter((job) => job.sources.includes(source.name));
-  const purposes = readers.map(({ kind }) => (kind === 'identify-customers' ? 'contacts' : 'orders'));
-  return purposes.length === 0 ? ['orders'] : [...new Set(purposes)];
+  const purposes = readers.map(
+    (job): Purpose =>
+      job.kind === 'identify-customers'
+        ? { readFor: 'contacts', consent: job.consent }
+        : { readFor: 'orders' },
+  );
+  return purposes.length === 0 ? [{ readFor: 'orders' }] : purposes;
 }
 
-async function readHeader(
-  { sourceClients: clients, config }: Patient,
-  source: SourceSettings,
-  file: SourceFile,
-): Promise<readonly string[]> {
-  const layout = loadLayout(source.layout, layoutFolders(config.path));
-  const { chunks } = readText(file, { source, clients, encoding: layout.encoding });
-  for await (const { header } of parseCsv(chunks, toParseOptions(layout, source.limits))) return header;
-  return [];
+/** The beginning of a file, and what it is held against. */
+type Beginning = {
+  readonly layout: Layout;
+  readonly otherLayouts: readonly Layout[];
+  readonly source: SourceSettings;
+  readonly open: () => AsyncIterable<CsvChunk>;
+};
+
+function opener(
+  { sourceClients: clients }: Patient,
+  {
+    source,
+    layout,
+    file,
+  }: { readonly source: SourceSettings; readonly layout: Layout; readonly file: SourceFile },
+): () => AsyncIterable<CsvChunk> {
+  return () => {
+    const { chunks } = readText(file, { source, clients, encoding: layout.encoding });
+    return parseCsv(chunks, toParseOptions(layout, source.limits));
+  };
+}
+
+async function checkHeader({ layout, otherLayouts, open }: Beginning): Promise<void> {
+  let columns: readonly string[] = [];
+  for await (const { header } of open()) {
+    columns = header;
+    break;
+  }
+  resolveHeader(columns, layoutFor(layout, 'orders') ?? layout, otherLayouts);
+}
+
+/** Nothing is kept of the customers: the hash is not needed to count them. */
+async function countConsent(
+  { layout, otherLayouts, source, open }: Beginning,
+  consent: ConsentRule,
+): Promise<ConsentCount> {
+  let [seen, rows] = [NOTHING_SEEN, 0];
+  const options = { layout, otherLayouts, source, consent, hashOf: () => '' };
+  for await (const batch of mapContacts(open(), options)) {
+    seen = batch.seen;
+    rows += batch.rowsRead;
+    if (rows >= MAX_ROWS) break;
+  }
+  return seen.consent;
+}
+
+function sayConsent(consent: ConsentCount): string {
+  const where = consent.columns.length === 0 ? '' : ', in its first rows';
+  return ` Consent: ${describeConsent(consent)}${where}.`;
 }
 
 function noFiles(about: string, source: SourceSettings): Finding {

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import { checkSource } from '../../src/map/check-source.ts';
+import { layoutHash } from '../../src/map/layout-hash.ts';
+import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
+import type { SourceSettings } from '../../src/model/config.ts';
+import { type ConsentRule, describeConsent } from '../../src/model/contact.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import { holdReason, sourceSettings } from '../source/source-settings.ts';
+import { mapCustomers, NOT_RECORDED } from './map-customers.ts';
+
+const SHOPIFY = [
+  'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Phone,Total Spent,Total Orders,Tax Exempt',
+  '1,Ann,A,ann@example.com,yes,,10.00,1,no',
+  '2,Bob,B,bob@example.com,no,,10.00,1,no',
+];
+
+test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 'generic-customers'])(
+  'an export of Shopify is held under the layout %s, and its own layout is named',
+  async (layout) => {
+    const { message, help } = await holdReason(
+      mapCustomers(
+        layout,
+        layout === 'brevo' ? SHOPIFY.map((line) => line.replace('Email,', 'EMAIL,')) : SHOPIFY,
+      ),
+    );
+    expect(`${message} ${help}`).toContain('shopify-customers');
+  },
+);
+
+test('a file without its column of consent is held, says which column is looked for and what the file has instead, and how it is released', async () => {
+  const lines = ['Record ID,Email,Marketing contact status', '1,ann@example.com,Yes'];
+  const reason = await holdReason(mapCustomers('hubspot', lines));
+  expect(reason).toMatchObject({
+    code: 'consent_column_missing',
+    message: expect.stringContaining('"Unsubscribed from all email"'),
+    help: expect.stringContaining('consent: not_recorded under sources.shop'),
+  });
+  expect(reason.message).toContain('"Marketing contact status"');
+  expect((await mapCustomers('hubspot', lines, NOT_RECORDED)).contacts).toHaveLength(1);
+  expect((await mapCustomers('hubspot', lines, { consent: 'ignored' })).contacts).toHaveLength(1);
+});
+
+test('a source that says not_recorded does not hide a column of consent that the file has', async () => {
+  const reason = await holdReason(mapCustomers('generic-customers', SHOPIFY, NOT_RECORDED));
+  expect(reason).toMatchObject({
+    code: 'consent_column_unread',
+    message: expect.stringContaining('"Accepts Email Marketing"'),
+    help: expect.stringContaining('layout: shopify-customers under sources.shop'),
+  });
+  const { contacts, passedOver } = await mapCustomers('shopify-customers', SHOPIFY, NOT_RECORDED);
+  expect(contacts).toHaveLength(1);
+  expect(passedOver.no_consent).toBe(1);
+});
+
+test('the single column Email proves no format', async () => {
+  const { message, help } = await holdReason(
+    mapCustomers('mailchimp', ['Email,City', 'ann@example.com,Oslo']),
+  );
+  expect(message).toContain('OPTIN_TIME');
+  expect(help).not.toContain('fits the layout');
+});
+
+test('a value of consent that the layout does not list is neither a yes nor a no: its row is rejected', async () => {
+  const lines = [
+    'Email,Accepts Email Marketing,Total Orders',
+    'ann@example.com,ja,1',
+    'bob@example.com,nein,1',
+    'cy@example.com,YES,1',
+    'di@example.com,,1',
+  ];
+  const { contacts, rejected, seen } = await mapCustomers('shopify-customers', lines);
+  expect(contacts.map(({ address }) => address)).toEqual(['cy@example.com', 'di@example.com']);
+  expect(rejected).toMatchObject([
+    { code: 'unknown_consent', line: 2, column: 'Accepts Email Marketing', value: 'j*' },
+    { code: 'unknown_consent', line: 3, column: 'Accepts Email Marketing' },
+  ]);
+  expect(seen.consent).toEqual({ columns: ['Accepts Email Marketing'], yes: 1, no: 0, blank: 1 });
+  expect((await mapCustomers('shopify-customers', lines, { consent: 'ignored' })).contacts).toHaveLength(4);
+});
+
+test('a refusal counts in whichever column of consent it stands', async () => {
+  const { contacts, passedOver } = await mapCustomers('shopify-customers', [
+    'Email,Accepts Email Marketing,Accepts Marketing,Total Orders',
+    'ann@example.com,,no,1',
+    'bob@example.com,yes,no,1',
+    'cy@example.com,,yes,1',
+  ]);
+  expect(contacts.map(({ address }) => address)).toEqual(['cy@example.com']);
+  expect(passedOver.no_consent).toBe(2);
+});
+
+test('what each format says is counted as yes, no and blank, with the columns it stands in', async () => {
+  const count = async (layout: string, lines: readonly string[]) =>
+    describeConsent((await mapCustomers(layout, lines)).seen.consent);
+  expect(
+    await count('brevo', [
+      'EMAIL;EMAIL_BLACKLISTED;DOUBLE_OPT-IN',
+      'a@x.example;1;',
+      'b@x.example;0;',
+      'c@x.example;0;1',
+    ]),
+  ).toBe('1 yes, 1 no, 1 blank in "EMAIL_BLACKLISTED", "DOUBLE_OPT-IN"');
+  expect(
+    await count('mailchimp', [
+      'Email,OPTIN_TIME,UNSUB_TIME',
+      'a@x.example,2025-01-01,',
+      'b@x.example,2025-01-01,2025-02-01',
+    ]),
+  ).toBe('1 yes, 1 no, 0 blank in "OPTIN_TIME", "UNSUB_TIME"');
+  expect(
+    await count('klaviyo', [
+      'Email,Email Marketing Consent',
+      'a@x.example,SUBSCRIBED',
+      'b@x.example,NEVER_SUBSCRIBED',
+      'c@x.example,',
+    ]),
+  ).toBe('1 yes, 1 no, 1 blank in "Email Marketing Consent"');
+  expect(
+    await count('hubspot', [
+      'Record ID,Email,Unsubscribed from all email',
+      '1,a@x.example,true',
+      '2,b@x.example,false',
+    ]),
+  ).toBe('0 yes, 1 no, 1 blank in "Unsubscribed from all email"');
+});
+
+test('a job that requires consent refuses a layout that cannot tell it, and a source that says it is not recorded', () => {
+  const source = sourceSettings('/exports');
+  const problemsOf = (
+    layout: string,
+    given: Partial<SourceSettings>,
+    consent: ConsentRule,
+  ): readonly string[] => {
+    try {
+      checkSource(loadLayout(layout), { ...source, layout, ...given }, { readFor: 'contacts', consent });
+      return [];
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error;
+      expect(error.details).toMatchObject({ code: 'source_incomplete', exitCode: 2 });
+      return (error.details.problems ?? []).map(({ message, help }) => `${message} ${help}`);
+    }
+  };
+  const required = problemsOf('woocommerce-customers', { consent: 'not_recorded' }, 'required');
+  expect(required).toEqual([expect.stringContaining('consent: required')]);
+  expect(problemsOf('shopify-customers', { consent: 'not_recorded' }, 'required')).toHaveLength(1);
+  expect(problemsOf('magento-orders', {}, 'required')).toHaveLength(1);
+  expect(problemsOf('shopify-customers', {}, 'required')).toEqual([]);
+  const unsaid = problemsOf('woocommerce-customers', {}, 'not_refused');
+  expect(unsaid).toEqual([expect.stringContaining('consent: not_recorded')]);
+  expect(problemsOf('woocommerce-customers', { consent: 'not_recorded' }, 'not_refused')).toEqual([]);
+  expect(problemsOf('woocommerce-customers', {}, 'ignored')).toEqual([]);
+});
+
+test('every layout of customers says where consent stands, or that its format does not record it', () => {
+  const customers = loadLayouts().filter(({ required }) => !required.includes('order_id'));
+  for (const { name, consent, lacks, signature } of customers) {
+    expect(consent.columns.length > 0, name).toBe(!lacks.includes('consent'));
+    if (name !== 'generic-customers') expect(signature.length, name).toBeGreaterThan(0);
+  }
+});
+
+test('what changes whom a file submits changes the hash of its reading; what only orders need does not', () => {
+  const layout = loadLayout('shopify-orders');
+  const source = sourceSettings('/exports');
+  const asked = { readFor: 'contacts', consent: 'not_refused' } as const;
+  const hash = layoutHash(layout, source, asked);
+  const others = [
+    layoutHash(layout, source, { ...asked, consent: 'required' }),
+    layoutHash(layout, { ...source, consent: 'not_recorded' }, asked),
+    layoutHash({ ...layout, consent: { ...layout.consent, refused: [] } }, source, asked),
+  ];
+  expect(new Set([hash, ...others]).size).toBe(4);
+  expect(layoutHash({ ...layout, exclusions: [] }, source, asked)).toBe(hash);
+  const orders = { readFor: 'orders' } as const;
+  expect(layoutHash(layout, { ...source, consent: 'not_recorded' }, orders)).toBe(
+    layoutHash(layout, source, orders),
+  );
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it, vi } from 'vitest';
+import { readEvents } from '../../support/run-cli.ts';
+import { openCustomers, queuedAt } from './story.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const SHOPIFY = [
+  'Customer ID,First Name,Email,Accepts Email Marketing,Total Spent,Total Orders,Tax Exempt',
+  '1,Ann,ann@example.com,yes,10.00,1,no',
+  '2,Bob,bob@example.com,no,10.00,1,no',
+  '3,Cy,cy@example.com,,10.00,1,no',
+  '',
+].join('\n');
+
+describe('a file whose consent is not read', () => {
+  it('is held, its layout is named, and nobody in it is submitted; read right, run, plan and doctor name the column and count it', async () => {
+    const shop = await openCustomers({ layout: 'hubspot', consent: 'recorded' });
+    shop.drop('customers.csv', SHOPIFY);
+    const held = await shop.cli('run', 'customers');
+    expect(held.exitCode).toBe(3);
+    expect(held.stdout).toContain('layout shopify-customers');
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+
+    shop.reconfigure('layout: hubspot', 'layout: shopify-customers');
+    const said = '1 yes, 1 no, 1 blank in "Accepts Email Marketing"';
+    expect((await shop.cli('plan', 'customers')).stdout).toContain(`shop: ${said}`);
+    const doctor = readEvents(await shop.cli('doctor', '--json'));
+    expect(doctor.find(({ about }) => about === 'source shop')?.what).toContain(`Consent: ${said}`);
+    const run = readEvents(await shop.cli('run', 'customers', '--json'));
+    expect(run.find(({ event }) => event === 'consent')).toMatchObject({
+      source: 'shop',
+      columns: ['Accepts Email Marketing'],
+      ...{ yes: 1, no: 1, blank: 1 },
+    });
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
+  });
+});
