@@ -99,6 +99,7 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Fin
     const help = 'Write s3://bucket/prefix/ or the path of a folder.';
     yield { path: at('uri'), message: `${title}.uri is neither an S3 address nor a folder.`, help };
   }
+  yield* checkStore(source, at);
   const layouts = layoutNames(configPath);
   if (!layouts.includes(source.layout)) {
     const near = didYouMean(source.layout, layouts);
@@ -123,6 +124,34 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Fin
       path: at('currency'),
       message: `${title}.currency: "${source.currency}" is not a currency.`,
       help,
+    };
+  }
+}
+
+/** How the store of a source is reached. */
+function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<Finding> {
+  const title = `sources.${source.name}`;
+  if (!/^s3:/i.test(source.uri)) {
+    for (const key of ['endpoint', 'region', 'profile'] as const) {
+      if (source[key] === null) continue;
+      const help = 'It is for s3:// addresses: take it out, or correct the uri.';
+      yield { path: at(key), message: `${title}.${key} has no meaning for a folder.`, help };
+    }
+    return;
+  }
+  if (source.endpoint === null) return;
+  const url = URL.parse(source.endpoint);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    yield {
+      path: at('endpoint'),
+      message: `${title}.endpoint is not a web address.`,
+      help: 'Write it like https://minio.example.com:9000, without the bucket.',
+    };
+  } else if (url.username !== '' || url.password !== '') {
+    yield {
+      path: at('endpoint'),
+      message: `${title}.endpoint carries a user name or password.`,
+      help: 'Credentials belong into the environment (AWS_ACCESS_KEY_ID) or a profile; the address stands alone.',
     };
   }
 }

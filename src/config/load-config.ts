@@ -141,7 +141,11 @@ function toSource(
     currency: file.currency,
     consent: file.consent,
     encoding: file.encoding,
+    endpoint: file.endpoint,
+    region: file.region,
+    profile: file.profile,
     forcePathStyle: file.force_path_style,
+    etagIsMd5: file.etag_is_md5,
     limits: {
       maxBytes: file.limits.max_bytes,
       maxRatio: file.limits.max_ratio,

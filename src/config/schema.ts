@@ -165,7 +165,28 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe("Text encoding, where it is not the layout's: utf-8, utf-16le, windows-1252, …"),
+  endpoint: text(500)
+    .nullable()
+    .default(null)
+    .describe(
+      "Address of the S3 store, for example https://minio.example.com:9000. Left out: AWS_ENDPOINT_URL_S3, else Amazon's.",
+    ),
+  region: text(60)
+    .nullable()
+    .default(null)
+    .describe('Region of the bucket. Left out: AWS_REGION, else what the profile says.'),
+  profile: text(200)
+    .nullable()
+    .default(null)
+    .describe(
+      'Profile in ~/.aws/config whose credentials this source uses. Left out: AWS_PROFILE, else the standard chain of the AWS SDK.',
+    ),
   force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
+  etag_is_md5: yesOrNo()
+    .prefault(true)
+    .describe(
+      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3, and is compared with it where the store sends no checksum. false for a store that makes up its ETags.',
+    ),
   limits,
 });
 

@@ -70,8 +70,16 @@ export type SourceSettings = {
   readonly consent: 'recorded' | 'not_recorded';
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
   readonly encoding: string | null;
+  /** Address of the S3 store; null: AWS_ENDPOINT_URL_S3, else Amazon's. */
+  readonly endpoint: string | null;
+  /** Region of the bucket; null: AWS_REGION, or what the profile says. */
+  readonly region: string | null;
+  /** Profile of the AWS configuration whose credentials are used; null: AWS_PROFILE, else the standard chain. */
+  readonly profile: string | null;
   /** Path-style addresses for S3 (MinIO and others). */
   readonly forcePathStyle: boolean;
+  /** Whether an ETag of 32 hex digits is the MD5 of the content. False: it only tells versions apart. */
+  readonly etagIsMd5: boolean;
   readonly limits: SourceLimits;
 };
 

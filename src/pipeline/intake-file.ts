@@ -6,11 +6,13 @@ import type { SealedRead } from '../intake/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import { fileName } from '../model/file-name.ts';
+import { KnownError } from '../model/known-error.ts';
 import type { Layout, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { HoldReason, SourceFile } from '../model/source.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
+import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
 import { readText } from '../source/read-text.ts';
 import type { Run } from './run.ts';
 
@@ -40,8 +42,12 @@ export type FileContent = FileRead & {
   readonly digest: () => string;
 };
 
-/** The way of one file: begin → open → decode → parse → map → stage → seal. Ends with the file sealed, held, or known already. */
-export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<void> {
+/**
+ * The way of one file: begin → open → decode → parse → map → stage → seal. Ends with the file sealed, held, or known already.
+ *
+ * @returns why the file could not be read at all now, while others may be; null in every other case.
+ */
+export async function intakeFile(run: Run, reading: Reading, intake: Intake): Promise<KnownError | null> {
   const { db, runId, progress } = run;
   const { source, layout, layoutHash, file, again } = reading;
   const reader = randomUUID();
@@ -55,7 +61,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     again,
     readFor: intake.purpose.readFor,
   });
-  if (begun.kind === 'known') return;
+  if (begun.kind === 'known') return null;
   const read = { sourceFileId: begun.sourceFileId, reader };
 
   progress.begin({
@@ -75,7 +81,9 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     if (!(error instanceof FileHeld)) throw error;
     await holdFile(db, { ...read, reason: error.reason });
     progress.note(heldNote(file, error.reason));
+    if (error.reason.code === FILE_UNAVAILABLE && error.cause instanceof KnownError) return error.cause;
   }
+  return null;
 }
 
 function openFile({ sourceClients: clients, draining: signal, progress }: Run, reading: Reading) {

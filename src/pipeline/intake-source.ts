@@ -6,11 +6,15 @@ import { loadLayout, loadLayouts } from '../map/load-layout.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import type { SourceFile } from '../model/source.ts';
 import { listFiles } from '../source/list-files.ts';
 import { inPages } from './in-pages.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 import { takeOrders } from './take-orders.ts';
+
+/** So many of a source's files may be unavailable before the source itself is. */
+const MAX_UNAVAILABLE_SHARE = 0.5;
 
 /** Files that are looked up at once. */
 const PAGE_SIZE = 1_000;
@@ -18,7 +22,7 @@ const PAGE_SIZE = 1_000;
 /**
  * Brings every file of a source that is new into the database, one after the other, each sealed or held in one commit.
  *
- * @throws KnownError `no_files` (exit 2) when the listing is empty, and what the listing throws.
+ * @throws KnownError `no_files` (exit 2) when the listing is empty, what the listing throws, and what keeps most files from being read.
  */
 export async function intakeSource(
   run: Run,
@@ -33,7 +37,9 @@ export async function intakeSource(
   const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
   const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose) };
 
+  // Listed to its end first: how many files of it cannot be read is judged by how many there are.
   let found = 0;
+  const wanted: SourceFile[] = [];
   for await (const page of inPages(listFiles(source, { clients, signal: draining }), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
@@ -44,14 +50,39 @@ export async function intakeSource(
       readFor: purpose.readFor,
     });
     // A file that is asked for by name is read again although it was held before.
-    const again = options.file !== null;
-    for (const file of again ? files : unread) {
-      throwIfDraining(run);
-      await intakeFile(run, { ...reading, file, again }, intake);
-    }
+    wanted.push(...(options.file === null ? unread : files));
+  }
+  if (found === 0 && !options.allowEmpty) throw noFiles(source, options.file);
+
+  let unavailable = 0;
+  for (const file of wanted) {
+    throwIfDraining(run);
+    const cause = await intakeFile(run, { ...reading, file, again: options.file !== null }, intake);
+    if (cause === null) continue;
+    unavailable += 1;
+    if (unavailable > found * MAX_UNAVAILABLE_SHARE)
+      throw sourceUnavailable(source, { unavailable, found, cause });
   }
   throwIfDraining(run);
-  if (found === 0 && !options.allowEmpty) throw noFiles(source, options.file);
+}
+
+/** A file that cannot be read is held and the others go on. When most cannot, it is the source that fails, for the reason of the last. */
+function sourceUnavailable(
+  source: SourceSettings,
+  {
+    unavailable,
+    found,
+    cause,
+  }: { readonly unavailable: number; readonly found: number; readonly cause: KnownError },
+): KnownError {
+  const { message, where = source.uri } = cause.details;
+  const count = `${unavailable} of ${found} ${found === 1 ? 'file' : 'files'}`;
+  return new KnownError({
+    ...cause.details,
+    message: `Source ${source.name} cannot be read: ${count} failed, more than half. ${message}`,
+    where,
+    safe: 'Nothing was posted. What was read whole stays read; the next run tries the others again.',
+  });
 }
 
 function noFiles(source: SourceSettings, wanted: string | null): KnownError {

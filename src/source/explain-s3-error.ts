@@ -1,12 +1,13 @@
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import type { S3Client } from './create-s3-client.ts';
 
 /** What was being done, for the message. */
 export type S3Request = {
   readonly bucket: string;
   /** Null where a bucket is listed. */
   readonly key: string | null;
-  readonly endpoint: string | null;
+  readonly client: Pick<S3Client, 'endpoint' | 'region' | 'profile'>;
 };
 
 type Explanation = {
@@ -29,6 +30,8 @@ const REFUSED = new Set([
 ]);
 const WRONG_REGION = new Set([
   'PermanentRedirect',
+  'TemporaryRedirect',
+  'Redirect',
   'AuthorizationHeaderMalformed',
   'IllegalLocationConstraintException',
 ]);
@@ -45,18 +48,12 @@ export function explainS3Error(error: unknown, request: S3Request): KnownError |
   return new KnownError({ ...explanation, where, safe: 'The store was only read.' });
 }
 
-function explain(error: unknown, { bucket, key, endpoint }: S3Request): Explanation | null {
+function explain(error: unknown, request: S3Request): Explanation | null {
   if (!(error instanceof Error)) return null;
+  const { bucket, key, client } = request;
   const status = statusOf(error);
-  const at = endpoint === null ? 'S3' : `the store at ${withoutLogin(endpoint)}`;
-  if (/Credentials?ProviderError|TokenProviderError/.test(error.name)) {
-    return {
-      code: 's3_credentials_missing',
-      message: 'No credentials for S3 were found.',
-      help: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role.',
-      exitCode: EXIT.authentication,
-    };
-  }
+  const at = client.endpoint === null ? 'S3' : `the store at ${withoutLogin(client.endpoint)}`;
+  if (/Credentials?ProviderError|TokenProviderError/.test(error.name)) return withoutCredentials(client);
   if (error.name === 'RequestTimeTooSkewed') {
     return {
       code: 's3_clock_wrong',
@@ -77,18 +74,11 @@ function explain(error: unknown, { bucket, key, endpoint }: S3Request): Explanat
     return {
       code: 's3_bucket_missing',
       message: `There is no bucket "${bucket}" in ${at}.`,
-      help: 'Check the uri of the source, and AWS_ENDPOINT_URL_S3 if the store is not Amazon S3.',
+      help: 'Check the uri of the source, and its endpoint (or AWS_ENDPOINT_URL_S3) if the store is not Amazon S3.',
       exitCode: EXIT.configuration,
     };
   }
-  if (WRONG_REGION.has(error.name) || status === 301) {
-    return {
-      code: 's3_wrong_region',
-      message: `The bucket "${bucket}" lies in another region.`,
-      help: 'Set AWS_REGION to the region of the bucket.',
-      exitCode: EXIT.configuration,
-    };
-  }
+  if (WRONG_REGION.has(error.name) || status === 301 || status === 307) return elsewhere(error, request);
   if (error.name === 'AccessDenied' || status === 403) {
     return {
       code: 's3_access_denied',
@@ -97,7 +87,88 @@ function explain(error: unknown, { bucket, key, endpoint }: S3Request): Explanat
       exitCode: EXIT.configuration,
     };
   }
-  return explainUnanswered(error, { status, at });
+  return explainCertificate(error, at) ?? explainUnanswered(error, { status, at });
+}
+
+function withoutCredentials({ profile }: S3Request['client']): Explanation {
+  if (profile?.isMissing === true) {
+    return {
+      code: 's3_profile_missing',
+      message: `There is no profile "${profile.name}" in the AWS configuration of this user (${profile.files.join(', ')}).`,
+      help: `Add it there (aws configure --profile ${profile.name}), or correct the name: \`profile\` of the source, else AWS_PROFILE. AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name other files.`,
+      exitCode: EXIT.configuration,
+    };
+  }
+  const of = profile === null ? '' : ` in the profile "${profile.name}"`;
+  return {
+    code: 's3_credentials_missing',
+    message: `No credentials for S3 were found${of}.`,
+    help: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role.',
+    exitCode: EXIT.authentication,
+  };
+}
+
+/** The bucket is in another region, or the store wants another name for its region in the signature. */
+function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
+  const { region, endpoint } = told(error);
+  const asked = `the request was made for region "${client.region}"`;
+  const code = 's3_wrong_region';
+  const exitCode = EXIT.configuration;
+  if (region !== null && region !== client.region) {
+    return {
+      code,
+      message: `The bucket "${bucket}" is in region "${region}", but ${asked}.`,
+      help: `Set region: ${region} for the source in pipeline.yaml, or AWS_REGION=${region} for all sources.`,
+      exitCode,
+    };
+  }
+  const there = endpoint === null ? '' : ` The store names the endpoint ${endpoint}.`;
+  return {
+    code,
+    message: `The bucket "${bucket}" is in another region, or at another endpoint, than it was asked for: ${asked}.${there}`,
+    help: 'Set region (or AWS_REGION) to the region of the bucket, and endpoint (or AWS_ENDPOINT_URL_S3) to its store. A bucket that was made within the last hours may have to be waited for.',
+    exitCode,
+  };
+}
+
+/** Region and endpoint that a store names in its refusal: in a header, in the answer's XML, or in its message. */
+function told(error: Error): { readonly region: string | null; readonly endpoint: string | null } {
+  const fields = error as {
+    readonly Region?: unknown;
+    readonly Endpoint?: unknown;
+    readonly $response?: unknown;
+  };
+  const headers =
+    (fields.$response as { readonly headers?: Record<string, string> } | undefined)?.headers ?? {};
+  const location = URL.parse(headers.location ?? '')?.host ?? null;
+  const endpoint = typeof fields.Endpoint === 'string' ? fields.Endpoint : location;
+  const region =
+    headers['x-amz-bucket-region'] ??
+    (typeof fields.Region === 'string' ? fields.Region : undefined) ??
+    /expecting '([\w-]+)'/.exec(error.message)?.[1] ??
+    /[.-]s3[.-]([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\./.exec(`.${endpoint ?? ''}`)?.[1];
+  return { region: region ?? null, endpoint };
+}
+
+/** TLS: the store is there, and cannot prove who it is. */
+function explainCertificate(error: Error, at: string): Explanation | null {
+  const code = networkCode(error);
+  if (code === 'CERT_HAS_EXPIRED' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const why = code === 'CERT_HAS_EXPIRED' ? 'it has expired' : 'it is for another name';
+    return {
+      code: 's3_certificate_wrong',
+      message: `The certificate of ${at} is not valid: ${why} (${code}).`,
+      help: 'Have the store renew it, or check the endpoint and the clock of this machine.',
+      exitCode: EXIT.configuration,
+    };
+  }
+  if (!/SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED/.test(code)) return null;
+  return {
+    code: 's3_certificate_untrusted',
+    message: `The certificate of ${at} is not signed by an authority that this machine knows (${code}).`,
+    help: 'Name the authority (or the self-signed certificate itself) in a PEM file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment of the process, or AWS_CA_BUNDLE=/path/to/ca.pem, which may also stand in the --env-file.',
+    exitCode: EXIT.configuration,
+  };
 }
 
 function explainUnanswered(
@@ -105,11 +176,15 @@ function explainUnanswered(
   { status, at }: { readonly status: number | null; readonly at: string },
 ): Explanation | null {
   if (isNetworkError(error)) {
+    const code = networkCode(error);
+    const isNameUnknown = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
     return {
       code: 's3_unreachable',
-      message: `There is no answer from ${at} (${networkCode(error)}).`,
-      help: 'Check the network, the proxy, AWS_ENDPOINT_URL_S3 and AWS_REGION; then run the job again.',
-      exitCode: EXIT.configuration,
+      message: isNameUnknown
+        ? `The name of ${at} cannot be resolved (${code}).`
+        : `There is no answer from ${at} (${code}).`,
+      help: 'Run the job again when the store is back. If it stays so, check the network, the proxy, DNS, and endpoint and region of the source (AWS_ENDPOINT_URL_S3, AWS_REGION).',
+      exitCode: EXIT.crash,
     };
   }
   if (status === null) return null;

@@ -57,7 +57,8 @@ async function* walk(
 async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
   const content = await digestContent(path, signal).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
-    return refuse(error, path);
+    if (isUnreadable(error)) return { version: UNREADABLE, sizeBytes: 0 };
+    throw error;
   });
   if (content === null) return;
   const file = { uri: pathToFileURL(path).href, ...content };
@@ -110,15 +111,31 @@ function missing(path: string): KnownError {
   });
 }
 
-/** Says that this user may not read something; anything else is thrown as it is. */
-export function refuse(error: unknown, path: string): never {
+/** Version of a file that is there and cannot be read: it is held, and the others of its folder are read. */
+const UNREADABLE = 'unreadable';
+
+/** Whether the file system refuses one file: its rights, or a part of the disk that is broken. */
+function isUnreadable(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EIO'].includes(codeOf(error) ?? '');
+}
+
+/** Says that a folder or file cannot be read; anything else is thrown as it is. */
+function refuse(error: unknown, path: string): never {
+  throw explainUnreadable(error, path) ?? error;
+}
+
+/** Why a folder or file cannot be read; null for any other error. */
+export function explainUnreadable(error: unknown, path: string): KnownError | null {
+  if (!isUnreadable(error)) return null;
   const code = codeOf(error);
-  if (code !== 'EACCES' && code !== 'EPERM') throw error;
-  throw new KnownError({
+  const isBroken = code === 'EIO';
+  return new KnownError({
     code: 'folder_unreadable',
-    message: `This user may not read it (${code}).`,
+    message: isBroken ? 'The file system fails to read it (EIO).' : `This user may not read it (${code}).`,
     where: path,
-    help: 'Grant the user that runs influencer-sync the right to read it.',
+    help: isBroken
+      ? 'Check the disk or the network share that it is on.'
+      : 'Grant the user that runs influencer-sync the right to read it.',
     safe: 'Nothing of it was read.',
     exitCode: EXIT.configuration,
     cause: error,

@@ -1,35 +1,45 @@
 import { posix } from 'node:path';
-import type { ListObjectsV2CommandOutput, _Object as S3Object } from '@aws-sdk/client-s3';
+import type {
+  ListObjectsV2CommandOutput,
+  ListObjectVersionsCommandOutput,
+  _Object as S3Object,
+} from '@aws-sdk/client-s3';
 import type { SourceFile } from '../model/source.ts';
 import type { S3Client } from './create-s3-client.ts';
-import { explainS3Error } from './explain-s3-error.ts';
+import { explainS3Error, statusOf } from './explain-s3-error.ts';
 import type { SourcePlace } from './parse-source-uri.ts';
+import { etagOf, versionText } from './s3-version.ts';
 
 export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
 
+type ListOptions = { readonly client: S3Client; readonly signal?: AbortSignal };
+
 /**
- * Lists the objects of a place, page after page (1,000 keys each). A listing names no version ids, so the ETag is what pins an object.
+ * Lists the objects of a place, page after page (1,000 keys each). The ETag is what pins an object; see `ObjectVersion` for one without.
  * The whole listing is held, about 300 bytes an object, since not every store lists in order.
  */
-export async function* listS3Files(
-  place: S3Place,
-  { client, signal }: { readonly client: S3Client; readonly signal?: AbortSignal },
-): AsyncGenerator<SourceFile> {
-  const files: { readonly key: string; readonly file: SourceFile }[] = [];
-  for await (const page of listPages(place, { client, ...(signal ? { signal } : {}) })) {
+export async function* listS3Files(place: S3Place, options: ListOptions): AsyncGenerator<SourceFile> {
+  const objects: { readonly key: string; readonly object: S3Object }[] = [];
+  for await (const page of listPages(place, options)) {
     for (const object of page.Contents ?? []) {
       const key = keyOf(object, page.EncodingType === 'url');
-      if (key === null || !belongs(key, object, place)) continue;
-      files.push({ key, file: toSourceFile(key, object, place.bucket) });
+      if (key !== null && belongs(key, object, place)) objects.push({ key, object });
     }
   }
-  files.sort((a, b) => (a.key < b.key ? -1 : 1));
-  for (const { file } of files) yield file;
+  objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const lacksEtag = objects.some(({ object }) => etagOf(object) === null);
+  const versionIds = lacksEtag ? await listVersionIds(place, options) : null;
+  for (const { key, object } of objects) {
+    const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
+    const version = versionText(object, versionIds?.get(key) ?? null);
+    const file = { uri: `s3://${place.bucket}/${key}`, version, sizeBytes };
+    yield modifiedAt === undefined ? file : { ...file, modifiedAt };
+  }
 }
 
 async function* listPages(
   { bucket, prefix }: S3Place,
-  { client, signal }: { readonly client: S3Client; readonly signal?: AbortSignal },
+  { client, signal }: ListOptions,
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   let token: string | undefined;
   do {
@@ -45,14 +55,49 @@ async function* listPages(
         signal ? { abortSignal: signal } : {},
       )
       .catch((error: unknown) => {
-        throw explainS3Error(error, { bucket, key: null, endpoint: client.endpoint }) ?? error;
+        throw explainS3Error(error, { bucket, key: null, client }) ?? error;
       });
     yield page;
     token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (token !== undefined);
 }
 
-function keyOf(object: S3Object, isEncoded: boolean): string | null {
+/**
+ * Ids of the versions in force, by key: asked for only where a listing has objects without an ETag. A bucket that keeps no versions calls
+ * each of them "null"; a store that has no such listing, or does not allow it, has none to tell.
+ */
+async function listVersionIds(
+  { bucket, prefix }: S3Place,
+  { client, signal }: ListOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  let next: { KeyMarker?: string; VersionIdMarker?: string } | null = {};
+  while (next !== null) {
+    const page: ListObjectVersionsCommandOutput = await client.api
+      .listObjectVersions(
+        { Bucket: bucket, Prefix: prefix, EncodingType: 'url', ...next },
+        signal ? { abortSignal: signal } : {},
+      )
+      .catch((error: unknown) => {
+        if ((statusOf(error) ?? 500) < 500 || statusOf(error) === 501) return { $metadata: {} };
+        throw explainS3Error(error, { bucket, key: null, client }) ?? error;
+      });
+    for (const version of page.Versions ?? []) {
+      const key = keyOf(version, page.EncodingType === 'url');
+      const { IsLatest: isLatest, VersionId: id } = version;
+      if (key !== null && isLatest === true && id !== undefined && id !== 'null') ids.set(key, id);
+    }
+    const { IsTruncated: isTruncated, NextVersionIdMarker: version } = page;
+    const key = keyOf({ Key: page.NextKeyMarker }, page.EncodingType === 'url');
+    next =
+      isTruncated === true && key !== null
+        ? { KeyMarker: key, ...(version ? { VersionIdMarker: version } : {}) }
+        : null;
+  }
+  return ids;
+}
+
+function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null {
   if (object.Key === undefined) return null;
   return isEncoded ? decodeURIComponent(object.Key.replaceAll('+', ' ')) : object.Key;
 }
@@ -64,11 +109,4 @@ function belongs(key: string, object: S3Object, { prefix, glob }: S3Place): bool
   // `orders` means the object of that name and what lies below it, not `orders-old/…`.
   const isBelow = prefix === '' || prefix.endsWith('/') || key === prefix || key.startsWith(`${prefix}/`);
   return isBelow && (key === prefix || !/(^|\/)\./.test(key.slice(prefix.length)));
-}
-
-function toSourceFile(key: string, object: S3Object, bucket: string): SourceFile {
-  const etag = (object.ETag ?? '').replace(/^"?(.*?)"?$/, '"$1"');
-  const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
-  const file = { uri: `s3://${bucket}/${key}`, version: `etag:${etag}`, sizeBytes };
-  return modifiedAt === undefined ? file : { ...file, modifiedAt };
 }

@@ -14,7 +14,8 @@ export type OpenFileOptions = {
 /**
  * The stored bytes of a file, of exactly the version that was listed. Nothing stays open when the reader stops early.
  *
- * @throws FileHeld `changed_while_reading`, `file_gone`, `read_cut`, `read_stalled` (all transient), `file_archived`.
+ * @throws FileHeld `changed_while_reading`, `file_gone`, `read_cut`, `read_stalled`, `read_damaged`, `file_unavailable` (all transient),
+ *   `file_archived`.
  * @throws KnownError where the whole source cannot be read.
  */
 export async function* openFile(
@@ -24,5 +25,5 @@ export async function* openFile(
   const given = signal ? { signal } : {};
   if (file.uri.startsWith('file:')) return yield* openFolderFile(file, given);
   const client = await clients.s3(source);
-  yield* openS3File(file, { client, ...given });
+  yield* openS3File(file, { client, isEtagMd5: source.etagIsMd5, ...given });
 }

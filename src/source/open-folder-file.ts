@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { SourceFile } from '../model/source.ts';
 import { changedWhileReading, fileGone } from './changed-while-reading.ts';
-import { codeOf, READ_BYTES, refuse } from './list-folder-files.ts';
+import { fileUnavailable } from './file-unavailable.ts';
+import { codeOf, explainUnreadable, READ_BYTES } from './list-folder-files.ts';
 import { pathOfFileUri } from './parse-source-uri.ts';
 
 /** Reads a file of a folder. Whether it was the listed version shows at the end, so nothing may be sealed before. */
@@ -21,7 +22,8 @@ export async function* openFolderFile(
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') throw fileGone(file, error);
-    refuse(error, path);
+    const known = explainUnreadable(error, path);
+    throw known === null ? error : fileUnavailable(file, known);
   } finally {
     stream.destroy();
   }

@@ -9,12 +9,13 @@ export type SourceClients = {
   readonly close: () => void;
 };
 
-/** One S3 client for each way of addressing, shared by all sources. Loads and connects nothing until a source needs it. */
+/** One S3 client for each store and way to reach it, shared by all sources. Loads and connects nothing until a source needs it. */
 export function openSourceClients(): SourceClients {
   const clients = new Map<string, Promise<S3Client>>();
   return {
     s3: (source) => {
-      const key = `${source.forcePathStyle} ${source.limits.idleTimeoutSeconds}`;
+      const { endpoint, region, profile, forcePathStyle, limits } = source;
+      const key = JSON.stringify([endpoint, region, profile, forcePathStyle, limits.idleTimeoutSeconds]);
       const client = clients.get(key) ?? createS3Client(source);
       clients.set(key, client);
       return client;

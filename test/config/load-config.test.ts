@@ -97,7 +97,11 @@ describe('a good file', () => {
       timeZone: 'Europe/Amsterdam',
       currency: null,
       consent: 'recorded',
+      endpoint: null,
+      region: null,
+      profile: null,
       forcePathStyle: false,
+      etagIsMd5: true,
     });
     expect(config.jobs['attribute-orders']).toEqual({
       name: 'attribute-orders',

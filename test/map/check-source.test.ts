@@ -14,7 +14,11 @@ const SOURCE: SourceSettings = {
   currency: null,
   encoding: null,
   consent: 'recorded',
+  endpoint: null,
+  region: null,
+  profile: null,
   forcePathStyle: false,
+  etagIsMd5: true,
   limits: {
     maxBytes: 1,
     maxRatio: 1,

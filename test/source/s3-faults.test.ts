@@ -252,9 +252,10 @@ describe('a store that fails', () => {
   it('is explained when an object may not be read', async () => {
     const { bytes } = await open(Buffer.from('a,b\n'));
     s3.fail({ operation: 'GetObject', kind: 'error', status: 403, code: 'AccessDenied', times: 100 });
-    const error = await knownError(collect(bytes));
-    expect(error).toMatchObject({ code: 's3_access_denied', where: 's3://shop/orders.csv' });
-    expect(error.help).toContain('s3:GetObject');
+    const reason = await holdReason(collect(bytes));
+    expect(reason).toMatchObject({ code: 'file_unavailable', isTransient: true });
+    expect(reason.message).toContain('s3://shop/orders.csv');
+    expect(reason.help).toContain('s3:GetObject');
   });
 
   it('is explained when an object lies in an archive', async () => {
@@ -267,7 +268,7 @@ describe('a store that fails', () => {
     await s3.close();
     process.env.AWS_ENDPOINT_URL_S3 = s3.url.replace('http://', 'http://user:secret@');
     const error = await knownError(list());
-    expect(error).toMatchObject({ code: 's3_unreachable', exitCode: 2 });
+    expect(error).toMatchObject({ code: 's3_unreachable', exitCode: 1 });
     expect(error.message).toContain(new URL(s3.url).host);
     expect(JSON.stringify(error)).not.toContain('secret');
   });

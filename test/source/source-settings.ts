@@ -13,7 +13,11 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     currency: 'EUR',
     encoding: null,
     consent: 'recorded',
+    endpoint: null,
+    region: null,
+    profile: null,
     forcePathStyle: false,
+    etagIsMd5: true,
     limits: {
       maxBytes: 1_024 ** 3,
       maxRatio: 200,

@@ -26,7 +26,14 @@ type FaultKind =
       readonly act: () => void;
       readonly thenCut?: boolean;
     }
-  | { readonly kind: 'error'; readonly status: number; readonly code: string };
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly code: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** More elements of the answer's XML, for example Region. */
+      readonly fields?: Readonly<Record<string, string>>;
+    };
 
 /** The fault for a request, if there is one; a fault that has had its times is gone. */
 export function takeFault(faults: Fault[], { operation, key }: S3Target): Fault | null {

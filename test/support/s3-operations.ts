@@ -5,7 +5,18 @@ import type { Fault } from './s3-faults.ts';
 import { S3Error, type S3Target, xml } from './s3-protocol.ts';
 import { sendBody } from './s3-send-body.ts';
 
-export type S3Object = { readonly content: Buffer; readonly etag: string; readonly modified: Date };
+export type S3Object = {
+  readonly content: Buffer;
+  /** As it stands in answers, with its quotes; empty as of a gateway's file that was placed in its folder directly. */
+  readonly etag: string;
+  readonly modified: Date;
+  /** Named in answers where its versions are kept; else null. */
+  readonly versionId: string | null;
+  /** Whether whole answers name a checksum of the content. */
+  readonly hasChecksum: boolean;
+  /** How it is encrypted at rest, as answers say: with a key of KMS the ETag is no MD5. */
+  readonly encryption: string | null;
+};
 export type S3Bucket = Map<string, S3Object>;
 
 export type Exchange = {
@@ -15,12 +26,24 @@ export type Exchange = {
   readonly body: Buffer;
   readonly fault: Fault | null;
   readonly buckets: Map<string, S3Bucket>;
+  /** Every answer is the whole object. */
+  readonly ignoresRange: boolean;
+  /** Every answer is the object that is there now. */
+  readonly ignoresIfMatch: boolean;
 };
 
 const MAX_KEYS = 1_000;
 
-export function toObject(content: Buffer): S3Object {
-  return { content, etag: `"${createHash('md5').update(content).digest('hex')}"`, modified: new Date() };
+export function toObject(content: Buffer, traits: Partial<Omit<S3Object, 'content'>> = {}): S3Object {
+  return {
+    content,
+    etag: `"${createHash('md5').update(content).digest('hex')}"`,
+    modified: new Date(),
+    versionId: null,
+    hasChecksum: true,
+    encryption: null,
+    ...traits,
+  };
 }
 
 /** Does what a signed request asks for. */
@@ -42,6 +65,7 @@ export async function answerRequest(target: S3Target, exchange: Exchange): Promi
     return void response.writeHead(204).end();
   }
   if (operation === 'ListObjectsV2') return list(objects, target, exchange);
+  if (operation === 'ListObjectVersions') return listVersions(objects, target, exchange);
   if (operation === 'PutObject') return put(objects, target, exchange);
   if (operation === 'DeleteObject') {
     objects.delete(target.key);
@@ -59,19 +83,24 @@ function put(objects: S3Bucket, { key }: S3Target, { request, response, body }: 
 }
 
 async function get(objects: S3Bucket, { key, operation }: S3Target, exchange: Exchange): Promise<void> {
-  const { request, response, fault } = exchange;
+  const { request, response, fault, ignoresRange, ignoresIfMatch } = exchange;
   const object = objects.get(key);
   if (object === undefined) throw new S3Error(404, 'NoSuchKey', 'The specified key does not exist.');
-  const { 'if-match': ifMatch, range } = request.headers;
-  if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== object.etag)
+  const { 'if-match': ifMatch } = request.headers;
+  const range = ignoresRange ? undefined : request.headers.range;
+  if (!ignoresIfMatch && ifMatch !== undefined && ifMatch !== '*' && ifMatch !== object.etag)
     throw new S3Error(412, 'PreconditionFailed');
   const size = object.content.length;
   const part = range === undefined ? null : parseRange(range, size);
   const body = part === null ? object.content : object.content.subarray(part.first, part.last + 1);
   const wantsChecksum =
-    part === null && fault?.kind !== 'end' && request.headers['x-amz-checksum-mode'] === 'ENABLED';
+    object.hasChecksum &&
+    part === null &&
+    fault?.kind !== 'end' &&
+    request.headers['x-amz-checksum-mode'] === 'ENABLED';
   response.writeHead(part === null ? 200 : 206, {
-    etag: object.etag,
+    ...(object.etag === '' ? {} : { etag: object.etag }),
+    ...(object.encryption === null ? {} : { 'x-amz-server-side-encryption': object.encryption }),
     'accept-ranges': 'bytes',
     ...(fault?.kind === 'end' ? {} : { 'content-length': body.length }),
     'content-type': 'binary/octet-stream',
@@ -84,6 +113,36 @@ async function get(objects: S3Bucket, { key, operation }: S3Target, exchange: Ex
   if (operation === 'HeadObject') return void response.end();
   response.flushHeaders();
   await sendBody(response, { body, fault });
+}
+
+/** One page is enough for what is kept in versions here. */
+async function listVersions(
+  objects: S3Bucket,
+  { bucket, query }: S3Target,
+  { response, fault }: Exchange,
+): Promise<void> {
+  const prefix = query.get('prefix') ?? '';
+  const versions = [...objects].filter(([key]) => key.startsWith(prefix));
+  if (versions.length > MAX_KEYS) throw new S3Error(501, 'NotImplemented');
+  const page = xml('ListVersionsResult', [
+    ['Name', bucket],
+    ['EncodingType', 'url'],
+    ['IsTruncated', false],
+    ...versions.map(
+      ([key, { versionId, etag }]) =>
+        [
+          'Version',
+          [
+            ['Key', encodeURIComponent(key).replaceAll('%2F', '/')],
+            ['VersionId', versionId ?? 'null'],
+            ['IsLatest', true],
+            ['ETag', etag],
+          ],
+        ] as const,
+    ),
+  ]);
+  response.writeHead(200, { 'content-type': 'application/xml' });
+  await sendBody(response, { body: Buffer.from(page), fault });
 }
 
 function parseRange(range: string, size: number): { readonly first: number; readonly last: number } {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 export type S3Operation =
   | 'ListObjectsV2'
+  | 'ListObjectVersions'
   | 'GetObject'
   | 'HeadObject'
   | 'PutObject'
@@ -39,13 +40,13 @@ export function parseTarget(request: IncomingMessage): S3Target {
   const query = new URLSearchParams(search);
   const method = request.method ?? '';
   if (key !== '') return { operation: OBJECT_OPERATIONS[method] ?? 'Unknown', bucket, key, query };
-  const isListing = method === 'GET' && query.get('list-type') === '2';
-  return {
-    operation: isListing ? 'ListObjectsV2' : (BUCKET_OPERATIONS[method] ?? 'Unknown'),
-    bucket,
-    key,
-    query,
-  };
+  return { operation: bucketOperation(method, query), bucket, key, query };
+}
+
+function bucketOperation(method: string, query: URLSearchParams): S3Operation {
+  if (method === 'GET' && query.get('list-type') === '2') return 'ListObjectsV2';
+  if (method === 'GET' && query.has('versions')) return 'ListObjectVersions';
+  return BUCKET_OPERATIONS[method] ?? 'Unknown';
 }
 
 /** An error as S3 sends it. */
@@ -53,19 +54,30 @@ export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** More elements of the answer. */
+  readonly fields: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message = code, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message = code,
+    {
+      headers = {},
+      fields = {},
+    }: {
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly fields?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
     super(message);
     this.status = status;
     this.code = code;
     this.headers = headers;
+    this.fields = fields;
   }
 
   toXml(): string {
-    return xml('Error', [
-      ['Code', this.code],
-      ['Message', this.message],
-    ]);
+    return xml('Error', [['Code', this.code], ['Message', this.message], ...Object.entries(this.fields)]);
   }
 }
 

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, takeFault } from './s3-faults.ts';
@@ -9,6 +10,12 @@ import { authorize } from './s3-signature.ts';
 export type S3ServerOptions = {
   /** Where the buckets are; requests signed for another region are redirected. */
   readonly region?: string;
+  /** Answers every range with the whole object. */
+  readonly ignoresRange?: boolean;
+  /** Gives the object that is there now, whatever `If-Match` says. */
+  readonly ignoresIfMatch?: boolean;
+  /** Speaks TLS with this certificate. */
+  readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
 };
 
 /** What a client asked for, and what it got. */
@@ -21,15 +28,20 @@ export type S3Request = {
   status: number;
 };
 
+/** What tells an object from an ordinary one, which has an MD5 for its ETag and a checksum. */
+export type S3Traits = Partial<Omit<S3Object, 'content'>>;
+
 export type S3Server = {
   readonly url: string;
   /** Environment variables for the standard chain: endpoint, region, credentials. */
   readonly env: Readonly<Record<string, string>>;
   readonly requests: readonly S3Request[];
   /** Puts an object there without HTTP; makes the bucket if needed. */
-  readonly put: (bucket: string, key: string, content: Buffer | string) => S3Object;
+  readonly put: (bucket: string, key: string, content: Buffer | string, traits?: S3Traits) => S3Object;
   /** The next requests that fit are spoilt. */
   readonly fail: (fault: Fault) => void;
+  /** No request is spoilt any more. */
+  readonly heal: () => void;
   /** Each page of a listing takes that long from now on. */
   readonly setListingLatency: (milliseconds: number) => void;
   /** Connections that are open now, idle or busy. */
@@ -69,31 +81,34 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     });
     const fault = takeFault(faults, target);
     if (fault?.kind === 'stall_before_headers') return;
-    if (fault?.kind === 'error') throw new S3Error(fault.status, fault.code);
+    if (fault?.kind === 'error') throw new S3Error(fault.status, fault.code, fault.code, fault);
     const body = await authorize(request, {
       accessKeyId: ACCESS_KEY_ID,
       secretAccessKey: SECRET_ACCESS_KEY,
       region,
     });
     if (target.operation === 'ListObjectsV2') await sleep(listingLatencyMs);
-    const exchange: Exchange = { request, response, body, fault, buckets };
+    const { ignoresRange = false, ignoresIfMatch = false } = options;
+    const exchange: Exchange = { request, response, body, fault, buckets, ignoresRange, ignoresIfMatch };
     await answerRequest(target, exchange);
   }
 
-  const server = createServer((request, response) => {
+  function serve(request: IncomingMessage, response: ServerResponse): void {
     openAnswers += 1;
     response.on('close', () => {
       openAnswers -= 1;
     });
     handle(request, response).catch((error: unknown) => answerError(error, request, response));
-  });
+  }
+
+  const server = options.tls === undefined ? createHttpServer(serve) : createHttpsServer(options.tls, serve);
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
     url,
@@ -104,13 +119,14 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       AWS_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY,
     },
     requests,
-    put: (bucket, key, content) => {
-      const object = toObject(Buffer.from(content));
+    put: (bucket, key, content, traits) => {
+      const object = toObject(Buffer.from(content), traits);
       const objects = buckets.get(bucket) ?? new Map<string, S3Object>();
       buckets.set(bucket, objects.set(key, object));
       return object;
     },
     fail: (fault) => void faults.push(fault),
+    heal: () => void faults.splice(0),
     setListingLatency: (milliseconds) => {
       listingLatencyMs = milliseconds;
     },

@@ -31,7 +31,7 @@ export async function authorize(request: IncomingMessage, credentials: S3Credent
   if (accessKeyId !== credentials.accessKeyId) throw new S3Error(403, 'InvalidAccessKeyId');
   if (region !== credentials.region) {
     const headers = { 'x-amz-bucket-region': credentials.region };
-    throw new S3Error(301, 'PermanentRedirect', 'The bucket is in another region.', headers);
+    throw new S3Error(301, 'PermanentRedirect', 'The bucket is in another region.', { headers });
   }
   const time = String(request.headers['x-amz-date'] ?? '');
   if (Math.abs(parseTime(time) - Date.now()) > MAX_SKEW_MS) throw new S3Error(403, 'RequestTimeTooSkewed');

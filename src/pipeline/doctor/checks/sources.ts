@@ -22,6 +22,7 @@ import { parseCsv } from '../../../parse/parse-csv.ts';
 import { toParseOptions } from '../../../parse/parse-options.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { readText } from '../../../source/read-text.ts';
+import { isWeaklyVersioned } from '../../../source/s3-version.ts';
 import type { Check, Patient } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';
 
@@ -47,9 +48,11 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const purposes = purposesOf(patient, source);
     for (const purpose of purposes) checkSource(layout, source, purpose);
     let files = 0;
+    let withoutEtag = 0;
     let newest: SourceFile | null = null;
     for await (const file of listFiles(source, { clients: patient.sourceClients })) {
       files += 1;
+      if (isWeaklyVersioned(file)) withoutEtag += 1;
       newest = newest === null || isNewer(file, newest) ? file : newest;
     }
     if (newest === null) return [noFiles(about, source)];
@@ -67,6 +70,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
         about,
         what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${consent}`,
       },
+      ...(withoutEtag === 0 ? [] : [weaklyVersioned(about, { withoutEtag, files })]),
     ];
   } catch (error) {
     if (error instanceof KnownError) return findingsOf(about, error.details);
@@ -75,6 +79,19 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     const why = 'A run would hold the file: nothing of it would be posted.';
     return [{ status: 'problem', about, what: message, why, mend: help }];
   }
+}
+
+function weaklyVersioned(
+  about: string,
+  { withoutEtag, files }: { readonly withoutEtag: number; readonly files: number },
+): Finding {
+  return {
+    status: 'warning',
+    about,
+    what: `The store names no ETag for ${withoutEtag} of ${files} files.`,
+    why: 'Their versions are told apart by size and modification time, and nothing but the size proves that they were read unharmed.',
+    mend: 'Put files there through the S3 interface, not into its folder directly; or read the folder itself, whose files are known by their content.',
+  };
 }
 
 function isNewer(one: SourceFile, other: SourceFile): boolean {
