@@ -1,16 +1,17 @@
-import { hash } from 'node:crypto';
 import type { Layout, LayoutField, SummedField } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../model/order.ts';
-import { fromUnits } from './add-money.ts';
+import { fromUnits, toUnits } from './add-money.ts';
 import { cleanText, foldWord, isBlank } from './clean-text.ts';
 import { type Fault, missingValue } from './fault.ts';
-import { linkFinder } from './find-links.ts';
+import { linkFinder, linkOf } from './find-links.ts';
+import { hashMeaning } from './hash-meaning.ts';
 import type { OpenOrder } from './open-order.ts';
 import { currencyParser } from './parse-currency.ts';
 import { findAddress, parseId } from './parse-id.ts';
-import { parseMoney } from './parse-money.ts';
-import { timeParser } from './parse-time.ts';
+import { isZero, parseMoney, statedCurrency } from './parse-money.ts';
+import { type TimeParser, timeParser } from './parse-time.ts';
+import { parseZone } from './parse-zone.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { remember } from './remember.ts';
 import { codeSplitter } from './split-codes.ts';
@@ -44,27 +45,35 @@ const TOO_LONG: Fault = {
   reason: `The value is longer than ${MAX_TEXT_CHARS} characters.`,
   help: 'Check that the columns of this row have not slipped.',
 };
-/** Never part of a value: control characters are cleaned or refused. */
-const BETWEEN_FIELDS = '\u001f';
-const BETWEEN_ITEMS = '\u001e';
-const ABSENT = '\u0000';
-
+const OTHER_CURRENCY: Fault = {
+  code: 'other_currency',
+  reason: 'The amount names another currency than its order, or its source, has.',
+  help: 'Check the currency of the source in pipeline.yaml. Where a shop sells in several currencies, export a currency column.',
+};
 /** Makes orders of rows that were folded together, by one layout and one file's columns. */
 export class OrderBuilder {
   readonly #layout: Layout;
   readonly #plan: ColumnPlan;
   readonly #currency: (text: string) => string | Fault;
-  readonly #time: (text: string) => InstantText | Fault;
+  readonly #time: TimeParser;
+  /** Readers of times by the zone that a row says. */
+  readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
   readonly #links: (notes: string) => readonly string[];
   readonly #mustHave: ReadonlySet<LayoutField>;
+  readonly #zeroFallsThrough: ReadonlySet<LayoutField>;
 
   constructor(layout: Layout, plan: ColumnPlan, given: Given) {
     this.#layout = layout;
     this.#plan = plan;
     this.#currency = currencyParser(given.currency);
-    this.#time = timeParser(layout.times.formats, given.timeZone);
+    const { formats, zone } = layout.times;
+    this.#time = timeParser(formats, zone ?? given.timeZone);
+    this.#timesIn = remember((cell) => {
+      const named = parseZone(cell);
+      return typeof named === 'string' ? timeParser(formats, named) : named;
+    });
     const words = new Map(
       Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
     );
@@ -72,6 +81,7 @@ export class OrderBuilder {
     this.#codes = codeSplitter(layout.codes);
     this.#links = linkFinder(layout.links);
     this.#mustHave = new Set(layout.required);
+    this.#zeroFallsThrough = new Set(layout.zeroFallsThrough);
   }
 
   build(open: OpenOrder): Built {
@@ -125,12 +135,19 @@ export class OrderBuilder {
     return meaning;
   }
 
-  /** The place of a field's value: the first of its columns that is not blank; -1 when all are. */
+  /**
+   * The place of a field's value: the first of its columns that is not blank; -1 when all are. Where zero says nothing, the first that
+   * is neither, if there is one.
+   */
   #place(open: OpenOrder, field: LayoutField): number {
+    let firstZero = -1;
     for (const slot of this.#plan.fields[field]) {
-      if (!isBlank(open.values[slot] ?? '')) return slot;
+      const value = open.values[slot] ?? '';
+      if (isBlank(value)) continue;
+      if (!this.#zeroFallsThrough.has(field) || !isZero(value)) return slot;
+      if (firstZero === -1) firstZero = slot;
     }
-    return -1;
+    return firstZero;
   }
 
   #fault(fault: Fault, slot: number, value: string): ValueFault {
@@ -190,12 +207,30 @@ export class OrderBuilder {
     const slot = this.#place(open, field);
     if (slot === -1) {
       if (this.#mustHave.has(field)) throw this.#missing(field);
-      return null;
+      return field === 'refunded' ? this.#leftAfterRefund(open) : null;
     }
+    return this.#amountIn(open, slot);
+  }
+
+  #amountIn(open: OpenOrder, slot: number): DecimalText {
     const value = open.values[slot] ?? '';
-    const amount = parseMoney(value, this.#layout.money);
+    const { money } = this.#layout;
+    const amount = parseMoney(value, money);
     if (typeof amount !== 'string') throw this.#fault(amount, slot, value);
+    const stated = money.symbols ? statedCurrency(value) : null;
+    if (stated !== null && stated !== this.#currencyOf(open)) throw this.#fault(OTHER_CURRENCY, slot, value);
     return amount;
+  }
+
+  /** What was refunded, where the export only says what is left; null when nothing was. */
+  #leftAfterRefund(open: OpenOrder): DecimalText | null {
+    let refunded = 0n;
+    for (const { before, after } of this.#plan.leftAfterRefund) {
+      const left = open.values[after] ?? '';
+      if (isBlank(left) || isZero(left) || isBlank(open.values[before] ?? '')) continue;
+      refunded += toUnits(this.#amountIn(open, before)) - toUnits(this.#amountIn(open, after));
+    }
+    return refunded > 0n ? fromUnits(refunded) : null;
   }
 
   #timeOf(open: OpenOrder, field: LayoutField): InstantText | null {
@@ -205,9 +240,19 @@ export class OrderBuilder {
     const date = open.values[slot] ?? '';
     const isSplit = field === 'placed_at' && timeOfDay !== null;
     const value = isSplit ? `${date} ${open.values[timeOfDay] ?? ''}` : date;
-    const time = this.#time(value);
+    const time = this.#clockOf(open)(value);
     if (typeof time !== 'string') throw this.#fault(time, slot, value);
     return time;
+  }
+
+  /** The reader of an order's times: by the zone that its row says, else by that of the layout or the source. */
+  #clockOf(open: OpenOrder): TimeParser {
+    const { zone: slot } = this.#plan;
+    const cell = slot === null ? '' : (open.values[slot] ?? '');
+    if (slot === null || isBlank(cell)) return this.#time;
+    const clock = this.#timesIn(cell);
+    if (typeof clock !== 'function') throw this.#fault(clock, slot, cell);
+    return clock;
   }
 
   #codesOf(open: OpenOrder): readonly string[] {
@@ -223,11 +268,17 @@ export class OrderBuilder {
   }
 
   #linksOf(open: OpenOrder): readonly string[] {
-    const slots = this.#plan.fields.notes;
-    const links = slots.flatMap((slot) => {
-      const notes = open.values[slot] ?? '';
-      return notes === '' ? NONE : this.#links(notes);
+    const { notes, links: columns } = this.#plan.fields;
+    if (notes.length + columns.length === 0) return NONE;
+    const written = columns.flatMap((slot) => [
+      open.values[slot] ?? '',
+      ...(open.more ?? []).filter((more) => more.slot === slot).map(({ value }) => value),
+    ]);
+    const found = notes.flatMap((slot) => {
+      const text = open.values[slot] ?? '';
+      return text === '' ? NONE : this.#links(text);
     });
+    const links = [...written.flatMap((cell) => linkOf(cell)), ...found];
     return links.length === 0 ? NONE : [...new Set(links)];
   }
 
@@ -243,31 +294,4 @@ const NONE: readonly string[] = [];
 
 function continuationOf({ key, record, line, rowCount }: OpenOrder): OrderContinuation {
   return { groupKey: key, line, record, rowCount };
-}
-
-/** Equal for equal meaning, whatever file, line or number of rows it came from. */
-function hashMeaning(order: Omit<StagedOrder, 'contentHash'>): string {
-  const meaning = [
-    order.groupKey,
-    order.orderId,
-    order.orderName,
-    order.status,
-    order.currency,
-    order.total,
-    order.subtotal,
-    order.refunded,
-    order.codes.join(BETWEEN_ITEMS),
-    order.links.join(BETWEEN_ITEMS),
-    order.influencerHandle,
-    order.dealId,
-    order.collabId,
-    order.brandId,
-    order.placedAt,
-    order.paidAt,
-    order.cancelledAt,
-    order.exclusion,
-  ];
-  let text = '';
-  for (const value of meaning) text += `${value ?? ABSENT}${BETWEEN_FIELDS}`;
-  return hash('sha256', text, 'base64url');
 }

@@ -33,6 +33,14 @@ export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
   };
 }
 
+/** A cell of a column that holds nothing but the link, code or handle: none where it is blank or too long to be one. */
+export function linkOf(cell: string): readonly string[] {
+  if (cell === '') return [];
+  const found = new Set<string>();
+  add(found, foldLink(cell) ?? cell);
+  return [...found];
+}
+
 function add(found: Set<string>, value: string): void {
   const link = maskAddresses(cleanText(value));
   if (link !== '' && link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LAYOUT_FIELDS, type Layout, type LayoutField, type SummedField } from '../model/layout.ts';
-import { isTimeFormat, saysZone } from './parse-time.ts';
+import { LAYOUT_FIELDS, type LayoutField } from '../model/layout.ts';
+import { isTimeFormat, saysZone, TIME_TOKENS } from './parse-time.ts';
 
 const names = z.array(z.string().trim().min(1)).min(1);
 
@@ -9,16 +9,24 @@ const regex = z.string().refine(isRegex, { error: 'This is not a regular express
 const cellTest = {
   columns: names.describe("Spellings of the column's header."),
   equals: names.optional().describe('Any of these words; case and outer blanks do not count.'),
+  none_of: names
+    .optional()
+    .describe('None of these words; case and outer blanks do not count. A blank cell is none of them.'),
   not_blank: z.literal(true).optional().describe('Anything at all.'),
   matches: regex.optional().describe('Regular expression; case does not count.'),
 };
 
-function hasOneTest(test: { equals?: unknown; not_blank?: unknown; matches?: unknown }): boolean {
-  return [test.equals, test.not_blank, test.matches].filter((one) => one !== undefined).length === 1;
-}
-const ONE_TEST = { error: 'Give exactly one of equals, not_blank and matches.' };
+type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
 
-const cellTests = z.array(z.strictObject(cellTest).refine(hasOneTest, ONE_TEST)).default([]);
+function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
+  return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
+}
+const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
+
+const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
+const cellTests = z.array(oneCellTest).default([]);
+
+const field = z.enum(LAYOUT_FIELDS, { error: `This is no field. Fields are: ${LAYOUT_FIELDS.join(', ')}.` });
 
 const sum = z.strictObject({
   plus: names.describe('Columns that are added, row by row.'),
@@ -35,7 +43,20 @@ export const layoutSchema = z
       .describe('auto: whichever the header has most of.'),
     quote: z.enum(['"', 'none']).default('"').describe('none: quotes mean nothing in this format.'),
     encoding: z.string().min(1).default('utf-8').describe('utf-8, utf-16le, windows-1252, …'),
-    preamble_lines: z.int().min(0).max(1000).default(0).describe('Lines before the header.'),
+    preamble_lines: z
+      .union([z.int().min(0).max(1000), z.literal('search')], {
+        error: 'Give the number of lines, up to 1000, or search.',
+      })
+      .default(0)
+      .describe(
+        'Lines before the header. search: the header is the first row, within 100 lines, that has all required columns.',
+      ),
+    footer: z
+      .array(z.string().trim().min(3))
+      .default([])
+      .describe(
+        'What rows after the last order begin with, in their first or second filled cell; case does not count. Such rows are no orders.',
+      ),
     lacks: z
       .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
       .default([])
@@ -43,10 +64,38 @@ export const layoutSchema = z
         'What the format does not carry. The source must give currency and time_zone, and say consent: not_recorded.',
       ),
     columns: z
-      .partialRecord(z.enum(LAYOUT_FIELDS), names)
-      .describe('Spellings of each column, in order of preference.'),
+      .partialRecord(field, names)
+      .describe(
+        'Spellings of each column, in order of preference. group and order_id use one column for the whole file, the first that is not blank in every row; others the first that is not blank.',
+      ),
+    conditional_columns: z
+      .array(
+        z.strictObject({
+          name: z.string().trim().min(1).describe('A name that no column of the export has.'),
+          columns: names.describe("Spellings of the column's header."),
+          when: oneCellTest,
+        }),
+      )
+      .default([])
+      .describe(
+        'Columns that the layout makes of others: the cells of rows that pass the test, and blanks in all other rows. columns, sums and tests may name them.',
+      ),
+    zero_falls_through: z
+      .array(field)
+      .default([])
+      .describe('Fields in which an amount of zero says as little as a blank: the next column is looked at.'),
+    left_after_refund: z
+      .array(z.strictObject({ before: names, after: names }))
+      .default([])
+      .describe(
+        'Where no column has the refund: an amount, and what is left of it. The difference was refunded, unless the second is blank or zero.',
+      ),
     time_of_day: names.optional().describe('Column with the time, where placed_at is only a date.'),
-    required: z.array(z.enum(LAYOUT_FIELDS)).min(1).describe('Columns that a file must have.'),
+    required: z.array(field).min(1).describe('Columns that a file must have.'),
+    required_any: z
+      .array(z.array(field).min(2))
+      .default([])
+      .describe('Lists of columns, of each of which a file must have one at least.'),
     signature: z
       .array(names)
       .default([])
@@ -75,16 +124,35 @@ export const layoutSchema = z
       .prefault({}),
     times: z
       .array(
-        z
-          .string()
-          .refine(isTimeFormat, { error: 'This is no pattern of times, such as iso or M/D/YYYY H:mm.' }),
+        z.string().refine(isTimeFormat, {
+          error: `This is no pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
+        }),
       )
       .min(1)
       .default(['iso'])
-      .describe('Patterns of times: iso, or YYYY MMM MM M DD D HH H h A mm ss Z.'),
+      .describe(`Patterns of times: iso, or these tokens: ${TIME_TOKENS}.`),
+    time_zone: z
+      .string()
+      .refine(isTimeZone, {
+        error: 'This is not a time zone of the IANA list, such as UTC or Europe/Amsterdam.',
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        "Zone in which the format itself writes times that say none, for example UTC. The source's time_zone then does not apply to them.",
+      ),
+    time_zone_column: names
+      .optional()
+      .describe(
+        "Column with the zone of the row's times: an IANA name, an offset, or an abbreviation such as PST.",
+      ),
     codes: z
       .strictObject({
-        split: z.string().min(1).nullable().default(null).describe('Between several codes in one cell.'),
+        split: z
+          .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+          .nullable()
+          .default(null)
+          .describe('Between several codes in one cell; a list where it is one or another.'),
         pattern: regex
           .nullable()
           .default(null)
@@ -142,9 +210,12 @@ export const layoutSchema = z
     const has = (field: LayoutField): boolean =>
       layout.columns[field] !== undefined ||
       (layout.grouping.sum as Record<string, unknown>)[field] !== undefined;
-    for (const [index, field] of layout.required.entries()) {
-      if (!has(field)) fault(['required', index], `${field} is required, but columns does not name it.`);
-    }
+    const mustHave = (name: LayoutField, path: readonly (string | number)[]): void => {
+      if (!has(name)) fault(path, `${name} is required, but columns does not name it.`);
+    };
+    for (const [index, name] of layout.required.entries()) mustHave(name, ['required', index]);
+    for (const [index, list] of layout.required_any.entries())
+      for (const [place, name] of list.entries()) mustHave(name, ['required_any', index, place]);
     const { columns, given, refused } = layout.consent;
     const tests = [...given, ...refused, ...layout.unsubscribed];
     if (tests.length > 0 && columns.length === 0)
@@ -164,63 +235,25 @@ export const layoutSchema = z
     }
     if (
       layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&
-      !layout.lacks.includes('time_zone')
+      !layout.lacks.includes('time_zone') &&
+      layout.time_zone === null &&
+      layout.time_zone_column === undefined
     ) {
-      fault(['times'], 'A pattern without Z says no offset: list time_zone under lacks.');
+      fault(
+        ['times'],
+        'A pattern without Z says no offset: list time_zone under lacks, or say time_zone or time_zone_column.',
+      );
     }
   })
   .describe('How influencer-sync reads one kind of export.');
 
-type LayoutFile = z.output<typeof layoutSchema>;
-type CellTestFile = LayoutFile['grouping']['adds_nothing'][number];
-
-/** The file's content as the rest of the program knows it. */
-export function toLayout(name: string, file: LayoutFile): Layout {
-  const { grouping } = file;
-  const sums = Object.entries(grouping.sum).map(([field, rule]) => [
-    field,
-    { plus: rule.plus, minus: rule.minus ?? [] },
-  ]);
-  return {
-    name,
-    title: file.title,
-    delimiter: file.delimiter,
-    quote: file.quote === 'none' ? null : file.quote,
-    encoding: file.encoding,
-    preambleLines: file.preamble_lines,
-    lacks: file.lacks,
-    columns: file.columns as Layout['columns'],
-    required: file.required,
-    signature: file.signature,
-    timeOfDay: file.time_of_day ?? [],
-    grouping: {
-      lineItems: grouping.line_items,
-      sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
-      addsNothing: grouping.adds_nothing.map(toCellTest),
-    },
-    money: file.money,
-    times: { formats: file.times },
-    codes: file.codes,
-    links: file.links,
-    status: file.status,
-    exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
-    consent: {
-      columns: file.consent.columns,
-      given: file.consent.given.map(toCellTest),
-      refused: file.consent.refused.map(toCellTest),
-      neither: file.consent.neither.map(toCellTest),
-    },
-    unsubscribed: file.unsubscribed.map(toCellTest),
-  };
-}
-
-function toCellTest(test: CellTestFile) {
-  return {
-    columns: test.columns,
-    equals: test.equals ?? null,
-    notBlank: test.not_blank ?? false,
-    matches: test.matches ?? null,
-  };
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isRegex(source: string): boolean {

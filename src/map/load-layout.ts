@@ -6,7 +6,8 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { Layout } from '../model/layout.ts';
 import { findYamlProblem } from '../model/yaml-problem.ts';
-import { layoutSchema, toLayout } from './layout-schema.ts';
+import { layoutSchema } from './layout-schema.ts';
+import { toLayout } from './to-layout.ts';
 
 /** Layouts that come with the project. */
 export const BUNDLED_LAYOUTS = fileURLToPath(new URL('../../config/layouts', import.meta.url));

@@ -43,20 +43,24 @@ export async function* mapOrders(
   if (layout === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let stage: {
+    readonly extend: (cells: readonly string[]) => readonly string[];
     readonly window: OrderWindow;
     readonly finish: (open: readonly OpenOrder[]) => Finished;
   } | null = null;
   let pending = newPending();
   for await (const { header, records, rejected } of chunks) {
     if (stage === null) {
-      const plan = planColumns(layout, resolveHeader(header, layout, otherLayouts));
+      const resolved = resolveHeader(header, layout, otherLayouts);
+      const { extend } = resolved;
+      const plan = planColumns(layout, resolved);
       const builder = new OrderBuilder(layout, plan, source);
       const window = new OrderWindow(plan, { money: layout.money, generationOrders });
-      stage = { window, finish: (open) => finishOrders(open, builder, plan.isGroupedById) };
+      stage = { extend, window, finish: (open) => finishOrders(open, builder, plan.isGroupedById) };
     }
     for (const row of rejected) pending.rejected.push(row);
     for (const record of records) {
-      const result = stage.window.add(record);
+      const cells = stage.extend(record.cells);
+      const result = stage.window.add(cells === record.cells ? record : { ...record, cells });
       if (result === null) continue;
       if (isLeaving(result)) collect(pending, stage.finish(result));
       else pending.rejected.push(result);

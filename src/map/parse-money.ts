@@ -11,8 +11,26 @@ const GROUPS = {
   ' ': /^\d{1,3}(?: \d{2,3})* \d{3}$/,
   "'": /^\d{1,3}(?:['\u2019]\d{2,3})*['\u2019]\d{3}$/,
 };
-const SYMBOL_BEFORE = /^(?:[A-Z]{0,3}\p{Sc}|[A-Z]{3}(?=[\s\d+-])|(?:kr|Rs|Fr)\b\.?)\s*/u;
-const SYMBOL_AFTER = /\s*(?:\p{Sc}|[A-Z]{3}|kr\.?|zł|Kč|Ft|lei)$/u;
+/** `€`, `US$`, `AU $`, `USD`, `RM`, `kr.`, with or without a blank. A text has one blank where it had several. */
+const SYMBOL_BEFORE = /^(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}(?=[ \d+-])|(?:kr|Rs|Rp|RM|Fr)\.?(?=[ \d+-])) ?/u;
+const SYMBOL_AFTER = / ?(?:[A-Z]{0,3} ?\p{Sc}|[A-Z]{3}|kr\.?|zł|Kč|Ft|lei)$/u;
+/** What names a currency in an amount: its code, or its dollar's letters. Other symbols stand for several. */
+const NAMED_BEFORE = /^[+-]? ?([A-Z]{1,3}) ?(\$)?/;
+const NAMED_AFTER = /([A-Z]{3})$/;
+const DOLLARS: Readonly<Record<string, string>> = {
+  US: 'USD',
+  AU: 'AUD',
+  A: 'AUD',
+  C: 'CAD',
+  CA: 'CAD',
+  NZ: 'NZD',
+  HK: 'HKD',
+  S: 'SGD',
+  SG: 'SGD',
+  MX: 'MXN',
+  NT: 'TWD',
+};
+const MAX_AMOUNT_CHARS = 60;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
@@ -49,6 +67,26 @@ export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fau
   const decimals = mark === -1 ? '' : rest.slice(mark + 1);
   if (whole === null || !/^\d*$/.test(decimals) || (mark !== -1 && decimals === '')) return badMoney(format);
   return toDecimal(sign, whole, decimals);
+}
+
+/**
+ * The currency that an amount names beside its digits: `AU $3,013.00`, `12.00 USD`, `€5`.
+ *
+ * @returns ISO 4217; null when it names none, or one that several currencies share (`$`, `kr`).
+ */
+export function statedCurrency(text: string): string | null {
+  if (text.length > MAX_AMOUNT_CHARS || /^[\d.,' -]*$/.test(text)) return null;
+  const amount = text.normalize('NFKC').replace(/\s+/g, ' ').trim();
+  if (amount.includes('€')) return 'EUR';
+  const [, letters = '', dollar] = NAMED_BEFORE.exec(amount) ?? [];
+  if (dollar !== undefined) return DOLLARS[letters] ?? (letters.length === 3 ? letters : null);
+  if (letters.length === 3) return letters;
+  return NAMED_AFTER.exec(amount)?.[1] ?? null;
+}
+
+/** An amount without a digit above zero, however it is written. */
+export function isZero(amount: string): boolean {
+  return amount.includes('0') && !/[1-9]/.test(amount);
 }
 
 /** `45.00`: digits, a point, two digits, no leading zero. What nearly every cell is. */

@@ -10,6 +10,7 @@ const ISO = 'YYYY-MM-DD[T ]HH:mm[:ss] Z';
 /** Each token of a pattern, as a named group. */
 const TOKENS: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
+  YY: '(?<shortYear>\\d\\d)',
   MMM: '(?<monthName>[A-Za-z]{3})[a-z]*\\.?',
   MM: '(?<month>\\d\\d)',
   M: '(?<month>\\d\\d?)',
@@ -23,7 +24,9 @@ const TOKENS: Readonly<Record<string, string>> = {
   A: '(?<half>[AaPp])\\.?[Mm]\\.?',
   Z: '(?<zone>Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)',
 };
-const TOKEN = /YYYY|MMM|MM|M|DD|D|HH|H|h|mm|ss|A|Z/g;
+const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|h|mm|ss|A|Z/g;
+/** All tokens of a pattern, for people. */
+export const TIME_TOKENS = Object.keys(TOKENS).join(' ');
 const ISO_TIME =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,]\d+)?)? ?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -45,7 +48,7 @@ export function isTimeFormat(format: string): boolean {
   const tokens: readonly string[] = format.match(TOKEN) ?? [];
   const has = (...any: string[]): boolean => any.some((token) => tokens.includes(token));
   const kinds = new Set(tokens.map((token) => token[0])).size;
-  return has('YYYY') && has('MMM', 'MM', 'M') && has('DD', 'D') && kinds === tokens.length;
+  return has('YYYY', 'YY') && has('MMM', 'MM', 'M') && has('DD', 'D') && kinds === tokens.length;
 }
 
 /**
@@ -149,7 +152,8 @@ function parse(text: string, { patterns, clock, bad, format }: Rules): InstantTe
 
 /** The time on the wall as if it were UTC; null when no calendar or clock shows it. */
 function toWallMs(groups: Readonly<Record<string, string | undefined>>): number | null {
-  const year = Number(groups.year);
+  // Exports with two digits are of this century.
+  const year = groups.year === undefined ? 2000 + Number(groups.shortYear) : Number(groups.year);
   const named = groups.monthName;
   const month = named === undefined ? Number(groups.month) : MONTHS.indexOf(named.toLowerCase()) + 1;
   const day = Number(groups.day);

@@ -23,6 +23,10 @@ export type ColumnPlan = {
   /** Places in an order's values, by preference. */
   readonly fields: Readonly<Record<LayoutField, readonly number[]>>;
   readonly timeOfDay: number | null;
+  /** Place of the zone of the row's times. */
+  readonly zone: number | null;
+  /** Places of amounts and of what is left of them after a refund. */
+  readonly leftAfterRefund: readonly { readonly before: number; readonly after: number }[];
   readonly sums: readonly SumColumn[];
   readonly addsNothing: readonly { readonly index: number; readonly test: (cell: string) => boolean }[];
   readonly exclusions: readonly {
@@ -61,7 +65,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     return known === -1 ? slots.push({ ...column, merge }) - 1 : known;
   };
   const mergeOf = (field: LayoutField): Merge => {
-    if (field === 'codes') return 'all';
+    if (field === 'codes' || field === 'links') return 'all';
     return lineItems && !AGREED.includes(field) ? 'first' : 'same';
   };
   const summed = new Set<string>(Object.keys(sum));
@@ -75,6 +79,13 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
 
   const timeColumn = header.find(layout.timeOfDay);
   const timeOfDay = timeColumn === null ? null : slotOf(timeColumn, mergeOf('placed_at'));
+  const zoneColumn = header.find(layout.times.zoneColumn);
+  const leftAfterRefund = layout.leftAfterRefund.flatMap((pair) => {
+    const before = header.find(pair.before);
+    const after = header.find(pair.after);
+    if (before === null || after === null) return [];
+    return [{ before: slotOf(before, 'same'), after: slotOf(after, 'same') }];
+  });
   const exclusions = layout.exclusions.flatMap((rule) => {
     const column = header.find(rule.columns);
     return column === null
@@ -88,6 +99,8 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
     slots,
     fields,
     timeOfDay,
+    zone: zoneColumn === null ? null : slotOf(zoneColumn, mergeOf('placed_at')),
+    leftAfterRefund,
     sums: sumColumns(layout, header),
     addsNothing: addsNothing.flatMap((test) => {
       const column = header.find(test.columns);

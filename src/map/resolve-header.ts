@@ -2,6 +2,7 @@ import { FileHeld } from '../model/file-held.ts';
 import { foldHeader } from '../model/fold-header.ts';
 import { LAYOUT_FIELDS, type Layout, type LayoutField } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
+import { extendHeader } from './conditional-columns.ts';
 
 /** Where one column stands, and its header as written. */
 export type Column = { readonly index: number; readonly name: string };
@@ -12,6 +13,8 @@ export type ResolvedHeader = {
   readonly fields: Readonly<Record<LayoutField, readonly Column[]>>;
   /** The column of any header by its spellings; null when the file has none. */
   readonly find: (spellings: readonly string[]) => Column | null;
+  /** A row's cells with those of the layout's conditional columns. */
+  readonly extend: (cells: readonly string[]) => readonly string[];
 };
 
 const MAX_SHOWN_CHARS = 40;
@@ -23,14 +26,18 @@ const MAX_SHOWN_CHARS = 40;
  * @throws FileHeld `header_mismatch`, `ambiguous_header`.
  */
 export function resolveHeader(
-  header: readonly string[],
+  written: readonly string[],
   layout: Layout,
   others: readonly Layout[] = [],
 ): ResolvedHeader {
+  const { names: header, extend } = extendHeader(written, layout.conditionalColumns);
   const places = Map.groupBy(header.keys(), (index) => foldHeader(header[index] ?? ''));
-  const missing = layout.required.filter(
-    (field) => !spellingsOf(layout, field).some((name) => places.has(foldHeader(name))),
-  );
+  const lacks = (field: LayoutField): boolean =>
+    !spellingsOf(layout, field).some((name) => places.has(foldHeader(name)));
+  const missing = [
+    ...layout.required.filter(lacks).map((field) => [field]),
+    ...layout.requiredAny.filter((fields) => fields.every(lacks)),
+  ];
   const fitting = bestFit(header, layout, others);
   if (missing.length > 0) throw mismatch(header, { layout, others, missing, fitting });
   if (fitting !== null && layout.signature.length > 0 && provenBy(layout, header) === 0)
@@ -56,7 +63,11 @@ export function resolveHeader(
   findAll([
     ...layout.timeOfDay,
     ...layout.consent.columns,
+    ...layout.times.zoneColumn,
+    ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
+    ...layout.conditionalColumns.flatMap(({ columns }) => columns),
     ...[
+      ...layout.conditionalColumns.map(({ when }) => when),
       ...layout.exclusions,
       ...layout.grouping.addsNothing,
       ...layout.consent.given,
@@ -66,7 +77,7 @@ export function resolveHeader(
     ].flatMap((test) => test.columns),
   ]);
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
-  return { fields, find };
+  return { fields, find, extend };
 }
 
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
@@ -86,17 +97,20 @@ function ambiguous(names: readonly string[]): FileHeld {
 type Mismatch = {
   readonly layout: Layout;
   readonly others: readonly Layout[];
-  readonly missing: readonly LayoutField[];
+  /** Fields that it needs; of several in one list any would do. */
+  readonly missing: readonly (readonly LayoutField[])[];
   readonly fitting: Layout | null;
 };
 
 function mismatch(header: readonly string[], { layout, others, missing, fitting }: Mismatch): FileHeld {
   const known = new Set(LAYOUT_FIELDS.flatMap((field) => spellingsOf(layout, field)).map(foldHeader));
   const found = header.filter((name) => known.has(foldHeader(name)));
-  const lacking = missing.map((field) => {
-    const [first = field] = spellingsOf(layout, field);
-    const there = alternatives(header, { layout, others, field, hasKnown: found.length > 0 });
-    return there.length === 0 ? `"${first}"` : `"${first}" (there is ${quoteAll(there)})`;
+  const lacking = missing.map((fields) => {
+    const wanted = fields.map((field) => `"${spellingsOf(layout, field)[0] ?? field}"`).join(' or ');
+    const there = fields.flatMap((field) =>
+      alternatives(header, { layout, others, field, hasKnown: found.length > 0 }),
+    );
+    return there.length === 0 ? wanted : `${wanted} (there is ${quoteAll([...new Set(there)])})`;
   });
   const what = found.length === 0 ? 'none of the columns that are looked for' : quoteAll(found);
   return new FileHeld({
@@ -154,9 +168,9 @@ function fits(layout: Layout, header: readonly string[]): boolean {
   if (layout.signature.length > 0 && provenBy(layout, header) === 0) return false;
   if (layout.signature.length === 0 && layout.required.length < MIN_COLUMNS_WITHOUT_SIGNATURE) return false;
   const names = new Set(header.map(foldHeader));
-  return layout.required.every((field) =>
-    spellingsOf(layout, field).some((name) => names.has(foldHeader(name))),
-  );
+  const has = (field: LayoutField): boolean =>
+    spellingsOf(layout, field).some((name) => names.has(foldHeader(name)));
+  return layout.required.every(has) && layout.requiredAny.every((fields) => fields.some(has));
 }
 
 /**

@@ -14,7 +14,9 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
   return (cell) => {
     if (cell === '') return [];
     const found = search === null ? [] : [...cell.matchAll(search)].map((match) => match[1] ?? match[0]);
-    const parts = found.length > 0 ? found : split === null ? [cell] : cell.split(split);
+    let parts = found.length > 0 ? found : [cell];
+    if (found.length === 0)
+      for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return parts.map((part) => maskAddresses(cleanText(part))).filter((code) => code !== '');
   };
 }

@@ -3,12 +3,12 @@ import { cleanText, foldWord, isBlank } from './clean-text.ts';
 import { remember } from './remember.ts';
 
 /** Makes the test of one cell that a layout declares. */
-export function cellTest({ equals, notBlank, matches }: CellTest): (cell: string) => boolean {
+export function cellTest({ equals, noneOf, notBlank, matches }: CellTest): (cell: string) => boolean {
   if (notBlank) return (cell) => !isBlank(cell);
   if (matches !== null) {
     const pattern = new RegExp(matches, 'iu');
     return remember((cell) => pattern.test(cleanText(cell)));
   }
-  const words = new Set((equals ?? []).map(foldWord));
-  return remember((cell) => words.has(foldWord(cell)));
+  const words = new Set((equals ?? noneOf ?? []).map(foldWord));
+  return remember((cell) => words.has(foldWord(cell)) === (equals !== null));
 }

@@ -11,6 +11,7 @@ export const LAYOUT_FIELDS = [
   'subtotal',
   'refunded',
   'codes',
+  'links',
   'notes',
   'influencer_handle',
   'deal_id',
@@ -51,12 +52,14 @@ export type MoneyFormat = {
   readonly symbols: boolean;
 };
 
-/** A test on the cells of one column. One of the three is set. */
+/** A test on the cells of one column. One of the four is set. */
 export type CellTest = {
   /** Spellings of the column's header; a file without the column never matches. */
   readonly columns: readonly string[];
   /** Any of these words, case and outer blanks folded. */
   readonly equals: readonly string[] | null;
+  /** None of these words, case and outer blanks folded; a blank cell is none of them. */
+  readonly noneOf: readonly string[] | null;
   /** True: anything at all. */
   readonly notBlank: boolean;
   /** Source of a case-insensitive regular expression. */
@@ -68,6 +71,17 @@ export type ExclusionRule = CellTest & {
   /** Stable machine name: `test`, `draft`, `cancelled`. */
   readonly reason: string;
 };
+
+/** A column that the layout makes of another: its cells where the row passes the test, and blanks in all other rows. */
+export type ConditionalColumn = {
+  /** By which `columns`, sums and tests of the layout name it. */
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly when: CellTest;
+};
+
+/** Two columns that tell what was refunded: an amount, and what is left of it. Nothing was, while the second is blank or zero. */
+export type RefundPair = { readonly before: readonly string[]; readonly after: readonly string[] };
 
 /** Amounts of an order's rows that are added up: Σ plus − Σ minus. Columns that a file lacks count as nothing. */
 export type SumRule = {
@@ -86,18 +100,30 @@ export type Layout = {
   readonly quote: '"' | null;
   /** A WHATWG or iconv label. */
   readonly encoding: string;
-  /** Physical lines before the header. A `sep=;` line needs no mention. */
-  readonly preambleLines: number;
+  /**
+   * Physical lines before the header; `search`: the header is the first row that has all required columns. Blank lines and a `sep=;` line
+   * need no mention.
+   */
+  readonly preambleLines: number | 'search';
+  /** What rows after the last order begin with, in their first or second filled cell: `Seller ID`, `record(s) downloaded`. */
+  readonly footer: readonly string[];
   readonly lacks: readonly LayoutLack[];
   /**
-   * Spellings of each field's column, in order of preference. For `group` and `order_id` the first that the header has is used, for the
-   * whole file; for the others the first that is not blank, order by order.
+   * Spellings of each field's column, in order of preference. For `group` and `order_id` the first that is not blank in every row is used,
+   * for the whole file; for the others the first that is not blank, order by order.
    */
   readonly columns: Readonly<Partial<Record<LayoutField, readonly string[]>>>;
   /** Columns that a header must have. */
   readonly required: readonly LayoutField[];
+  /** Of each of these lists a header must have one column at least. */
+  readonly requiredAny: readonly (readonly LayoutField[])[];
   /** Sets of columns, any of which proves that a file is this kind of export. Empty: no columns prove it. */
   readonly signature: readonly (readonly string[])[];
+  readonly conditionalColumns: readonly ConditionalColumn[];
+  /** Fields in which zero says as little as a blank while another column of theirs says more. */
+  readonly zeroFallsThrough: readonly LayoutField[];
+  /** Where no column has what was refunded: added up over these pairs. */
+  readonly leftAfterRefund: readonly RefundPair[];
   /** `Order Time` where the date stands in a column of its own. */
   readonly timeOfDay: readonly string[];
   readonly grouping: {
@@ -112,10 +138,14 @@ export type Layout = {
   readonly times: {
     /** Patterns, tried in order: `YYYY-MM-DD HH:mm:ss Z`, `M/D/YYYY H:mm`, `iso`. */
     readonly formats: readonly string[];
+    /** IANA zone of all times of the format that say none (`Created (UTC)`), whatever the source says; null: the source's. */
+    readonly zone: string | null;
+    /** Column with the zone of the row's times: an IANA name, an offset or an abbreviation. */
+    readonly zoneColumn: readonly string[];
   };
   readonly codes: {
-    /** Between several codes in one cell; null: a cell is one code. */
-    readonly split: string | null;
+    /** Any of these stands between several codes in one cell; empty: a cell is one code. */
+    readonly split: readonly string[];
     /** Regular expression whose first group is a code, for cells that hold more than codes; null: the cell is the code. */
     readonly pattern: string | null;
   };

@@ -1,13 +1,14 @@
 import { FileHeld } from '../model/file-held.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { BAD_QUOTING, recordChecker } from './check-record.ts';
+import { FooterRows } from './footer-rows.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { readRecords } from './read-records.ts';
 import { RowWidths } from './row-widths.ts';
 
 /**
  * Parses delimited text, streaming: some hundred records at a time, each with the physical line on which it begins and its number.
- * Blank lines and wholly blank rows are no records. A row that cannot be read is a rejected row, and the rest goes on.
+ * Blank lines, wholly blank rows and the layout's footer are no records. A row that cannot be read is a rejected row, and the rest goes on.
  *
  * @param text valid UTF-8 without a byte order mark, in any split.
  * @returns at least one chunk, also for a file that has only a header.
@@ -20,6 +21,8 @@ export async function* parseCsv(
   let header: readonly string[] | null = null;
   let check: ReturnType<typeof recordChecker> | null = null;
   let widths: RowWidths | null = null;
+  const footer =
+    options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
   let number = 0;
   for await (const batch of readRecords(text, options)) {
     const records: CsvRecord[] = [];
@@ -35,6 +38,10 @@ export async function* parseCsv(
       const verdict = cells === null ? BAD_QUOTING : check(cells);
       if (verdict === 'blank') continue;
       number += 1;
+      if (footer !== null) {
+        if (cells !== null && footer.take({ cells, line, record: number })) continue;
+        footer.giveUp(rejected);
+      }
       if (verdict !== 'good') rejected.push({ ...verdict, line, record: number });
       else if (cells !== null)
         widths.take({ cells, line, record: number }, end - start, { records, rejected });

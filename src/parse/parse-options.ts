@@ -1,5 +1,5 @@
 import type { SourceLimits } from '../model/config.ts';
-import type { Layout } from '../model/layout.ts';
+import type { Layout, LayoutField } from '../model/layout.ts';
 
 /** How a delimited text is read. */
 export type ParseOptions = {
@@ -9,6 +9,10 @@ export type ParseOptions = {
   readonly quote: '"' | null;
   /** Physical lines before the header. */
   readonly preambleLines: number;
+  /** The header is the first row that has one of each of these lists of spellings; null: the first row after the preamble. */
+  readonly headerColumns?: readonly (readonly string[])[] | null;
+  /** What rows after the last one begin with that are none. */
+  readonly footer?: readonly string[];
   /** One record at most, in bytes; a longer one holds the file. */
   readonly maxRecordBytes: number;
   /** Text that is parsed at a time, in bytes: bounds a chunk. */
@@ -17,6 +21,30 @@ export type ParseOptions = {
 
 /** Reads a source's files as their layout says. */
 export function toParseOptions(layout: Layout, limits: SourceLimits): ParseOptions {
-  const { delimiter, quote, preambleLines } = layout;
-  return { delimiter, quote, preambleLines, maxRecordBytes: limits.maxRecordBytes };
+  const { delimiter, quote, preambleLines, footer } = layout;
+  const isSearched = preambleLines === 'search';
+  return {
+    delimiter,
+    quote,
+    preambleLines: isSearched ? 0 : preambleLines,
+    headerColumns: isSearched ? requiredColumns(layout) : null,
+    footer,
+    maxRecordBytes: limits.maxRecordBytes,
+  };
+}
+
+/** Spellings of each required column, those aside that the layout makes itself. */
+function requiredColumns({
+  required,
+  columns,
+  grouping,
+  conditionalColumns,
+}: Layout): readonly (readonly string[])[] {
+  const made = new Set(conditionalColumns.map(({ name }) => name));
+  const sums: Readonly<Partial<Record<LayoutField, { readonly plus: readonly string[] }>>> = grouping.sum;
+  return required
+    .map((field) =>
+      [...(columns[field] ?? []), ...(sums[field]?.plus ?? [])].filter((name) => !made.has(name)),
+    )
+    .filter((spellings) => spellings.length > 0);
 }

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { layoutFor } from '../../src/map/layout-for.ts';
 import { loadLayouts } from '../../src/map/load-layout.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
-import { type Mapped, mapFixture } from './map-text.ts';
+import { type Mapped, mapFixture, mapText } from './map-text.ts';
 
 const IN_AMSTERDAM = { timeZone: 'Europe/Amsterdam', currency: null };
 const IN_EUROS = { timeZone: 'Europe/Amsterdam', currency: 'EUR' };
@@ -130,12 +131,30 @@ test('squarespace-orders: line items, statuses in capitals', async () => {
   expect(mapped.orders[0]?.rowCount).toBe(2);
 });
 
-test('etsy-orders: dates without a time, an adjusted total counts', async () => {
+const ETSY = [
+  '3000000001 | paid | USD | 23.00 | ADA10 | 2026-09-20T22:00:00Z | ',
+  '3000000002 | paid | USD | 1205.00 | ADA10 + BOB | 2026-09-21T22:00:00Z | ',
+  '3000000003 | paid | USD | 40.00 |  | 2026-09-22T22:00:00Z | ',
+  '3000000004 | paid | USD | 40.00 |  | 2026-09-23T22:00:00Z | ',
+  '3000000005 | paid | USD | 0.00 | ADA10 | 2026-09-24T22:00:00Z | ',
+  '3000000006 | paid | USD | 18.75 |  | 2026-04-09T22:00:00Z | ',
+];
+
+test('etsy-orders: zero means not adjusted, two-digit years, coupons once for each item, refunds from what is left', async () => {
   const mapped = await mapFixture('etsy-orders.csv', { layout: 'etsy-orders', source: IN_AMSTERDAM });
-  expect(facts(mapped)).toEqual([
-    '3000000001 | paid | USD | 25.00 | ADA10 | 2026-04-08T22:00:00Z | ',
-    '3000000002 | paid | USD | 18.75 |  | 2026-04-09T22:00:00Z | ',
-  ]);
+  expect(facts(mapped)).toEqual(ETSY);
+  // 38.55 - 28.85 and 1.45 - 1.15; where the fees are not said to be adjusted, they were not; a total that was adjusted has its refund in it.
+  expect(mapped.orders.map(({ refunded }) => refunded)).toEqual([null, null, '10.00', '10.00', null, null]);
+});
+
+test('etsy-orders: the same with tabs', async () => {
+  const commas = readFileSync(new URL('../fixtures/orders/etsy-orders.csv', import.meta.url), 'utf8');
+  const tabs = commas.replace(
+    /"([^"]*)"|,/g,
+    (all, quoted: string | undefined) => quoted ?? `\t${all.slice(1)}`,
+  );
+  expect(tabs).toContain('\t"1,200.00"'.replaceAll('"', ''));
+  expect(facts(await mapText(tabs, { layout: 'etsy-orders', source: IN_AMSTERDAM }))).toEqual(ETSY);
 });
 
 test('amazon-orders: tabs, plain quotes, amounts summed over items, cancelled items add nothing', async () => {

@@ -22,6 +22,8 @@ test.each([
   ['MMM D, YYYY', 'Apr 10, 2026', '2026-04-09T22:00:00Z'],
   ['DD-MM-YYYY HH:mm', '10-04-2026 09:00', '2026-04-10T07:00:00Z'],
   ['M/D/YYYY', '4/9/2026', '2026-04-08T22:00:00Z'],
+  ['M/D/YY', '04/09/26', '2026-04-08T22:00:00Z'],
+  ['MMM-DD-YY', 'Sep-21-26', '2026-09-20T22:00:00Z'],
   ['iso', '2026-04-10', '2026-04-09T22:00:00Z'],
   ['iso', '2026-04-10 00:30:00', '2026-04-09T22:30:00Z'],
 ])('%s: %s is a time of the source’s zone', (format, text, instant) => {
@@ -96,11 +98,14 @@ test('every instant survives, in any zone', () => {
 });
 
 test('patterns are checked', () => {
-  expect(['iso', 'M/D/YYYY', 'YYYY-MM-DD HH:mm:ss Z', 'MMM D, YYYY h:mm A'].map(isTimeFormat)).toEqual([
-    true,
-    true,
-    true,
-    true,
+  expect(
+    ['iso', 'M/D/YYYY', 'M/D/YY', 'YYYY-MM-DD HH:mm:ss Z', 'MMM D, YYYY h:mm A'].map(isTimeFormat),
+  ).toEqual([true, true, true, true, true]);
+  expect(['', 'HH:mm', 'M/D', 'M/M/D/YYYY', 'YY-MM-DD YYYY'].map(isTimeFormat)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
   ]);
-  expect(['', 'HH:mm', 'M/D/YY', 'M/M/D/YYYY'].map(isTimeFormat)).toEqual([false, false, false, false]);
 });
