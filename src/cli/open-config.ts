@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load-config.ts';
 import { shortPath } from '../config/locate.ts';
-import { connect, type Database } from '../db/connect.ts';
-import { isConnectionLost } from '../db/connection-lost.ts';
+import { cancelStatements, connect, type Database } from '../db/connect.ts';
+import { explainFailure } from '../db/explain-failure.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { ping } from '../db/ping.ts';
 import type { PipelineConfig } from '../model/config.ts';
@@ -11,6 +11,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
+import type { Stopping } from './listen-for-stop.ts';
 
 /** Relative to the folder that a command is started in. */
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
@@ -56,11 +57,14 @@ export function readEnvFile(path: string): void {
 export async function withDatabase<Result>(
   config: PipelineConfig,
   work: (db: Database) => Promise<Result>,
-  { migrated = true }: { readonly migrated?: boolean } = {},
+  { migrated = true, stopping = null }: DatabaseUse = {},
 ): Promise<Result> {
-  const { url, dataFolder } = config.database;
+  const { url, dataFolder, statementMinutes } = config.database;
   if (migrated && isNewEmbedded(config)) throw notMigrated(config);
-  const db = await connect({ url, embeddedFolder: dataFolder });
+  const statementLimitMs = statementMinutes * MS_PER_MINUTE;
+  const db = await connect({ url, embeddedFolder: dataFolder, purpose: commandWords(), statementLimitMs });
+  stopping?.beforeExit(() => cancelStatements(db));
+  const forget = url === '' ? () => {} : cancelWhenKilled(db);
   try {
     await ping(db).catch((cause: unknown) => {
       throw unreachable(config, cause);
@@ -68,17 +72,48 @@ export async function withDatabase<Result>(
     if (url === '') await endLeasesBefore(db);
     if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
     return await work(db).catch((error: unknown) => {
-      throw isConnectionLost(error) ? lost(config, error) : error;
+      throw explainFailure(error, placeOf(url)) ?? error;
     });
   } finally {
+    forget();
     await db.destroy();
   }
+}
+
+type DatabaseUse = {
+  /** False for work that needs no tables, or makes them. */
+  readonly migrated?: boolean;
+  /** Of a command that ends in order when it is asked to. */
+  readonly stopping?: Stopping | null;
+};
+
+const MS_PER_MINUTE = 60_000;
+
+/** The command as the server shows it beside its sessions: words of ours and names of jobs, never what a person asks for or about. */
+function commandWords(): string {
+  return process.argv
+    .slice(2, 4)
+    .filter((word) => /^[a-z][\w.-]*$/i.test(word))
+    .join(' ');
+}
+
+/** A command that does not listen to signals ends at once; what it asked of the server must not go on there. */
+function cancelWhenKilled(db: Database): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  function onSignal(signal: NodeJS.Signals): void {
+    if (process.listenerCount(signal) > 1) return;
+    void cancelStatements(db).finally(() => process.exit(EXIT.interrupted));
+  }
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
 }
 
 /** The same for work that makes the database, or brings it up to date, before it begins. */
 export async function withMigratedDatabase<Result>(
   config: PipelineConfig,
-  progress: Pick<Progress, 'note'>,
+  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
@@ -91,7 +126,7 @@ export async function withMigratedDatabase<Result>(
       for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
       return work(db);
     },
-    { migrated: false },
+    { migrated: false, stopping },
   );
 }
 
@@ -119,8 +154,10 @@ function notMigrated(config: PipelineConfig): KnownError {
 const REFUSED = ['28000', '28P01', '3D000', '42501'];
 
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
+  const failure = explainFailure(cause, placeOf(config.database.url));
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const isRefused = REFUSED.includes(code);
+  if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
   return new KnownError({
     code: isRefused ? 'database_refused' : 'database_unreachable',
     message: isRefused
@@ -132,19 +169,6 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
       : 'Check that the server runs and can be reached from here. Leave DATABASE_URL empty for the embedded database.',
     safe: 'Nothing was sent.',
     exitCode: isRefused ? EXIT.configuration : EXIT.crash,
-    cause,
-  });
-}
-
-function lost(config: PipelineConfig, cause: unknown): KnownError {
-  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return new KnownError({
-    code: 'database_lost',
-    message: `The connection to the database was lost${code}.`,
-    where: placeOf(config.database.url),
-    help: 'Run the command again when the database is back.',
-    safe: 'What was done is recorded, here or in the spool of the data folder, and nothing is posted twice: the next run goes on from there.',
-    exitCode: EXIT.crash,
     cause,
   });
 }

@@ -140,7 +140,7 @@ async function withWorkshop(
   const stopping = listenForStop(output);
   const progress = output.createProgress();
   try {
-    return await withMigratedDatabase(config, progress, async (db) => {
+    return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
       const surroundings = { config, job, db, client, sourceClients, progress, draining: stopping.signal };
       return withBackfillRun(surroundings, work);
     });

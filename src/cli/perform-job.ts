@@ -39,7 +39,7 @@ export async function performConfigured(
   const log = createLogger({ level: process.env.LOG_LEVEL ?? 'silent', isTerminal: false });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
   try {
-    return await withMigratedDatabase(config, progress, async (db) => {
+    return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
       const { limit = null, file = null, allowEmpty = false } = request.options;
       const options = { limit, file, allowEmpty };
       const result = await runJob({

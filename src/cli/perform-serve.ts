@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { shortPath } from '../config/locate.ts';
 import { requireService } from '../config/require-service.ts';
-import { connect, type Database } from '../db/connect.ts';
+import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -46,10 +46,13 @@ export async function performServe(output: Output, options: ServeOptions): Promi
     url: config.database.url,
     embeddedFolder: config.database.dataFolder,
     maxConnections: DATABASE_CONNECTIONS,
+    purpose: 'serve',
+    statementLimitMs: config.database.statementMinutes * 60_000,
   });
   const stopping = listenForStop({
     warn: () => log.info('stopping: nothing new begins; once more to stop at once'),
   });
+  stopping.beforeExit(() => cancelStatements(db));
   try {
     if (config.database.url === '') await endLeasesBefore(db);
     return await serve({
@@ -141,6 +144,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
       { at_work: scheduler.atWork().length },
       'the grace period is over: what is on its way is in doubt',
     );
+    await cancelStatements(db);
     process.exit(EXIT.interrupted);
   }
   await observer.close();

@@ -102,7 +102,11 @@ function toConfig(path: string, file: PipelineFile): PipelineConfig {
       leaseSeconds: file.api.lease_seconds,
       timeoutSeconds: file.api.timeout_seconds,
     },
-    database: { url: file.database.url, dataFolder: join(folder, '.data') },
+    database: {
+      url: file.database.url,
+      dataFolder: join(folder, '.data'),
+      statementMinutes: file.database.statement_minutes,
+    },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
     contacts: { hashKey: file.contacts.hash_key },

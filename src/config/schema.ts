@@ -46,6 +46,11 @@ const database = z
       .describe(
         'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside this file.',
       ),
+    statement_minutes: anyNumber(0.01, 1_440)
+      .prefault(15)
+      .describe(
+        'One statement takes so long at most; then it is cancelled in the server and the run ends with an error. Claims and answers have 30 s, migrations an hour.',
+      ),
   })
   .prefault({})
   .describe('Where orders and the ledger are kept.');

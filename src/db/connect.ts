@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Kysely, PGliteDialect } from 'kysely';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { ServerDialect } from './server-dialect.ts';
 import type { DB } from './tables.ts';
 
 /** Every query goes through this type; a function that must run in a transaction takes a `Transaction<DB>` instead. */
@@ -16,10 +15,11 @@ export type ConnectOptions = {
   readonly embeddedFolder: string;
   /** Connections at most. Not used by the embedded database, which has one. */
   readonly maxConnections?: number;
+  /** What the process does with it, for whoever looks at the server: `run orders`. */
+  readonly purpose?: string;
+  /** A statement of a phase without a limit of its own takes so long at most. The embedded database cannot be interrupted. */
+  readonly statementLimitMs?: number;
 };
-
-/** A connection attempt that takes longer than this is a network problem, not a slow server. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** `int8` and `numeric` stay text and instants become Date, in both drivers alike. */
 const INT8 = 20;
@@ -32,21 +32,26 @@ const NUMERIC = 1700;
  * @throws KnownError `database_in_use` (exit 5) when another process has the embedded database open; `embedded_database_failed` (exit 1).
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
-  return options.url === '' ? connectEmbedded(options.embeddedFolder) : connectServer(options);
+  if (options.url === '') return connectEmbedded(options.embeddedFolder);
+  const { connectServer } = await import('./connect-server.ts');
+  const { db, cancelAll } = connectServer(options);
+  cancellers().set(db, cancelAll);
+  return db;
 }
 
-async function connectServer(options: ConnectOptions): Promise<Database> {
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.maxConnections ?? 8,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: 'influencer-sync',
-  });
-  // A connection that the server ends (a restart) must not end the process, idle or in use; the query that needs it reports it.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<DB>({ dialect: new ServerDialect({ pool }) });
+/**
+ * Cancels in the server whatever this process has it do, so that nothing goes on there when the process exits. Returns within seconds; the
+ * statements fail where they are waited for. The embedded database ends with the process.
+ */
+export async function cancelStatements(db: Database): Promise<void> {
+  await cancellers().get(db)?.();
+}
+
+const known: { cancellers?: WeakMap<Database, () => Promise<void>> } = {};
+
+function cancellers(): WeakMap<Database, () => Promise<void>> {
+  known.cancellers ??= new WeakMap();
+  return known.cancellers;
 }
 
 async function connectEmbedded(folder: string): Promise<Database> {

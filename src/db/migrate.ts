@@ -5,7 +5,9 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
+import { explainFailure } from './explain-failure.ts';
 import { hasTable } from './has-table.ts';
+import { inPhase } from './phase.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
 
@@ -36,6 +38,7 @@ const TABLE = { schema: 'public', name: 'influencer_sync_migrations' };
  */
 async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResultSet> {
   const trx = await db.startTransaction().execute();
+  await sql`select set_config('lock_timeout', ${`${MIGRATING.lockLimitMs}ms`}, true)`.execute(trx);
   const result = await migrator(trx)
     .migrateToLatest()
     .catch((error: unknown): MigrationResultSet => ({ error }));
@@ -94,7 +97,14 @@ async function readApplied(db: Database): Promise<ReadonlySet<string>> {
  * @returns the names that were applied, in order.
  * @throws KnownError `migration_failed` (exit 1); nothing of a failed migration stays. `views_in_use` (exit 2).
  */
-export async function migrate(db: Database): Promise<string[]> {
+export function migrate(db: Database): Promise<string[]> {
+  return inPhase(MIGRATING, () => applyPending(db));
+}
+
+/** Large tables may be rewritten, and another process that does so is waited for. */
+const MIGRATING = { name: 'Applying migrations', limitMs: 60 * 60_000, lockLimitMs: 10 * 60_000 };
+
+async function applyPending(db: Database): Promise<string[]> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return [];
   if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
@@ -112,6 +122,9 @@ export async function migrate(db: Database): Promise<string[]> {
 function failed(name: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof KnownError) throw error;
+    // A right that is missing is explained below, with how to give it.
+    const failure = hasSqlState(error, ['42501']) ? null : explainFailure(error);
+    if (failure !== null) throw failure;
     throw new KnownError({
       code: 'migration_failed',
       message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,

@@ -52,6 +52,8 @@ export type DatabaseSettings = {
   readonly url: string;
   /** Folder of the embedded database and of the spool: `.data/` beside the configuration file, absolute. */
   readonly dataFolder: string;
+  /** One statement takes so long at most, unless its phase has a limit of its own. */
+  readonly statementMinutes: number;
 };
 
 export type SourceSettings = {

@@ -1,15 +1,24 @@
 import type { Client } from '../api/client.ts';
+import { inPhase } from '../db/phase.ts';
 import { settleByEvidence } from '../ledger/apply-evidence.ts';
 import { createClaimer } from '../ledger/claim.ts';
 import { countReady, readyEntries } from '../ledger/ready-entries.ts';
-import { createRecorder } from '../ledger/record.ts';
+import { type Answer, createRecorder, type RecordAnswer } from '../ledger/record.ts';
 import { openSpool, replaySpool } from '../ledger/spool.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
 import type { RunStop } from '../model/run.ts';
 import { createSender } from '../post/send.ts';
 import { openLane } from './open-lane.ts';
 import { postEntries } from './post-entries.ts';
 import type { Run } from './run.ts';
 import { spoolFolder } from './settle-past.ts';
+
+/**
+ * Claims and answers are small and never cut short by a run that ends: an answer that is not recorded makes a doubt. A database that takes
+ * longer is as good as gone; the answers then go to the spool.
+ */
+const POSTING = { name: 'Posting orders', limitMs: 30_000, draining: null, abandoned: null };
 
 /** A backfill posts what it has taken and nothing else, in its share of the limits. */
 export type BackfillShare = {
@@ -43,12 +52,26 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
   const { lane } = open;
   const send = createSender(client);
+  const claim = createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId });
+  const record = createRecorder(db);
+  const spool = openSpool(spoolFolder(run), owner);
+  const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
+
+  /** An answer that cannot be written here either must not take with it those that can. */
+  function keep(answer: Answer): void {
+    try {
+      spool.append(answer);
+    } catch (cause) {
+      unkept.push({ answer, cause });
+    }
+  }
+
   try {
     await postEntries(readyEntries(db, { ...backlog, limit }), {
-      claim: createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId }),
+      claim: (entryId) => inPhase(POSTING, () => claim(entryId)),
       send,
-      record: createRecorder(db),
-      spool: openSpool(spoolFolder(run), owner),
+      record: (answer) => inPhase(POSTING, () => record(answer)),
+      spool: { append: (answer) => keep(answer) },
       lane,
       onOutcome: ({ kind }) => {
         if (kind !== 'not_written' && kind !== 'throttled') progress.advance(1);
@@ -62,5 +85,31 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
     await replaySpool(db, spoolFolder(run), owner).catch(() => {});
   // An event may have overtaken an answer that was then lost. When the database is away, the next run looks.
   await settleByEvidence(db).catch(() => {});
+  await keepAtLast(unkept, record);
   return lane.stopped();
+}
+
+/**
+ * Answers that neither the database nor the spool took when they came: the database may be back by now.
+ *
+ * @throws KnownError `answers_lost` (exit 1): what became of those orders is known to nobody but the service.
+ */
+async function keepAtLast(
+  unkept: readonly { readonly answer: Answer; readonly cause: unknown }[],
+  record: RecordAnswer,
+): Promise<void> {
+  const [first] = unkept;
+  if (first === undefined) return;
+  const kept = await Promise.allSettled(unkept.map(({ answer }) => record(answer)));
+  const lost = kept.filter(({ status }) => status === 'rejected').length;
+  if (lost === 0) return;
+  const code = first.cause instanceof Error && 'code' in first.cause ? String(first.cause.code) : 'unknown';
+  throw new KnownError({
+    code: 'answers_lost',
+    message: `${lost === 1 ? 'An answer' : `${lost} answers`} of the service could be kept neither in the database nor in the spool of the data folder (${code}).`,
+    help: 'Free space for the data folder, or let this user write to it, and bring the database back. Then run again: the orders come into doubt, and `review` shows them with their amounts.',
+    safe: 'The orders of these answers may have been credited, and nothing here says so. None of them is sent again before a person decides.',
+    exitCode: EXIT.crash,
+    cause: first.cause,
+  });
 }

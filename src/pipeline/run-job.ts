@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
-import { isConnectionLost } from '../db/connection-lost.ts';
+import { explainFailure } from '../db/explain-failure.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -20,6 +20,7 @@ import { beginRun, endRun, settleDeadRuns } from '../schedule/run-record.ts';
 import type { SourceClients } from '../source/source-clients.ts';
 import { leaseNames } from './lease-names.ts';
 import { explainAbort, type Run, type RunOptions } from './run.ts';
+import { inRunPhase } from './run-phase.ts';
 
 /** How a flow ended. */
 export type FlowEnd = {
@@ -60,7 +61,11 @@ export type RunResult = FlowEnd & {
  *
  * @throws KnownError `already_running` (exit 5), and what the flow throws; the run's record says so too.
  */
-export async function runJob<Settings extends JobSettings>(
+export function runJob<Settings extends JobSettings>(options: RunJobOptions<Settings>): Promise<RunResult> {
+  return inRunPhase(options, (progress) => runInPhase({ ...options, progress }));
+}
+
+async function runInPhase<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
 ): Promise<RunResult> {
   const { db, job, config } = options;
@@ -109,12 +114,11 @@ async function recorded<Settings extends JobSettings>(
     });
     return result;
   } catch (error) {
-    const known = error instanceof KnownError ? error.details : null;
+    const known = (error instanceof KnownError ? error : explainFailure(error))?.details;
     const exitCode = known?.exitCode ?? EXIT.crash;
     const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
     // The database may be what failed: the next run then settles this one's record.
-    const problem =
-      known?.message ?? (isConnectionLost(error) ? 'The connection to the database was lost.' : 'a bug');
+    const problem = known?.message ?? 'a bug';
     await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
     throw error;
   }

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
 import { isConnectionLost } from '../db/connection-lost.ts';
+import { explainFailure } from '../db/explain-failure.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -91,8 +92,9 @@ function endOfThrown(error: unknown): SlotEnd {
       restMs: REST_MS,
       isLoss: true,
     };
-  if (!(error instanceof KnownError)) return { kind: 'failed', reason: 'a bug' };
-  const { message: reason, exitCode } = error.details;
+  const known = error instanceof KnownError ? error : explainFailure(error);
+  if (known === null) return { kind: 'failed', reason: 'a bug' };
+  const { message: reason, exitCode } = known.details;
   if (exitCode === EXIT.interrupted) return { kind: 'again', reason, restMs: 0, isLoss: false };
   if (exitCode === EXIT.alreadyRunning) return { kind: 'again', reason, restMs: REST_MS, isLoss: false };
   return { kind: 'failed', reason };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { hasTable } from '../db/has-table.ts';
+import { inPhase } from '../db/phase.ts';
 
 export type LeaseHolder = {
   readonly owner: string;
@@ -113,7 +114,7 @@ export type Heartbeat = {
 };
 
 /** Three beats may fail before a lease is lost. */
-const BEATS_PER_TTL = 4;
+const beatPhaseS_PER_TTL = 4;
 
 /**
  * Keeps this owner's leases in force until stopped. What it knows of time is the monotonic clock, and it counts from before the beat
@@ -126,6 +127,8 @@ export function startHeartbeat(
   options: { readonly owner: string; readonly ttlMs: number; readonly leases: number },
 ): Heartbeat {
   const { owner, ttlMs, leases } = options;
+  // A beat that comes later than the lease lasts is of no use; a run that ends needs its lease until then.
+  const beatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
   let heldUntil = performance.now() + ttlMs;
   let beating = false;
 
@@ -134,9 +137,11 @@ export function startHeartbeat(
     beating = true;
     const askedAt = performance.now();
     try {
-      const { rows } = await sql`
-        update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
-        where owner = ${owner}::uuid and expires_at > clock_timestamp() returning 1`.execute(db);
+      const { rows } = await inPhase(beatPhase, () =>
+        sql`
+          update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
+          where owner = ${owner}::uuid and expires_at > clock_timestamp() returning 1`.execute(db),
+      );
       heldUntil = rows.length >= leases ? askedAt + ttlMs : 0;
     } catch {
       // The database is away: what is held runs out by itself.
@@ -145,7 +150,7 @@ export function startHeartbeat(
     }
   }
 
-  const timer = setInterval(beat, ttlMs / BEATS_PER_TTL);
+  const timer = setInterval(beat, ttlMs / beatPhaseS_PER_TTL);
   timer.unref();
   return {
     isHeld: () => performance.now() < heldUntil,

@@ -93,7 +93,7 @@ function configOf(folder: string, url: string, job: MirrorAccountSettings): Pipe
       leaseSeconds: 60,
       timeoutSeconds: 20,
     },
-    database: { url: '', dataFolder: join(folder, '.data') },
+    database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
     sources: {},
     jobs: { [job.name]: job },
   } as unknown as PipelineConfig;

@@ -5,6 +5,8 @@ export type DatabaseProxy = {
   readonly url: string;
   /** Cuts all connections and refuses new ones, as a database that is away. */
   cut(): void;
+  /** Forwards nothing any more and ends nothing: connections stay open, and new ones come up, without an answer. */
+  silence(): void;
   /** Lets connections through again. */
   mend(): void;
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startDatabaseProxy(
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isSilent = false;
   let connections = 0;
 
   const server = createServer((client) => {
@@ -44,8 +47,15 @@ export async function startDatabaseProxy(
     }
     connections += 1;
     const connection = connections;
-    relay(client, upstream, (bytes) => options.onRequest?.(bytes, connection) ?? 'forward');
-    relay(upstream, client, (bytes) => options.onAnswer?.(bytes, connection) ?? 'forward');
+    const isHeard = (): boolean => !isSilent;
+    relay(client, upstream, {
+      isHeard,
+      decide: (bytes) => options.onRequest?.(bytes, connection) ?? 'forward',
+    });
+    relay(upstream, client, {
+      isHeard,
+      decide: (bytes) => options.onAnswer?.(bytes, connection) ?? 'forward',
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(databaseUrl);
@@ -59,8 +69,12 @@ export async function startDatabaseProxy(
   return {
     url: url.href,
     cut,
+    silence: () => {
+      isSilent = true;
+    },
     mend: () => {
       isCut = false;
+      isSilent = false;
     },
     close: () => {
       cut();
@@ -69,9 +83,14 @@ export async function startDatabaseProxy(
   };
 }
 
-/** Hands bytes on after `decide` has seen them. */
-function relay(from: Socket, to: Socket, decide: (bytes: Buffer) => 'forward' | 'drop'): void {
+/** Hands bytes on after `decide` has seen them; drops them silently while nothing is heard. */
+function relay(
+  from: Socket,
+  to: Socket,
+  { isHeard, decide }: { isHeard: () => boolean; decide: (bytes: Buffer) => 'forward' | 'drop' },
+): void {
   from.on('data', (bytes: Buffer) => {
+    if (!isHeard()) return;
     if (decide(bytes) === 'forward') to.write(bytes);
     else from.destroy();
   });

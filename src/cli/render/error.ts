@@ -40,6 +40,6 @@ export function renderUnknownError(error: unknown, screen: Screen): string {
     error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
   const title = screen.style(['red', 'bold'], 'Error:');
   const help =
-    'This is a bug in influencer-sync, or something that it does not know yet. Please report it with the lines above. What was posted is recorded: the next run goes on from there, and posts nothing twice.';
+    'This is a bug in influencer-sync, or something that it does not know yet. Please report it with the lines above. The next run continues from what the ledger has recorded, and posts nothing twice: an order whose answer is not known is shown as a doubt.';
   return `${[`${title} ${message}`, ...stack, '', wrap(help, { width: screen.columns, indent: '  ' })].join('\n')}\n`;
 }

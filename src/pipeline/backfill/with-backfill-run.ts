@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
+import { explainFailure } from '../../db/explain-failure.ts';
 import type { AttributeOrdersSettings, PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -12,6 +13,7 @@ import { acquireLease, releaseLeases, startHeartbeat } from '../../schedule/leas
 import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import { explainAbort, type Run } from '../run.ts';
+import { inRunPhase } from '../run-phase.ts';
 
 export type BackfillRun = Run<AttributeOrdersSettings>;
 
@@ -33,7 +35,14 @@ export type BackfillSurroundings = {
  * @param work returns the exit code.
  * @throws KnownError `already_running` (exit 5), and what the work throws; the record says so too.
  */
-export async function withBackfillRun(
+export function withBackfillRun(
+  options: BackfillSurroundings,
+  work: (run: BackfillRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return inRunPhase(options, (progress) => runInPhase({ ...options, progress }, work));
+}
+
+async function runInPhase(
   options: BackfillSurroundings,
   work: (run: BackfillRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -62,10 +71,10 @@ export async function withBackfillRun(
       return exitCode;
     } catch (cause) {
       const error = explainAbort(cause, draining);
-      const details = error instanceof KnownError ? error.details : null;
+      const details = (error instanceof KnownError ? error : explainFailure(error))?.details;
       const exitCode = details?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
-      const problem = details?.message ?? 'a bug, or the connection to the database was lost';
+      const problem = details?.message ?? 'a bug';
       await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
       throw error;
     }

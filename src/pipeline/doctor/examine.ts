@@ -1,3 +1,4 @@
+import { explainFailure } from '../../db/explain-failure.ts';
 import type { Finding } from '../../model/finding.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
@@ -15,7 +16,8 @@ async function look(check: Check, patient: Patient): Promise<readonly Finding[]>
   try {
     return await check.look(patient);
   } catch (error) {
-    if (error instanceof KnownError) return findingsOf(check.name, error.details);
+    const known = error instanceof KnownError ? error : explainFailure(error);
+    if (known !== null) return findingsOf(check.name, known.details);
     const message = error instanceof Error ? maskAddresses(error.message) : 'something unknown';
     return [
       {

@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { countStates, manyRows, openWorkshop, readRun, repeated, toCsv, type Workshop } from './workshop.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+/** A shop whose database is reached by way of a proxy, which can fall silent. */
+async function openRemoteShop(): Promise<{ readonly shop: Workshop; readonly proxy: DatabaseProxy }> {
+  const shop = await openWorkshop({
+    api: 'lease_seconds: 2\ntimeout_seconds: 1',
+    sandbox: ['--latency', '20'],
+  });
+  const proxy = await startDatabaseProxy(shop.databaseUrl);
+  shop.env.DATABASE_URL = proxy.url;
+  return { shop, proxy };
+}
+
+function spooledFiles(shop: Workshop): readonly string[] {
+  return readdirSync(join(shop.folder, '.data', 'spool')).filter((name) => name.endsWith('.ndjson'));
+}
+
+describe('a database that falls silent: packets are dropped, nothing is refused', () => {
+  it('while orders are posted: the run spools its answers and ends with a known error; the next one records them', async () => {
+    const { shop, proxy } = await openRemoteShop();
+    shop.drop('orders.csv', toCsv(manyRows(150)));
+    const run = shop.start('run', 'orders', '--json');
+    await waitFor(async () => (await shop.truth()).length >= 20);
+    proxy.silence();
+    const silentAt = performance.now();
+    const ended = readRun(await run.ended);
+    expect(performance.now() - silentAt).toBeLessThan(60_000);
+    expect(ended).toMatchObject({ exitCode: 1, signal: null });
+    expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+    expect(ended.events.at(-1)).toMatchObject({ event: 'error', code: 'database_lost' });
+    expect(spooledFiles(shop).length).toBeGreaterThan(0);
+
+    shop.env.DATABASE_URL = shop.databaseUrl;
+    await waitFor(async () => (await shop.run()).exitCode !== 5);
+    const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
+    expect(others).toEqual({});
+    expect(accepted + doubts).toBe(150);
+    expect(doubts).toBeLessThanOrEqual(6);
+    expect(repeated(await shop.truth())).toEqual([]);
+    expect(spooledFiles(shop)).toEqual([]);
+  });
+
+  it('while a file is read: SIGTERM ends the run, which says what happened', async () => {
+    const { shop, proxy } = await openRemoteShop();
+    shop.drop('orders.csv', toCsv(manyRows(60_000)));
+    const run = shop.start('run', 'orders', '--json', '--limit', '1');
+    await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
+    proxy.silence();
+    run.kill('SIGTERM');
+    const ended = readRun(await run.ended);
+    expect(ended.signal).toBeNull();
+    expect([1, 130]).toContain(ended.exitCode);
+    expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+    expect(['database_lost', 'interrupted']).toContain(ended.events.at(-1)?.code);
+    expect(await shop.truth()).toEqual([]);
+  });
+
+  it('from the start: a command says so within seconds', async () => {
+    const { url } = await silentDatabase();
+    const shop = await openWorkshop({ databaseUrl: url });
+    const ended = await shop.cli('status', '--json');
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stdout).toContain('"database_unreachable"');
+  });
+});
+
+async function silentDatabase(): Promise<DatabaseProxy> {
+  const { databaseUrl } = await setup();
+  const proxy = await startDatabaseProxy(databaseUrl);
+  proxy.silence();
+  return proxy;
+}
