@@ -9,11 +9,11 @@ export type OrdersReport = ReportFrame<'attribute-orders', OrderCounts, OrderDet
 
 /**
  * What a run did and where every order of the job stands after it.
- * `files`, `rows`, `rejected_rows` and `entries.accepted` count this run; the others are the job's totals after it, so that
+ * `files`, `rows` and `rejected_rows` count this run, and runs before it that died before they could report; `entries.accepted` counts this run; the others are the job's totals after it, so that
  * orders = Σ excluded + unattributed + organic + Σ entries.
  */
 export type OrderCounts = {
-  /** Files read and sealed in this run. */
+  /** Files read and sealed in this run, or in one before it that could not report them. */
   readonly files: number;
   /** Records read in this run, headers excluded. */
   readonly rows: number;
@@ -126,7 +126,7 @@ export type OrderDetails = {
   /** The most valuable ones of each currency, at most 10 in all. */
   readonly unownedCodes: readonly UnownedCode[];
   readonly unownedCodesTotal: number;
-  /** The first few of this run. */
+  /** The first few that no completed run has reported before. */
   readonly rejectedRows: readonly RejectedRowPlace[];
   /** Held now, in the job's sources. */
   readonly heldFiles: readonly HeldFile[];

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
+import { unreportedRuns } from './unreported-runs.ts';
 
 export type RejectedFilter = {
   readonly runId?: string;
+  /** Run whose report they belong to: its own, and those of runs before it that could not report them. */
+  readonly reportOf?: string;
   readonly sources?: readonly string[];
   /** Part of the file's address. */
   readonly file?: string;
@@ -38,6 +41,7 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
 
 function matching({
   runId = null,
+  reportOf = null,
   sources = null,
   file = null,
   code = null,
@@ -47,6 +51,7 @@ function matching({
     join intake.source_files f using (source_file_id)
     where f.state <> 'reading'
       and (${runId}::bigint is null or r.run_id = ${runId}::bigint)
+      and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
       and (${sources}::text[] is null or f.source = any(${sources}::text[]))
       and (${file}::text is null or position(${file}::text in f.uri) > 0)
       and (${code}::text is null or r.code = ${code}::text)`;

@@ -4,6 +4,7 @@ import type { PassedOver } from '../model/contact.ts';
 import type { CustomerCounts, CustomersReport, SourceConsent } from '../model/customers-report.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
+import { unreportedRuns } from './unreported-runs.ts';
 
 /** A summary shows so many of each kind and says how to see the rest. */
 const SHOWN = 5;
@@ -42,6 +43,7 @@ export async function reportCustomers(
   };
   const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
   const heldFiles = await listHeldFiles(db, { sources, readFor: 'contacts' });
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN });
   return {
     kind: 'identify-customers',
     counts,
@@ -51,11 +53,11 @@ export async function reportCustomers(
       waiting === stored.contacts &&
       files.rows === files.contactRows + files.rejectedRows,
     doubts: 0,
-    needsAttention: counts.rejected_rows > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
+    needsAttention: rejectedRows.length > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
     details: {
       consent: await readConsent(db, runId),
       duplicateFiles: files.duplicates,
-      rejectedRows: await listRejected(db, { runId, limit: SHOWN }),
+      rejectedRows,
       heldFiles,
       refusals: await readRefusals(db, runId),
       lookupBudget: lookups?.budget ?? null,
@@ -81,7 +83,7 @@ async function readFiles(db: Database, runId: string) {
       coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
       count(*) filter (where state = 'duplicate') as duplicates,
       ${reason('no_address')} as no_address, ${reason('no_consent')} as no_consent, ${reason('unsubscribed')} as unsubscribed
-    from intake.source_files where run_id = ${runId}::bigint`.execute(db);
+    from intake.source_files where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
   const { no_address, no_consent, unsubscribed, ...counts } = toNumbers(rows[0]);
   return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
 }

@@ -12,6 +12,7 @@ import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
 import { listUnownedCodes } from './list-unowned-codes.ts';
+import { unreportedRuns } from './unreported-runs.ts';
 
 /** A summary shows so many of each kind and says how to see the rest. */
 const SHOWN_ROWS = 5;
@@ -40,7 +41,7 @@ export async function reportOrders(
   const files = await readFiles(db, runId);
   const counts = toCounts(standings, { ...files, orders: await countOrders(db, sources) });
   const unowned = await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
-  const rejectedRows = await listRejected(db, { runId, limit: SHOWN_ROWS });
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, { sources });
   const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
@@ -55,7 +56,7 @@ export async function reportOrders(
       files.rows === files.orderRows + files.rejectedRows,
     doubts,
     needsAttention:
-      codeProblems.length > 0 || counts.rejected_rows > 0 || heldFiles.length > 0 || rejected > 0 || held > 0,
+      codeProblems.length > 0 || rejectedRows.length > 0 || heldFiles.length > 0 || rejected > 0 || held > 0,
     details: {
       standings,
       duplicateFiles: files.duplicates,
@@ -133,7 +134,7 @@ async function countOrders(db: Database, sources: readonly string[]): Promise<nu
 
 type Files = { sealed: number; rows: number; orderRows: number; rejectedRows: number; duplicates: number };
 
-/** Files of the run. Rows count once their file is sealed: those of a held file are neither used nor lost, the file is shown instead. */
+/** Files of the run, and of runs that could not report them. Rows count once their file is sealed: those of a held file are neither used nor lost, the file is shown instead. */
 async function readFiles(db: Database, runId: string): Promise<Files> {
   const { rows } = await sql<Record<keyof Files, string>>`
     select count(*) filter (where state = 'sealed') as sealed,
@@ -141,7 +142,7 @@ async function readFiles(db: Database, runId: string): Promise<Files> {
       coalesce(sum(order_rows) filter (where state = 'sealed'), 0) as "orderRows",
       coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
       count(*) filter (where state = 'duplicate') as duplicates
-    from intake.source_files where run_id = ${runId}::bigint`.execute(db);
+    from intake.source_files where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
   const [row] = rows;
   const number = (key: keyof Files): number => Number(row?.[key] ?? 0);
   return {
