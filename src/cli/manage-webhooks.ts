@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.ts';
 import { webhookTypes } from '../api/contract/webhook-types.ts';
 import { type Api, toApi } from '../api/create-api.ts';
-import { didYouMean } from '../config/did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { ConfigOptions } from './command.ts';

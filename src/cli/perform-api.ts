@@ -6,7 +6,7 @@ import type { ExchangeInput } from '../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
 import { formatJson } from '../api/exact-json.ts';
 import { requestFieldsOf } from '../api/operation-fields.ts';
-import { didYouMean } from '../config/did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Exchange } from '../model/exchange.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Finding } from './finding.ts';
 
 const FIVE_FIELDS =

@@ -1,10 +1,16 @@
 import { statSync } from 'node:fs';
-import type { JobSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
+import type {
+  AttributeOrdersSettings,
+  JobSettings,
+  PipelineConfig,
+  SourceSettings,
+} from '../model/config.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
+import { STATUS_WORDS } from '../model/status-words.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
-import { didYouMean } from './did-you-mean.ts';
 import type { Finding } from './finding.ts';
-import { layoutFolders, layoutNames } from './layout-folders.ts';
+import { layoutFolders, layoutNames, statusWords } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
 
 /**
@@ -119,7 +125,9 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Fin
     };
   }
   if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
-    const help = 'Write the three letters of ISO 4217, for example EUR.';
+    const near = didYouMean(source.currency, Intl.supportedValuesOf('currency'));
+    const known = 'Write the three letters of ISO 4217, for example EUR.';
+    const help = near === null ? known : `Did you mean "${near}"? ${known}`;
     yield {
       path: at('currency'),
       message: `${title}.currency: "${source.currency}" is not a currency.`,
@@ -189,6 +197,7 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
       }
       taken.set(claim, other ?? job.name);
     }
+    if (job.kind === 'attribute-orders') yield* checkInclude(job, config);
     yield* checkCustomers(job, { taken, path: at('brand_id') });
     if (job.kind === 'mirror-account') {
       const other = taken.get(job.kind);
@@ -207,6 +216,21 @@ function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generat
         'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
       yield { path: at('codes'), message: `${title}.codes: there is no file ${shortPath(job.codes)}.`, help };
     }
+  }
+}
+
+/** Status words are the shop's own, so any is taken but those that look like a misspelling of a word that its layouts, or shops, use. */
+function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<Finding> {
+  const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
+  const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
+  for (const [index, word] of (job.include ?? []).entries()) {
+    const near = known.includes(word) ? null : didYouMean(word, known);
+    if (near === null) continue;
+    yield {
+      path: ['jobs', job.name, 'include', index],
+      message: `jobs.${job.name}.include: "${word}" is no status that the layout ${layouts.join(' or ')} knows.`,
+      help: `Did you mean "${near}"? If the shop does write "${word}", name it in status.words of a layout of your own.`,
+    };
   }
 }
 

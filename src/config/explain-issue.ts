@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
-import { didYouMean } from './did-you-mean.ts';
 import { jobKindNames } from './jobs/index.ts';
 import type { ConfigPath, Places } from './locate.ts';
 
@@ -19,8 +19,27 @@ export function explainIssue(
     const known = knownKeys(issue.path, places.get([...issue.path, 'kind'])?.written);
     return issue.keys.map((key) => explainUnknownKey([...issue.path, key], places, known));
   }
+  const meant = meantBranch(issue, places);
+  if (meant !== null)
+    return meant.flatMap((inner) =>
+      explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, places, knownKeys),
+    );
   const where = issue.code === 'invalid_key' ? places.whereKey(issue.path) : places.where(issue.path);
   return [{ where, ...describe(issue, places) }];
+}
+
+/** Of a setting that is either a word or a section: the issues of the one that is written there; null where nothing tells which. */
+function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
+  if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || SPOKEN.has(issue.message))
+    return null;
+  const kind = places.get(issue.path)?.kind;
+  const isOfSection = (branch: readonly Issue[]) =>
+    branch.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys');
+  return (
+    issue.errors.find((branch) =>
+      kind === 'section' ? isOfSection(branch) : branch.some(({ code }) => code === 'invalid_value'),
+    ) ?? null
+  );
 }
 
 function explainUnknownKey(path: ConfigPath, places: Places, known: readonly string[]): Problem {
@@ -51,7 +70,10 @@ function describe(issue: Issue, places: Places): Omit<Problem, 'where'> {
   }
   const shown = SECRETS.includes(what) ? 'a value' : JSON.stringify(located.written);
   const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
-  const near = didYouMean(located.written, wordsOf(issue));
+  const words = wordsOf(issue);
+  const near =
+    (words.includes('true') ? YES_OR_NO.get(located.written.toLowerCase()) : undefined) ??
+    didYouMean(located.written, words);
   const help =
     near === null
       ? `It should be ${expected(issue)}.`
@@ -59,9 +81,16 @@ function describe(issue: Issue, places: Places): Omit<Problem, 'where'> {
   return { message: `${what} is ${shown}${from}, which does not fit.`, help };
 }
 
+/** What other languages of configuration write for true and false. */
+const YES_OR_NO = new Map([
+  ...['yes', 'on', 'y'].map((word) => [word, 'true'] as const),
+  ...['no', 'off', 'n'].map((word) => [word, 'false'] as const),
+]);
+
 /** The words that may stand there, when they are few. */
 function wordsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
+  if (issue.code === 'invalid_type' && issue.expected === 'boolean') return ['true', 'false'];
   return issue.code === 'invalid_union' && issue.discriminator !== undefined ? jobKindNames() : [];
 }
 
@@ -82,13 +111,19 @@ function expected(issue: Issue): string {
         : `${issue.maximum} or less`;
     case 'invalid_union':
       if (issue.discriminator !== undefined) return `one of: ${jobKindNames().join(', ')}`;
-      return issue.message === 'id' ? 'the id of a brand, a number or text' : 'a name or a list of names';
+      return SPOKEN.get(issue.message) ?? 'another value';
     case 'invalid_format':
       return issue.format === 'date' ? 'a day, like 2026-06-01' : 'another value';
     default:
       return 'another value';
   }
 }
+
+/** What the `error` of a union stands for. */
+const SPOKEN = new Map([
+  ['id', 'the id of a brand, a number or text'],
+  ['names', 'a name or a list of names'],
+]);
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',

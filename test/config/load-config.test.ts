@@ -525,3 +525,51 @@ test('the file that comes with the project names the schema', () => {
   );
   expect(firstLine).toBe('# yaml-language-server: $schema=./pipeline.schema.json');
 });
+
+describe('words of a closed list', () => {
+  /** Each setting that takes some words only: what stands in the file, and what is written instead. */
+  const SETTINGS: readonly (readonly [line: string, wrong: string, meant: string])[] = [
+    ['duplicate_orders: unknown', 'duplicate_orders: unknwon', 'unknown'],
+    ['kind: attribute-orders', 'kind: attribute_order', 'attribute-orders'],
+    ['kind: attribute-orders', 'kind: attribute', 'attribute-orders'],
+    ['revenue: total  ', 'revenue: totals  ', 'total'],
+    ['codes:', 'catch_up: lates\n    codes:', 'latest'],
+    ['codes:', 'overlap: quue\n    codes:', 'queue'],
+    ['codes:', 'sole_channel: ture\n    codes:', 'true'],
+    ['codes:', 'sole_channel: yes\n    codes:', 'true'],
+    ['codes:', 'sole_channel: off\n    codes:', 'false'],
+    ['time_zone: Europe/Amsterdam', 'currency: EURO', 'EUR'],
+    ['sources:', 'webhooks: {encoding: base46}\nsources:', 'base64'],
+    ['kind: attribute-orders', 'kind: identify-customers\n    consent: requierd', 'required'],
+    ['kind: attribute-orders', 'kind: identify-customers\n    lookup: realtime', 'real_time'],
+    ['kind: attribute-orders', 'kind: identify-customers\n    lookup: {mode: reel_time}', 'real_time'],
+    ['[paid, partially_refunded]', '[payed, partially_refunded]', 'paid'],
+    ['[paid, partially_refunded]', '[paid, Partially Refundet]', 'partially_refunded'],
+  ];
+
+  test.each(SETTINGS)('%s: %s is told what was meant', (line, wrong, meant) => {
+    const text = SPECIFIED.replace(line, wrong);
+    expect(text).not.toBe(SPECIFIED);
+    expect(problemsOf(text).map(({ help }) => help)).toContainEqual(
+      expect.stringContaining(`Did you mean "${meant}"?`),
+    );
+  });
+
+  test('are all in this list, those of a new setting too', () => {
+    const lists = [...pipelineJsonSchema().matchAll(/"enum": \[([^\]]*)\]/g)].map(([, words = '']) => words);
+    const untried = lists.filter((words) => !SETTINGS.some(([, , meant]) => words.includes(`"${meant}"`)));
+    expect(lists.length).toBeGreaterThan(5);
+    expect(untried).toEqual([]);
+  });
+
+  test('status words of the shop are taken as they are, unless they look like a misspelling', () => {
+    for (const include of ['bezahlt, teilweise erstattet', 'unpaid, on_hold', 'PAID', 'betaald'])
+      expect(load(SPECIFIED.replace('paid, partially_refunded', include)).jobs).toBeDefined();
+    const layout = 'status: {words: {payee: paid}, credited: [payed]}';
+    writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), layout);
+    for (const include of ['payed', 'payee'])
+      expect(load(SPECIFIED.replace('paid, partially_refunded', include)).jobs).toBeDefined();
+    writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), 'status: [');
+    expect(load(SPECIFIED).jobs).toBeDefined();
+  });
+});

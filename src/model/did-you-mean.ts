@@ -1,8 +1,9 @@
-/** The known word that a misspelt one most likely stands for; null when none is near. */
+/** The known word that a misspelt one most likely stands for, or of which it is the beginning; null when none is near. */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   const folded = fold(word);
   let best: string | null = null;
-  let bestDistance = Math.max(1, Math.floor(folded.length / 3)) + 1;
+  // One letter in three may be wrong, and two of five: `payed`.
+  let bestDistance = Math.max(1, Math.floor((folded.length + 1) / 3)) + 1;
   for (const candidate of known) {
     const distance = editDistance(folded, fold(candidate));
     if (distance < bestDistance) {
@@ -10,8 +11,13 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
       bestDistance = distance;
     }
   }
-  return best;
+  if (best !== null || folded.length < MIN_BEGINNING) return best;
+  const longer = known.filter((candidate) => fold(candidate).startsWith(folded));
+  return longer.length === 1 ? (longer[0] ?? null) : null;
 }
+
+/** Fewer letters begin too much by chance. */
+const MIN_BEGINNING = 3;
 
 /** `timeZone`, `time-zone` and `time_zone` are the same mistake away from each other: none. */
 function fold(word: string): string {
