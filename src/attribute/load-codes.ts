@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
+import { KnownError, type Problem } from '../model/known-error.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { CodeProblem } from '../model/orders-report.ts';
 import { findAmbiguousCodes } from './find-ambiguous-codes.ts';
-import { type OwnerRow, parseCodes } from './parse-codes.ts';
+import { type CodeRow, type OwnerRow, type ParsedCodes, parseCodes } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
 import { toOwnerRows } from './told-owners.ts';
 
@@ -30,7 +30,9 @@ export type LoadedCodes = {
   readonly hash: string;
   /** Usable rows. */
   readonly codes: number;
-  /** Rows that were left out, and codes with more than one owner at a time (their orders are held). */
+  /** The usable rows of codes.csv; what events told of is not among them. */
+  readonly rows: readonly CodeRow[];
+  /** Rows that were left out, columns that are not used, and codes with more than one owner at a time (their orders are held). */
   readonly problems: readonly CodeProblem[];
 };
 
@@ -41,9 +43,7 @@ export type LoadedCodes = {
  */
 export async function loadCodes(db: Database, options: LoadCodesOptions): Promise<LoadedCodes> {
   const { path } = options;
-  const parsed =
-    path === null ? { rows: [], problems: [], missingColumns: [] } : parseCodes(await readCodes(path));
-  if (parsed.missingColumns.length > 0) throw badHeader(path ?? '', parsed.missingColumns);
+  const parsed = path === null ? { rows: [], problems: [], warnings: [] } : readCodeRows(path);
   const { linkParameters, brandId } = options;
   const told = toOwnerRows(await readCodeChanges(db), { listed: parsed.rows, linkParameters, brandId });
   const rows = [...parsed.rows, ...told];
@@ -53,8 +53,38 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
     .digest('base64url');
   await inTransaction(db, (trx) => replace(trx, { job: options.job, zone, hash, rows }));
   const ambiguous = await findAmbiguousCodes(db, options);
-  const problems = [...parsed.problems, ...ambiguous].map(withoutAddresses);
-  return { hash, codes: rows.length, problems };
+  const problems = [...parsed.problems, ...parsed.warnings, ...ambiguous].map(withoutAddresses);
+  return { hash, codes: rows.length, rows: parsed.rows, problems };
+}
+
+/** So many mistakes are told one by one: a file of another kind has one in each row. */
+const SHOWN = 20;
+
+/**
+ * What is wrong in codes.csv, before anything of it is used: every mistake with its place, column and value.
+ *
+ * @param options.file its name, as messages say it.
+ */
+export function checkCodes(path: string, { file }: { readonly file: string }): readonly Problem[] {
+  try {
+    const { problems } = readCodeRows(path);
+    const told = problems.slice(0, SHOWN).map(withoutAddresses);
+    const more = problems.length - told.length;
+    return [
+      ...told.map(({ line, column, value, reason, help }) => {
+        const place =
+          column === null ? '' : `${column}${value === null ? '' : ` ${JSON.stringify(value)}`}: `;
+        return { where: `${file}:${line}`, message: `${place}${reason}`, help };
+      }),
+      ...(more > 0
+        ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix those above first.' }]
+        : []),
+    ];
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { where, message, help } = error.details;
+    return [{ where: where?.endsWith(':1') === true ? `${file}:1` : file, message, help }];
+  }
 }
 
 /** A problem is shown and stored; what stands in the file may be an address. */
@@ -95,8 +125,17 @@ async function replace(
   }
 }
 
-async function readCodes(path: string): Promise<string> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
+/** Reads codes.csv without loading it. @throws KnownError as `loadCodes`. */
+export function readCodeRows(path: string): ParsedCodes {
+  const parsed = parseCodes(readText(path));
+  if (parsed.missingColumns.length > 0) throw badHeader(path, parsed.missingColumns);
+  return parsed;
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
     throw new KnownError({
       code: 'codes_missing',
       message: 'The file with the discount codes could not be read.',
@@ -106,7 +145,11 @@ async function readCodes(path: string): Promise<string> {
       exitCode: EXIT.configuration,
       cause,
     });
-  });
+  }
+}
+
+function readText(path: string): string {
+  const bytes = readBytes(path);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {

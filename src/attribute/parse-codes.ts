@@ -1,4 +1,5 @@
 import { type CsvError, parse } from 'csv-parse/sync';
+import { didYouMean } from '../model/did-you-mean.ts';
 import { foldCode, foldHandle } from '../model/fold-code.ts';
 import { hasAddress } from '../model/mask-addresses.ts';
 import type { CodeProblem } from '../model/orders-report.ts';
@@ -40,7 +41,10 @@ export type OwnerRow = CodeRow | LinkRow;
 
 export type ParsedCodes = {
   readonly rows: readonly CodeRow[];
+  /** Rows that are not used, and columns that look like a misspelt one: mistakes, which a command refuses before it reads anything. */
   readonly problems: readonly CodeProblem[];
+  /** What is not used and need not be a mistake: columns for people. */
+  readonly warnings: readonly CodeProblem[];
   /** Columns that the header should have and hasn't; then there are no rows. */
   readonly missingColumns: readonly string[];
 };
@@ -50,21 +54,41 @@ type Line = { readonly record: readonly string[]; readonly line: number };
 /** Reads the text of codes.csv: comma or semicolon, with or without byte order mark. */
 export function parseCodes(text: string): ParsedCodes {
   const problems: CodeProblem[] = [];
+  const warnings: CodeProblem[] = [];
   const [header, ...lines] = readLines(text, problems);
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
-  if (!names.includes('code')) return { rows: [], problems, missingColumns: ['code'] };
-  if (!names.some((name) => OWNER_COLUMNS.includes(name)))
-    return { rows: [], problems, missingColumns: [OWNER_COLUMNS.join(' or ')] };
-  for (const name of names) {
-    if (name !== '' && !(CODE_COLUMNS as readonly string[]).includes(name))
-      problems.push(unknownColumn(name));
+  const without = (column: string) => ({ rows: [], problems, warnings, missingColumns: [column] });
+  if (!names.includes('code')) return without('code');
+  if (!names.some((name) => OWNER_COLUMNS.includes(name))) return without(OWNER_COLUMNS.join(' or '));
+  for (const [index, name] of names.entries()) {
+    if (name === '' || isColumn(name)) {
+      if (name !== '' && names.indexOf(name) !== index) problems.push(repeatedColumn(name));
+      continue;
+    }
+    const near = didYouMean(name, CODE_COLUMNS);
+    if (near === null) warnings.push(unknownColumn(name));
+    else problems.push(misspeltColumn(name, near));
   }
+  const width = widthOf(names, lines);
   const rows = lines.flatMap((line) => {
-    const row = readRow(names, line);
+    const row = readRow(names, { ...line, width });
     if ('reason' in row) problems.push(row);
     return 'reason' in row ? [] : [row];
   });
-  return { rows, problems, missingColumns: [] };
+  return { rows, problems, warnings, missingColumns: [] };
+}
+
+function isColumn(name: string): name is CodeColumn {
+  return (CODE_COLUMNS as readonly string[]).includes(name);
+}
+
+/** As many cells as the header has names; more, where a spreadsheet has padded every row alike with blank ones. */
+function widthOf(names: readonly string[], lines: readonly Line[]): number {
+  const [first = names.length, ...others] = new Set(lines.map(({ record }) => record.length));
+  const isPadded = lines.every(({ record }) =>
+    record.slice(names.length).every((cell) => cell.trim() === ''),
+  );
+  return others.length === 0 && first > names.length && isPadded ? first : names.length;
 }
 
 const OWNER_COLUMNS = ['influencer_handle', 'deal_id', 'collab_id'];
@@ -100,18 +124,21 @@ function notCsv(line: number, reason: string): CodeProblem {
   return { line, column: null, value: null, reason, help: 'Check its quotes.' };
 }
 
-function readRow(names: readonly string[], { record, line }: Line): CodeRow | CodeProblem {
+function readRow(
+  names: readonly string[],
+  { record, line, width }: Line & { readonly width: number },
+): CodeRow | CodeProblem {
   const cell = (column: CodeColumn): string | null => {
     const value = (record[names.indexOf(column)] ?? '').trim();
     return names.includes(column) && value !== '' ? value : null;
   };
-  if (record.length > names.length && record.slice(names.length).some((extra) => extra.trim() !== ''))
+  if (record.length !== width && record.length !== names.length)
     return {
       line,
       column: null,
       value: null,
-      reason: 'The row has more cells than the header.',
-      help: MIND_QUOTES,
+      reason: `The row has ${record.length} cells, and the header has ${names.length}.`,
+      help: record.length < names.length ? MIND_BLANKS : MIND_QUOTES,
     };
   const withAddress = names.findIndex((_, index) => hasAddress(record[index] ?? ''));
   if (withAddress !== -1) return addressIn(line, names[withAddress] ?? null);
@@ -125,6 +152,8 @@ function readRow(names: readonly string[], { record, line }: Line): CodeRow | Co
       help: 'Write the code, or remove the row.',
     };
   const [handle, dealId, collabId] = [cell('influencer_handle'), cell('deal_id'), cell('collab_id')];
+  const broken = findBroken(cell);
+  if (broken !== null) return { line, ...broken };
   const target = targetOf({ handle, dealId, collabId });
   if (target === null)
     return {
@@ -138,6 +167,14 @@ function readRow(names: readonly string[], { record, line }: Line): CodeRow | Co
   const to = readLimit(cell('valid_to'), 'end_of_day');
   if (from === 'bad') return badMoment(line, 'valid_from', cell('valid_from'));
   if (to === 'bad') return badMoment(line, 'valid_to', cell('valid_to'));
+  if (from !== null && to !== null && isSurelyBefore(to, from))
+    return {
+      line,
+      column: 'valid_to',
+      value: cell('valid_to'),
+      reason: `It ends before it begins: valid_from is ${cell('valid_from')}.`,
+      help: 'Swap the two, or correct the one that is wrong. A day alone counts as a whole day.',
+    };
   return {
     line,
     code,
@@ -164,6 +201,42 @@ function addressIn(line: number, column: string | null): CodeProblem {
   };
 }
 
+/** Names of the service that a blank, or anything else that cannot be part of them, has got into; a brand that is no number. */
+function findBroken(cell: (column: CodeColumn) => string | null): Omit<CodeProblem, 'line'> | null {
+  for (const column of ['influencer_handle', 'deal_id', 'collab_id'] as const) {
+    const value = cell(column);
+    if (value === null || !/[\s\p{Cc}]/u.test(value)) continue;
+    const what = column === 'influencer_handle' ? 'A handle' : 'An id';
+    const help =
+      column === 'influencer_handle'
+        ? 'Write the handle as in the address of the profile, not the name that is shown.'
+        : 'Write the id alone, as the service shows it.';
+    return { column, value, reason: `${what} has no blanks in it.`, help };
+  }
+  const brand = cell('brand_id');
+  if (brand === null || /^\d{1,18}$/.test(brand)) return null;
+  return {
+    column: 'brand_id',
+    value: brand,
+    reason: 'The id of a brand is a whole number.',
+    help: 'Write the id of the brand at the service, or leave it blank for the brand of the job.',
+  };
+}
+
+/** Offsets from UTC go from -12 to +14 hours. */
+const WIDEST_OFFSETS_MS = 26 * 3_600_000;
+
+/** Whether one limit is not after another. A local time and an instant are compared only as far as no zone can change it. */
+function isSurelyBefore(one: Moment, other: Moment): boolean {
+  const [oneMs, otherMs] = [one, other].map(({ text, isLocal }) =>
+    Date.parse(`${text.replace(/ (?=[Z+-])/, '').replace(' ', 'T')}${isLocal ? 'Z' : ''}`),
+  );
+  if (oneMs === undefined || otherMs === undefined) return false;
+  return oneMs + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= otherMs;
+}
+
+const MIND_BLANKS =
+  'Write the commas of cells that are blank, too: a cell that is missing could be any of them.';
 const MIND_QUOTES = 'Put a value that contains the delimiter in quotes.';
 const NAME_OWNER = 'Fill in influencer_handle, deal_id or collab_id.';
 
@@ -199,5 +272,19 @@ function unknownColumn(name: string): CodeProblem {
     value: null,
     reason: 'The column is not known and not used.',
     help: `Known are ${CODE_COLUMNS.join(', ')}.`,
+  };
+}
+
+function misspeltColumn(name: string, near: string): CodeProblem {
+  return { ...unknownColumn(name), help: `Did you mean "${near}"? Known are ${CODE_COLUMNS.join(', ')}.` };
+}
+
+function repeatedColumn(name: string): CodeProblem {
+  return {
+    line: 1,
+    column: name,
+    value: null,
+    reason: 'The column is there twice.',
+    help: 'Remove one of them.',
   };
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Misled } from '../config/unused-variables.ts';
 import type { ExitCode } from '../model/exit-code.ts';
 import type { Output } from './render/output.ts';
 
@@ -22,6 +23,8 @@ export type ConfigOptions = {
   readonly config?: string;
   readonly envFile?: string;
   readonly json?: boolean;
+  /** Told of settings that have no effect, before anything is done. The program gives it; no command has it as an option. */
+  readonly onMisled?: (misled: Misled) => void;
 };
 
 export function addConfigOptions(command: Command): Command {

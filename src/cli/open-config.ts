@@ -1,52 +1,44 @@
 import { existsSync } from 'node:fs';
+import { checkCodes } from '../attribute/load-codes.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { shortPath } from '../config/locate.ts';
+import { databasePlace, shortPath } from '../config/locate.ts';
+import { findUnusedVariables } from '../config/unused-variables.ts';
 import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import { explainFailure } from '../db/explain-failure.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { ping } from '../db/ping.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
+import { KnownError, type Problem } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 import type { Stopping } from './listen-for-stop.ts';
+import { readEnvFile } from './read-env-file.ts';
 
 /** Relative to the folder that a command is started in. */
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
 
 /**
- * Reads the environment file, if one is named, and the configuration.
+ * Reads the environment file, if one is named, and the configuration. Says what of either has no effect.
  *
  * @throws KnownError (exit 2) with every problem at once.
  */
 export function openConfig(options: ConfigOptions): PipelineConfig {
-  if (options.envFile !== undefined) readEnvFile(options.envFile);
-  return loadConfig(
-    options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH),
-    process.env,
-  );
+  const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
+  const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
+  for (const one of shadowed) options.onMisled?.(one);
+  const config = loadConfig(path, process.env, checkCodeFiles);
+  for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
+  return config;
 }
 
-/** Sets the variables of a file that are not set already. @throws KnownError `env_file_unreadable` (exit 2). */
-export function readEnvFile(path: string): void {
-  try {
-    process.loadEnvFile(path);
-  } catch (cause) {
-    const message = existsSync(path)
-      ? 'The environment file cannot be read.'
-      : 'There is no such environment file.';
-    const help = 'It holds lines like NAME=value; .env.example shows those that matter.';
-    throw new KnownError({
-      code: 'env_file_unreadable',
-      message,
-      where: path,
-      help,
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
+/** A file that is missing is a problem of the setting that names it. */
+function checkCodeFiles({ jobs }: PipelineConfig): readonly Problem[] {
+  const paths = Object.values(jobs).flatMap((job) =>
+    job.kind === 'attribute-orders' && job.codes !== null && existsSync(job.codes) ? [job.codes] : [],
+  );
+  return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
 }
 
 /**
@@ -72,7 +64,7 @@ export async function withDatabase<Result>(
     if (url === '') await endLeasesBefore(db);
     if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
     return await work(db).catch((error: unknown) => {
-      throw explainFailure(error, placeOf(url)) ?? error;
+      throw explainFailure(error, databasePlace(config.database)) ?? error;
     });
   } finally {
     forget();
@@ -136,14 +128,13 @@ function isNewEmbedded({ database }: PipelineConfig): boolean {
 }
 
 function notMigrated(config: PipelineConfig): KnownError {
-  const isEmbedded = config.database.url === '';
   const isNew = isNewEmbedded(config);
   return new KnownError({
     code: 'database_not_migrated',
     message: isNew
       ? 'Nothing has run yet: there is no database.'
       : 'The database lacks tables of this version.',
-    where: isEmbedded ? shortPath(config.database.dataFolder) : placeOf(config.database.url),
+    where: databasePlace(config.database),
     help: `${isNew ? 'Make it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does that by itself.`,
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
@@ -154,7 +145,7 @@ function notMigrated(config: PipelineConfig): KnownError {
 const REFUSED = ['28000', '28P01', '3D000', '42501'];
 
 function unreachable(config: PipelineConfig, cause: unknown): KnownError {
-  const failure = explainFailure(cause, placeOf(config.database.url));
+  const failure = explainFailure(cause, databasePlace(config.database));
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const isRefused = REFUSED.includes(code);
   if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
@@ -163,7 +154,7 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
     message: isRefused
       ? `The database refused the user, the password or the name (${code}).`
       : `The database does not answer (${code}).`,
-    where: config.database.url === '' ? shortPath(config.database.dataFolder) : placeOf(config.database.url),
+    where: databasePlace(config.database),
     help: isRefused
       ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
       : 'Check that the server runs and can be reached from here. Leave DATABASE_URL empty for the embedded database.',
@@ -171,10 +162,4 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
     exitCode: isRefused ? EXIT.configuration : EXIT.crash,
     cause,
   });
-}
-
-/** Host, port and name of a database, without user and password. */
-function placeOf(url: string): string {
-  const { host = '', pathname = '' } = URL.parse(url) ?? {};
-  return `${host}${pathname}`;
 }

@@ -5,7 +5,8 @@ import type { ApiSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { ConfigOptions } from './command.ts';
-import { DEFAULT_CONFIG_PATH, openConfig, readEnvFile } from './open-config.ts';
+import { DEFAULT_CONFIG_PATH, openConfig } from './open-config.ts';
+import { readEnvFile } from './read-env-file.ts';
 
 /** Where a command sends to, without what only jobs need. */
 export type Service = Pick<ApiSettings, 'url' | 'key' | 'timeoutSeconds'>;
@@ -19,7 +20,8 @@ const TIMEOUT_SECONDS = 30;
  * @throws KnownError `api_url_missing`, `api_key_missing`, or what is wrong with the configuration (exit 2).
  */
 export function findService(options: ConfigOptions, { needsKey }: { readonly needsKey: boolean }): Service {
-  if (options.envFile !== undefined) readEnvFile(options.envFile);
+  const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
+  for (const one of shadowed) options.onMisled?.(one);
   const named = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || null);
   if (named !== null || existsSync(DEFAULT_CONFIG_PATH)) {
     const { envFile: _read, ...rest } = options;

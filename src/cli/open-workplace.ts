@@ -40,6 +40,7 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
           sourceClients,
           draining,
           openClient: (onAnswer) => openRunClient(options, onAnswer),
+          onTarget: (target) => log.info({ job: claimed.job, ...target }, 'run sends to'),
           onEnded(run) {
             metrics.runEnded(run);
             // Ids and counts only.

@@ -7,6 +7,7 @@ import type { Database } from '../db/connect.ts';
 import type { Backfill, Period } from '../model/backfill.ts';
 import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import type { RunTarget } from '../model/run.ts';
 import { type BackfillEnd, executeBackfill } from '../pipeline/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../pipeline/backfill/plan-backfill.ts';
 import { type BackfillRun, withBackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
@@ -26,7 +27,7 @@ import {
 } from './backfill-errors.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, withDatabase, withMigratedDatabase } from './open-config.ts';
-import { openJobClient } from './perform-job.ts';
+import { openJobClient, tellTarget } from './perform-job.ts';
 import { renderBackfillEnd } from './render/backfill.ts';
 import { renderCodeProblems } from './render/code-problems.ts';
 import type { Output } from './render/output.ts';
@@ -141,7 +142,9 @@ async function withWorkshop(
   const progress = output.createProgress();
   try {
     return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
-      const surroundings = { config, job, db, client, sourceClients, progress, draining: stopping.signal };
+      const onTarget = (target: RunTarget) => tellTarget(target, output);
+      const draining = stopping.signal;
+      const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget };
       return withBackfillRun(surroundings, work);
     });
   } finally {
@@ -155,7 +158,7 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
   const { client, db, runId } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const { backfillId, period } = backfill;
-  const accountId = await openAccount(db, client);
+  const accountId = await openAccount(run, client);
   const rules = await planRules(run, period);
   const share = withShare(backfill, desk.options);
   const approvedBy = userInfo().username;
@@ -168,7 +171,7 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
 async function goOn(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
   const { client, db } = run;
   if (client === null) throw new Error('a plan posts nothing');
-  const accountId = await openAccount(db, client);
+  const accountId = await openAccount(run, client);
   await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
   run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
   return execute(run, { ...backfill, ...withShare(backfill, desk.options) }, { ...desk, accountId });

@@ -40,7 +40,9 @@ export async function performDoctor(output: Output, options: ConfigOptions): Pro
 
 function readConfig(options: ConfigOptions, show: (finding: Finding) => void): PipelineConfig | null {
   try {
-    const config = openConfig(options);
+    const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
+      show({ status: 'warning', about: 'environment', what: message, mend: help });
+    const config = openConfig({ ...options, onMisled });
     const { sources, jobs } = config;
     const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;
     show({ status: 'ok', about: 'configuration', what });

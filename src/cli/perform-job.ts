@@ -3,6 +3,7 @@ import type { Client } from '../api/client.ts';
 import { requireService } from '../config/require-service.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import type { ExitCode } from '../model/exit-code.ts';
+import type { RunTarget } from '../model/run.ts';
 import { createLogger } from '../observe/logger.ts';
 import { describeStop, runJob } from '../pipeline/run-job.ts';
 import { openSourceClients } from '../source/source-clients.ts';
@@ -52,6 +53,7 @@ export async function performConfigured(
         options,
         progress,
         draining: stopping.signal,
+        onTarget: (target) => tellTarget(target, output),
       });
       const { finished, report, stop, exitCode } = result;
       const problem = stop === null ? null : describeStop(stop);
@@ -72,6 +74,13 @@ export async function performConfigured(
     sourceClients.close();
     await client?.close();
   }
+}
+
+/** Says where a run sends to and where it keeps account of it, before it does either. */
+export function tellTarget(target: RunTarget, output: Output): void {
+  output.emit({ event: 'run_target', ...target });
+  const { service, accountId, ledger } = target;
+  if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
 }
 
 /** Live is deliberate: a run says where it sends to. */

@@ -13,6 +13,7 @@ import { migrateCommand } from './migrate.ts';
 import { queryCommand } from './query.ts';
 import { readVersion } from './read-version.ts';
 import { rejectedCommand } from './rejected.ts';
+import { renderWarning } from './render/error.ts';
 import { createOutput } from './render/output.ts';
 import { reviewCommand } from './review.ts';
 import { planCommand, runCommand } from './run.ts';
@@ -65,7 +66,12 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
     (action) =>
     async (...args) => {
       const command: unknown = args.at(-1);
-      if (command instanceof Command) configuration = configOption(command.opts<ConfigOptions>());
+      if (command instanceof Command) {
+        configuration = configOption(command.opts<ConfigOptions>());
+        const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
+          output.warn(renderWarning(`${message} ${help}`, output.screen));
+        command.setOptionValueWithSource('onMisled', onMisled, 'implied');
+      }
       exitCode = await action(output, ...args);
     };
   try {

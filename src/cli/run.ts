@@ -1,4 +1,3 @@
-import { EXIT } from '../model/exit-code.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -52,9 +51,7 @@ export const planCommand: CommandDefinition = {
     command.action(
       act(async (output, jobName: string, options: RunCommandOptions) => {
         const { performJob } = await import('./perform-job.ts');
-        const exitCode = await performJob(output, { jobName, options, isPlan: true });
-        // What waits to be posted is no failure of a plan; what could not be read is.
-        return exitCode === EXIT.doubts ? EXIT.ok : exitCode;
+        return performJob(output, { jobName, options, isPlan: true });
       }),
     );
   },

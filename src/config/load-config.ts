@@ -20,12 +20,20 @@ const EXAMPLE = fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.
 /** After the last answer there are still results to record and files to give up. */
 const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
 
+/** What other files say that the configuration names: mistakes in them are reported with those of the configuration. */
+export type CheckFiles = (config: PipelineConfig) => readonly Problem[];
+
 /**
  * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
  *
+ * @param checkFiles looks into the files that it names.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
  */
-export function loadConfig(path: string, env: Environment): PipelineConfig {
+export function loadConfig(
+  path: string,
+  env: Environment,
+  checkFiles: CheckFiles = () => [],
+): PipelineConfig {
   const absolute = resolve(path);
   const file = shortPath(absolute);
   const yaml = readYaml(readConfigFile(absolute), { file, env });
@@ -41,12 +49,12 @@ export function loadConfig(path: string, env: Environment): PipelineConfig {
       .filter((issue) => !yaml.unresolved.some((path) => startsWith(issue.path, path)))
       .flatMap((issue) => explainIssue(issue, yaml.places, knownKeys)),
   ];
-  const config = data === null ? null : toConfig(absolute, data);
+  const config = data === null ? null : toConfig(absolute, data, yaml.variables);
   if (config !== null) {
     // One problem a place is enough: a value that does not fit, or is missing, is not checked against others as well.
     const places = new Set(problems.map((problem) => problem.where));
     const findings = crossCheck(config, yaml.places, namesIn(yaml.content, 'sources'));
-    problems.push(...findings.filter((finding) => !places.has(finding.where)));
+    problems.push(...findings.filter((finding) => !places.has(finding.where)), ...checkFiles(config));
   }
   if (config === null || problems.length > 0) throw invalid(file, problems);
   return config;
@@ -58,10 +66,12 @@ function namesIn(content: unknown, section: string): readonly string[] {
 }
 
 function invalid(file: string, problems: readonly Problem[]): KnownError {
+  const isElsewhere = ({ where }: Problem) => !where.startsWith(`${file}:`);
+  const title = problems.some(isElsewhere) ? 'The configuration' : file;
   return new KnownError({
     code: 'config_invalid',
-    message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
-    help: 'Mend the file and run the command again.',
+    message: problems.length === 1 ? `${title} has a problem.` : `${title} has ${problems.length} problems.`,
+    help: `Fix ${problems.some(isElsewhere) ? 'what is named' : 'the file'} and run the command again.`,
     safe: 'Nothing was read or sent.',
     problems: [...problems].sort(byPlace),
     exitCode: EXIT.configuration,
@@ -87,11 +97,12 @@ function readConfigFile(path: string): string {
   }
 }
 
-function toConfig(path: string, file: PipelineFile): PipelineConfig {
+function toConfig(path: string, file: PipelineFile, variables: readonly string[]): PipelineConfig {
   const folder = dirname(path);
   const resolvePath = (relative: string): string => resolve(folder, relative);
   return {
     path,
+    variables,
     api: {
       url: file.api.url.replace(/\/+$/, ''),
       key: file.api.key,

@@ -1,4 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
+import type { DatabaseSettings } from '../model/config.ts';
 
 /** Where in the file something stands, 1-based. */
 export type Position = { readonly line: number; readonly column: number };
@@ -57,6 +58,13 @@ export class Places {
 
 function toKey(path: ConfigPath): string {
   return JSON.stringify(path.map(String));
+}
+
+/** Where a database is: host, port and name without user and password, or the folder of the embedded one. */
+export function databasePlace({ url, dataFolder }: DatabaseSettings): string {
+  if (url === '') return shortPath(dataFolder);
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  return `${host}${pathname}`;
 }
 
 /** A path as a person would type it: relative to the current folder where that is shorter. */

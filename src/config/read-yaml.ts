@@ -13,6 +13,8 @@ export type ReadYaml = {
   readonly problems: readonly Problem[];
   /** Paths whose value is unknown because a variable is missing: no second problem is reported for them. */
   readonly unresolved: readonly ConfigPath[];
+  /** Names of the environment variables that it refers to. */
+  readonly variables: readonly string[];
 };
 
 /** An alias that refers to itself, or a tower of them, ends here. */
@@ -32,13 +34,14 @@ export function readYaml(
   const places = new Places(options.file);
   const problem = findYamlProblem(text, { file: options.file, errors: document.errors });
   if (problem !== null)
-    return { isReadable: false, content: null, places, problems: [problem], unresolved: [] };
+    return { isReadable: false, content: null, places, problems: [problem], unresolved: [], variables: [] };
 
   const walker = new Walker(lines, places, options.env, (alias) =>
     isAlias(alias) ? alias.resolve(document) : undefined,
   );
   const content = walker.read(document.contents, [], { line: 1, column: 1 });
-  return { isReadable: true, content, places, problems: walker.problems, unresolved: walker.unresolved };
+  const { problems, unresolved } = walker;
+  return { isReadable: true, content, places, problems, unresolved, variables: [...walker.variables] };
 }
 
 function toPosition(lines: LineCounter, offset: number): Position {
@@ -56,6 +59,7 @@ function kindOf(node: unknown): Located['kind'] {
 class Walker {
   readonly problems: Problem[] = [];
   readonly unresolved: ConfigPath[] = [];
+  readonly variables = new Set<string>();
   #aliases = 0;
   readonly #lines: LineCounter;
   readonly #places: Places;
@@ -122,6 +126,7 @@ class Walker {
     if (typeof value === 'number') return source === undefined || String(value) === source ? value : source;
     if (typeof value !== 'string' || !value.includes('${')) return value;
     const result = substitute(value, this.#env);
+    if (result.kind !== 'malformed') for (const name of result.names) this.variables.add(name);
     if (result.kind === 'value') return result.text;
     this.unresolved.push(path);
     const where = this.#places.where(path);

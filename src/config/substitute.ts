@@ -2,8 +2,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A scalar after substitution, or what keeps it from having a value. */
 export type Substituted =
-  | { readonly kind: 'value'; readonly text: string }
-  | { readonly kind: 'missing'; readonly name: string }
+  | { readonly kind: 'value'; readonly text: string; readonly names: readonly string[] }
+  | { readonly kind: 'missing'; readonly name: string; readonly names: readonly string[] }
   | { readonly kind: 'malformed'; readonly fragment: string };
 
 const REFERENCE = /\$\$\{|\$\{(?<body>[^}]*)(?<end>\}?)/g;
@@ -14,6 +14,7 @@ const BODY = /^(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^$]*))?$/;
  * As in a shell, `:-` also covers a variable that is set but empty. `$${` stands for a plain `${`.
  */
 export function substitute(text: string, env: Environment): Substituted {
+  const names: string[] = [];
   let result = '';
   let end = 0;
   for (const match of text.matchAll(REFERENCE)) {
@@ -26,11 +27,12 @@ export function substitute(text: string, env: Environment): Substituted {
     const body = BODY.exec(match.groups?.body ?? '');
     const name = body?.groups?.name;
     if (name === undefined || match.groups?.end !== '}') return { kind: 'malformed', fragment: match[0] };
+    names.push(name);
     const value = env[name];
     const fallback = body?.groups?.fallback;
     if (value !== undefined && value !== '') result += value;
-    else if (fallback === undefined) return { kind: 'missing', name };
+    else if (fallback === undefined) return { kind: 'missing', name, names };
     else result += fallback;
   }
-  return { kind: 'value', text: result + text.slice(end) };
+  return { kind: 'value', text: result + text.slice(end), names };
 }

@@ -5,6 +5,8 @@ import type { WebhookSettings } from './webhook-event.ts';
 export type PipelineConfig = {
   /** Absolute path of the file it came from. */
   readonly path: string;
+  /** Names of the environment variables that it refers to. */
+  readonly variables: readonly string[];
   readonly api: ApiSettings;
   readonly database: DatabaseSettings;
   readonly sources: Readonly<Record<string, SourceSettings>>;

@@ -1,4 +1,5 @@
 import type { CustomersReport } from './customers-report.ts';
+import type { ExitCode } from './exit-code.ts';
 import type { MirrorReport } from './mirror-report.ts';
 import type { OrdersReport } from './orders-report.ts';
 
@@ -17,6 +18,16 @@ export type RunStop =
 /** What a run came to: one member for each kind of job. */
 export type RunReport = OrdersReport | CustomersReport | MirrorReport;
 
+/** Where a run sends to, and where it keeps account of that. No secrets. */
+export type RunTarget = {
+  /** Base address of the service. */
+  readonly service: string;
+  /** The account that the key belongs to, as the service names it. */
+  readonly accountId: string;
+  /** Host, port and name of the database, or the folder of the embedded one. */
+  readonly ledger: string;
+};
+
 /** The last event of `run --json`, and what is stored with the run. */
 export type RunFinished<Report extends RunReport = RunReport> = {
   readonly event: 'run_finished';
@@ -24,6 +35,12 @@ export type RunFinished<Report extends RunReport = RunReport> = {
   readonly kind: Report['kind'];
   readonly run_id: string;
   readonly status: RunStatus;
+  /** What the process ends with. */
+  readonly exit_code: ExitCode;
+  /** Base address of the service; null for a plan, which sends nothing. */
+  readonly service: string | null;
+  /** Files of its sources that are held now. */
+  readonly held_files: number;
   readonly counts: Report['counts'];
   readonly amounts: Report['amounts'];
 };

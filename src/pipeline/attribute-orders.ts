@@ -22,7 +22,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const { db, job, client } = run;
   const sources = sourcesOf(run);
   const accountId =
-    client === null ? ((await boundAccount(db)) ?? NO_ACCOUNT) : await openAccount(db, client);
+    client === null ? ((await boundAccount(db)) ?? NO_ACCOUNT) : await openAccount(run, client);
   if (client !== null) await settlePast(run);
   await releaseEnded(db, attributionRules(run));
 

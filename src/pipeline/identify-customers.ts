@@ -19,7 +19,7 @@ import { createContactIntake } from './take-contacts.ts';
 export async function identifyCustomers(run: Run<IdentifyCustomersSettings>): Promise<FlowEnd> {
   const { db, job, client, runId, config } = run;
   await bindContactKey(db, fingerprintOf(requireHashKey(config)));
-  if (client !== null) await openAccount(db, client);
+  if (client !== null) await openAccount(run, client);
 
   const intake = createContactIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);

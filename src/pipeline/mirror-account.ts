@@ -34,7 +34,7 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
     return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
   }
 
-  await openAccount(db, client);
+  await openAccount(run, client);
   const questions = openQuestions(run, { client, budget, clock });
   const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
   const read = await readAccount(run, exploring, due).finally(questions.close);

@@ -8,7 +8,7 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
-import type { RunFinished, RunReport, RunStatus, RunStop } from '../model/run.ts';
+import type { RunFinished, RunReport, RunStatus, RunStop, RunTarget } from '../model/run.ts';
 import {
   acquireLease,
   type Heartbeat,
@@ -44,6 +44,8 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly progress: Progress;
   /** Aborts when the run is to end. Its reason, where that is a KnownError, becomes the run's problem. */
   readonly draining: AbortSignal;
+  /** Told where the run sends to, as soon as the service has said whose the key is and before anything else is read or sent. */
+  readonly onTarget?: (target: RunTarget) => void;
   /** Told of the run's record before anything else happens; what it throws ends the run. */
   readonly onBegun?: (runId: string) => Promise<void>;
   /** Aborts when the run is given up: what it held is given back, whatever it still does. */
@@ -164,13 +166,16 @@ async function account<Settings extends JobSettings>(
     .finally(() => options.progress.end());
   const { kind, counts, amounts } = end.report;
   const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : end.stop;
-  const { status, exitCode } = judge({ ...end, stop });
+  const { status, exitCode } = judge({ ...end, stop, isPlan: options.client === null });
   const finished = {
     event: 'run_finished',
     job: options.job.name,
     kind,
     run_id: run.runId,
     status,
+    exit_code: exitCode,
+    service: options.client === null ? null : options.config.api.url,
+    held_files: 'heldFiles' in end.report.details ? end.report.details.heldFiles.length : 0,
     counts,
     amounts,
   } as const;
@@ -180,14 +185,14 @@ async function account<Settings extends JobSettings>(
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
 
 /** What is worst decides. Partial is not success: whatever waits for a person makes the status `issues`. */
-function judge({ stop, report }: FlowEnd): Judged {
+function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean }): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
   if (stop !== null || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
-  if (report.doubts > 0) return { status: 'issues', exitCode: EXIT.doubts };
-  return report.needsAttention
-    ? { status: 'issues', exitCode: EXIT.rowsRejected }
-    : { status: 'ok', exitCode: EXIT.ok };
+  // What is in doubt is no failure of a plan; what could not be read is.
+  if (report.doubts > 0 && !isPlan) return { status: 'issues', exitCode: EXIT.doubts };
+  if (report.needsAttention) return { status: 'issues', exitCode: EXIT.rowsRejected };
+  return { status: report.doubts > 0 ? 'issues' : 'ok', exitCode: EXIT.ok };
 }
 
 /** A run that was ended because it took too long did not come to its end by anybody's wish. */

@@ -5,7 +5,7 @@ import { explainFailure } from '../db/explain-failure.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import type { RunStatus } from '../model/run.ts';
+import type { RunStatus, RunTarget } from '../model/run.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../schedule/slots.ts';
 import type { SourceClients } from '../source/source-clients.ts';
 import { describeStop, type Flow, type RunResult, runJob } from './run-job.ts';
@@ -21,6 +21,8 @@ export type RunSlotOptions = {
   readonly openClient: (onAnswer: () => void) => Client;
   /** Aborts when the process is to end. */
   readonly draining: AbortSignal;
+  /** Told where a run sends to. */
+  readonly onTarget?: (target: RunTarget) => void;
   /** Told of each run that ended. */
   readonly onEnded: (run: EndedRun) => void;
 };
@@ -59,6 +61,7 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
       progress: watched.progress,
       draining: watched.draining,
       abandoned: watched.abandoned,
+      ...(options.onTarget === undefined ? {} : { onTarget: options.onTarget }),
       onBegun: async (runId) => {
         if (!(await noteRun(db, claimed, runId))) throw slotLost();
       },

@@ -4,6 +4,7 @@ import type { JobSettings, PipelineConfig, SourceSettings } from '../model/confi
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
+import type { RunTarget } from '../model/run.ts';
 import type { SourceClients } from '../source/source-clients.ts';
 
 export type RunOptions = {
@@ -33,6 +34,8 @@ export type Run<Settings extends JobSettings = JobSettings> = {
   readonly sourceClients: SourceClients;
   /** The service; null for a plan, which sends nothing. */
   readonly client: Client | null;
+  /** Told where the run sends to, before it does. */
+  readonly onTarget?: (target: RunTarget) => void;
 };
 
 /** The settings of the job's sources, in the order of the configuration. */

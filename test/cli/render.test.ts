@@ -300,6 +300,9 @@ describe('output', () => {
 describe('summary of a run', () => {
   const finished: RunFinished<OrdersReport> = {
     event: 'run_finished',
+    exit_code: 6,
+    service: 'https://api.example.com',
+    held_files: 1,
     job: 'attribute-orders',
     kind: 'attribute-orders',
     run_id: '12',

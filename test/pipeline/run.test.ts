@@ -41,6 +41,9 @@ describe('run --json', () => {
       kind: 'attribute-orders',
       run_id: expect.stringMatching(/^\d+$/),
       status: 'issues',
+      exit_code: 3,
+      service: shop.sandbox.url,
+      held_files: 0,
       counts: {
         files: 1,
         rows: 8,

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { loadCodes } from '../../src/attribute/load-codes.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
 import { countStates, openWorkshop, type Workshop } from './workshop.ts';
@@ -150,8 +152,24 @@ describe('secrets and addresses', () => {
     const file = { event: 'run_finished', counts: { files: 1 } };
     const first = await shop.run();
     expect(first.finished, first.stderr).toMatchObject(file);
-    shop.write('codes.csv', CODES);
     await expectCleanCommands(shop);
+    // Every command refuses such codes; a process that serves has read its configuration before, and leaves those rows out.
+    shop.write('codes.csv', CODES);
+    for (const command of [
+      ['run', 'orders', '--json'],
+      ['run', 'orders'],
+      ['doctor', '--json'],
+    ]) {
+      const refused = await shop.cli(...command);
+      expect(refused.exitCode).toBe(2);
+      expectCleanOutput(refused, command.join(' '));
+    }
+    const path = join(shop.folder, 'codes.csv');
+    const loaded = await loadCodes(shop.db, {
+      ...{ job: 'orders', path, timeZone: null, brandId: '4819', linkParameters: [] },
+    });
+    expect(loaded.problems.length).toBeGreaterThan(3);
+    expectNothingPlanted(JSON.stringify(loaded.problems), 'the problems of the codes');
     await expectCleanDatabase(shop.db);
     expect((await shop.truth()).length).toBeGreaterThan(0);
   });

@@ -22,6 +22,11 @@ export function renderKnownError(details: KnownErrorDetails, screen: Screen): st
   return `${lines.join('\n')}\n`;
 }
 
+/** What a person should know before a command goes on. */
+export function renderWarning(text: string, { columns: width }: Pick<Screen, 'columns'>): string {
+  return wrap(`Warning: ${text}`, { width, indent: '  ', firstIndent: '' });
+}
+
 /** Postgres quotes the value when data does not fit (SQLSTATE class 22). */
 const DATA_EXCEPTION = /^22/;
 

@@ -7,6 +7,7 @@ import type { AttributeOrdersSettings, PipelineConfig } from '../../model/config
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
+import type { RunTarget } from '../../model/run.ts';
 import { runNameOf } from '../../report/backfill-progress.ts';
 import { reportBackfill } from '../../report/report-backfill.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../schedule/lease.ts';
@@ -26,6 +27,7 @@ export type BackfillSurroundings = {
   readonly sourceClients: SourceClients;
   readonly progress: Progress;
   readonly draining: AbortSignal;
+  readonly onTarget?: (target: RunTarget) => void;
 };
 
 /**

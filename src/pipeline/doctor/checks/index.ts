@@ -1,6 +1,7 @@
 import type { Check } from '../check.ts';
 import { channels } from './channels.ts';
 import { clocks } from './clocks.ts';
+import { codes } from './codes.ts';
 import { contactKey } from './contact-key.ts';
 import { database } from './database.ts';
 import { disk } from './disk.ts';
@@ -14,6 +15,7 @@ export const checks: readonly Check[] = [
   keyAndAccount,
   clocks,
   sources,
+  codes,
   contactKey,
   disk,
   schedules,

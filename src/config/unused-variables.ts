@@ -1,0 +1,28 @@
+import type { PipelineConfig } from '../model/config.ts';
+import { shortPath } from './locate.ts';
+import type { Environment } from './substitute.ts';
+
+/** A setting that does not do what somebody who set it must expect. No values, which may be secrets. */
+export type Misled = { readonly message: string; readonly help: string };
+
+/** Variables that .env.example names and only the configuration can use, each with the line that uses it. */
+const USES: Readonly<Record<string, string>> = {
+  INFLUENCER_API_URL: 'api: { url: "$INFLUENCER_API_URL" }',
+  INFLUENCER_API_KEY: 'api: { key: "$INFLUENCER_API_KEY" }',
+  DATABASE_URL: 'database: { url: "$DATABASE_URL" }',
+  CONTACT_HASH_KEY: 'contacts: { hash_key: "$CONTACT_HASH_KEY" }',
+  INFLUENCER_WEBHOOK_SECRET: 'webhooks: { secret: "$INFLUENCER_WEBHOOK_SECRET" }',
+};
+
+/** Variables that are set, and that the configuration does not name, so that setting them has no effect. */
+export function findUnusedVariables(
+  { path, variables }: Pick<PipelineConfig, 'path' | 'variables'>,
+  env: Environment,
+): readonly Misled[] {
+  return Object.entries(USES)
+    .filter(([name]) => (env[name] ?? '') !== '' && !variables.includes(name))
+    .map(([name, use]) => ({
+      message: `${name} is set, and has no effect: ${shortPath(path)} does not name it.`,
+      help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nElse unset it.`,
+    }));
+}

@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
+import { foldHandle } from '../model/fold-code.ts';
+import type { CodeProblem } from '../model/orders-report.ts';
+
+/** Whose a code is, as a line of codes.csv says it. */
+export type NamedOwner = {
+  readonly line: number;
+  readonly brandId: string | null;
+  readonly handle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+};
+
+/** So many handles are looked through for one that a misspelt one may stand for. */
+const MOST_HANDLES = 50_000;
+
+type Unknown = { readonly line: number; readonly column: string; readonly value: string };
+
+/**
+ * Owners and brands that the mirror has looked for and not found, or of whose kind it knows all: each once, at the first line that names
+ * it. The mirror is as old as its last run, and no listing of deals exists, so that one is unknown need not be a mistake.
+ *
+ * @returns null where nothing was mirrored yet: then nothing is known of any owner.
+ */
+export async function findUnknownOwners(
+  db: Database,
+  owners: readonly NamedOwner[],
+): Promise<readonly CodeProblem[] | null> {
+  const { rows: publications } = await sql`select 1 from mirror.publications limit 1`.execute(db);
+  if (publications.length === 0) return null;
+  const named = owners.map(({ line, brandId, handle, dealId, collabId }) => ({
+    line,
+    brand_id: brandId,
+    handle,
+    handle_folded: handle === null ? null : foldHandle(handle),
+    // A deal's page may stand for its id; reading the mirror has taken it apart.
+    deal_id: dealId === null || dealId.includes('/') ? null : dealId,
+    collab_id: collabId,
+  }));
+  const { rows } = await sql<Unknown>`
+    with named as (
+      select * from jsonb_to_recordset(${toJsonParameter(named)}::jsonb)
+        as n(line integer, brand_id text, handle text, handle_folded text, deal_id text, collab_id text)),
+    unknown as (
+      select line, 'brand_id' as column, brand_id as value from named
+      where brand_id is not null and exists (select from mirror.brand_versions)
+        and not exists (select from mirror.brand_versions b where b.brand_id = named.brand_id and b.is_current)
+      union all
+      select line, 'deal_id', deal_id from named
+      where exists (select from mirror.known_deals k where k.deal_id = named.deal_id and k.not_found_at is not null)
+      union all
+      select line, 'collab_id', collab_id from named
+      where deal_id is null and collab_id is not null and exists (select from mirror.collaboration_versions)
+        and not exists (select from mirror.collaboration_versions c where c.collab_id = named.collab_id and c.is_current)
+      union all
+      select line, 'influencer_handle', handle from named
+      where deal_id is null and collab_id is null and handle is not null
+        and not exists (
+          select from mirror.deal_versions d
+          where d.is_latest and lower(ltrim(trim(d.influencer_handle), '@')) = named.handle_folded)
+        and not exists (
+          select from mirror.known_handles k
+          where k.handle_folded = named.handle_folded and (k.asked_at is null or k.deals_found > 0)))
+    select min(line) as line, "column", value from unknown group by "column", value order by 1, 2`.execute(
+    db,
+  );
+  const handles = rows.some(({ column }) => column === 'influencer_handle') ? await knownHandles(db) : [];
+  return rows.map((row) => ({ ...row, ...explain(row, handles) }));
+}
+
+async function knownHandles(db: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ handle: string }>`
+    select distinct influencer_handle as handle from mirror.deal_versions
+    where is_latest and influencer_handle is not null limit ${MOST_HANDLES}`.execute(db);
+  return rows.map(({ handle }) => handle);
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  brand_id: 'brand',
+  deal_id: 'deal',
+  collab_id: 'collaboration',
+  influencer_handle: 'influencer with this handle',
+};
+
+function explain(
+  { column, value }: Unknown,
+  handles: readonly string[],
+): Pick<CodeProblem, 'reason' | 'help'> {
+  const near = column === 'influencer_handle' ? didYouMean(value, handles) : null;
+  return {
+    reason: `The mirror knows no such ${WORDS[column] ?? 'owner'}.`,
+    help: `${near === null ? '' : `Did you mean "${near}"? `}If it is new at the service, the next run of mirror-account finds it.`,
+  };
+}

@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openConfig } from '../../src/cli/open-config.ts';
+import { readEnvFile } from '../../src/cli/read-env-file.ts';
+import { findUnusedVariables, type Misled } from '../../src/config/unused-variables.ts';
+import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { makeTestFolder } from '../support/setup.ts';
+
+// A handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Sets variables until the test has finished. */
+function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+}
+
+function writeEnvFile(text: string): string {
+  const path = join(makeTestFolder(), 'my.env');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('a variable that is set, and whose file says something else', () => {
+  it('is named, and no value is', () => {
+    setVariables({
+      TEST_A: 'planted-shell',
+      TEST_B: 'same',
+      TEST_C: '',
+      TEST_D: undefined,
+      TEST_E: 'planted',
+    });
+    const path = writeEnvFile('TEST_A=planted-file\nTEST_B="same"\nTEST_C=planted-c\nTEST_D=new\nTEST_E=\n');
+    const told = readEnvFile(path);
+    expect(told).toEqual([
+      {
+        message: `TEST_A, TEST_C, TEST_E: the environment has another value than ${path}, and the environment wins.`,
+        help: "To use the file's:  unset TEST_A TEST_C TEST_E",
+      },
+    ]);
+    expect([process.env.TEST_A, process.env.TEST_D]).toEqual(['planted-shell', 'new']);
+  });
+
+  it('is said of no variable where both agree', () => {
+    setVariables({ TEST_A: 'x y' });
+    expect(readEnvFile(writeEnvFile("TEST_A='x y' # as in the shell\n"))).toEqual([]);
+  });
+});
+
+describe('a variable of .env.example that the configuration does not name', () => {
+  /** What .env.example offers that a configuration must name to use it. */
+  const NAMES = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_0-9]+)=/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => !/^(AWS_|LOG_LEVEL$|INFLUENCER_SYNC_CONFIG$)/.test(name));
+
+  it('is named with the line that uses it, whichever it is', () => {
+    const all = Object.fromEntries(NAMES.map((name) => [name, 'planted-value']));
+    const told = findUnusedVariables({ path: '/x/pipeline.yaml', variables: [] }, all);
+    expect(NAMES.length).toBeGreaterThan(3);
+    for (const name of NAMES)
+      expect(
+        told.some(({ message, help }) => message.startsWith(name) && help.includes(`\${${name}:-}`)),
+      ).toBe(true);
+    expect(JSON.stringify(told)).not.toContain('planted-value');
+    expect(findUnusedVariables({ path: '/x/pipeline.yaml', variables: NAMES }, all)).toEqual([]);
+    expect(findUnusedVariables({ path: '/x/pipeline.yaml', variables: [] }, { DATABASE_URL: '' })).toEqual(
+      [],
+    );
+  });
+
+  it('counts as named where its default is used, and not where a comment names it', () => {
+    setVariables({
+      DATABASE_URL: 'postgres://u:p@h/x',
+      CONTACT_HASH_KEY: 'x',
+      INFLUENCER_API_URL: '',
+      INFLUENCER_API_KEY: '',
+    });
+    setVariables({ INFLUENCER_WEBHOOK_SECRET: 'x' });
+    const path = join(makeTestFolder(), 'pipeline.yaml');
+    writeFileSync(
+      path,
+      `# database: { url: "\${DATABASE_URL:-}" }\ncontacts: { hash_key: "\${CONTACT_HASH_KEY:-none}" }\nsources: {}\njobs: {}\n`,
+    );
+    const told: Misled[] = [];
+    openConfig({ config: path, onMisled: (misled) => told.push(misled) });
+    expect(told.map(({ message }) => message.split(' ')[0])).toEqual([
+      'DATABASE_URL',
+      'INFLUENCER_WEBHOOK_SECRET',
+    ]);
+  });
+});
+
+it('a run says what has no effect, then whose account it posts to and into which ledger, then posts', async () => {
+  const shop = await openWorkshop({ env: { INFLUENCER_WEBHOOK_SECRET: 'planted-secret' } });
+  shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
+  shop.write('my.env', 'INFLUENCER_API_KEY=planted-key\n');
+  const { exitCode, stderr, stdout } = await shop.cli('run', 'orders', '--env-file', 'my.env');
+  expect(exitCode, stderr).toBe(0);
+  const { host, pathname } = new URL(shop.databaseUrl);
+  const said = stderr.replace(/\s+/g, ' ');
+  const order = [
+    'Warning: INFLUENCER_API_KEY: the environment has another value than my.env',
+    'Warning: INFLUENCER_WEBHOOK_SECRET is set, and has no effect: pipeline.yaml does not name it.',
+    `Service: ${shop.sandbox.url}, account ${shop.sandbox.accountId}. Ledger: ${host}${pathname}.`,
+    'orders.csv',
+  ].map((text) => said.indexOf(text));
+  expect(order).toEqual(order.toSorted((one, other) => one - other));
+  expect(order).not.toContain(-1);
+  expect(stdout + stderr).not.toMatch(/planted/);
+
+  const { events } = await shop.run();
+  const names = events.map(({ event }) => event);
+  expect(events.find(({ event }) => event === 'run_target')).toEqual({
+    event: 'run_target',
+    service: shop.sandbox.url,
+    account_id: shop.sandbox.accountId,
+    ledger: `${host}${pathname}`,
+  });
+  expect(names.indexOf('run_target')).toBeLessThan(names.indexOf('step_began'));
+});
