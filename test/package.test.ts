@@ -7,7 +7,7 @@ const packages = Object.entries(
   (readJson('package-lock.json') as { packages: Record<string, Locked> }).packages,
 );
 const manifest = readJson('package.json') as Record<
-  'dependencies' | 'devDependencies',
+  'dependencies' | 'devDependencies' | 'scripts',
   Record<string, string>
 >;
 
@@ -28,6 +28,18 @@ it('package-lock.json names no registry, so that an install uses the one that th
 it('dependencies are pinned to one version: install with npm install --save-exact', () => {
   const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+it('every script starts its programs with src/start.js or src/with-node.js, so that it runs whatever Node npm runs on', () => {
+  const commands = Object.entries(manifest.scripts)
+    .filter(([name]) => name !== 'postinstall')
+    .flatMap(([, script]) => script.split(' && '));
+  const STARTS = /^(node src\/(start|with-node)\.js|npm test --|\.ci\/)/;
+  expect(commands.filter((command) => !STARTS.test(command))).toEqual([]);
+  for (const script of ['.ci/run', '.ci/versitygw', '.ci/variations'])
+    expect(readFileSync(new URL(`../${script}`, import.meta.url), 'utf8')).not.toMatch(
+      /^[^#]*node_modules\/\.bin/m,
+    );
 });
 
 function readJson(path: string): unknown {

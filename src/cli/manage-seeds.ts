@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { listSeeds, undoSeed } from '../ledger/seed.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -6,6 +5,7 @@ import { seedOrders } from '../pipeline/seed-orders.ts';
 import type { ConfigOptions } from './command.ts';
 import type { SeedOptions } from './ledger.ts';
 import { openConfig, withDatabase } from './open-config.ts';
+import { readOperator } from './read-operator.ts';
 import type { Output } from './render/output.ts';
 import { renderSeeded, renderSeeds } from './render/seeds.ts';
 import { plural } from './render/text.ts';
@@ -16,7 +16,7 @@ export async function addSeed(output: Output, path: string, options: SeedOptions
   const config = openConfig(options);
   const reason = readReason(options);
   return withDatabase(config, async (db) => {
-    const seeded = await seedOrders(db, { config, path, reason, seededBy: userInfo().username });
+    const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
     output.emit({ event: 'seeded', ...seeded });
     output.print(renderSeeded(seeded, output.screen));
     return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
@@ -36,7 +36,7 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
   const config = openConfig(options);
   const reason = readReason(options);
   return withDatabase(config, async (db) => {
-    const undone = await undoSeed(db, { seedId, reason, undoneBy: userInfo().username });
+    const undone = await undoSeed(db, { seedId, reason, undoneBy: readOperator() });
     if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
     output.emit({ event: 'unseeded', seedId, orders: undone.orders });
     output.print(

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { findJob } from '../../jobs/index.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { findUnfinished } from '../attribute/backfill/release-entries.ts';
@@ -28,6 +27,7 @@ import {
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, withDatabase, withMigratedDatabase } from './open-config.ts';
 import { openJobClient, tellTarget } from './perform-job.ts';
+import { readOperator } from './read-operator.ts';
 import { renderBackfillEnd } from './render/backfill.ts';
 import { renderCodeProblems } from './render/code-problems.ts';
 import type { Output } from './render/output.ts';
@@ -161,7 +161,7 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
   const accountId = await openAccount(run, client);
   const rules = await planRules(run, period);
   const share = withShare(backfill, desk.options);
-  const approvedBy = userInfo().username;
+  const approvedBy = readOperator();
   const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);

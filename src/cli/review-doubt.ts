@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Database } from '../db/connect.ts';
 import { reapLost } from '../ledger/reap.ts';
@@ -14,6 +13,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { Doubt } from '../model/orders-report.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { refreshReporting } from '../report/refresh-reporting.ts';
+import { readOperator } from './read-operator.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
 import { wrap } from './render/text.ts';
@@ -62,7 +62,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
-  const resolution = { entryId, reason, decidedBy: userInfo().username };
+  const resolution = { entryId, reason, decidedBy: readOperator() };
   const resolved = await decide(db, { options, resolution, doubt });
   if (!resolved.done) throw notInDoubt(entryId, resolved.state);
   if (doubt !== undefined) await refreshReporting(db, { job: doubt.job });

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { expect, inject, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { look, openWorkshop, toCsv } from '../pipeline/workshop.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -21,7 +22,7 @@ async function connectTo(url: string): Promise<pg.Client> {
 
 /** An empty database, which goes when the test has finished, and a session of somebody who may drop it. */
 async function emptyDatabase(): Promise<{ readonly url: string; readonly admin: pg.Client }> {
-  const { serverUrl, prefix } = inject('databases');
+  const { serverUrl, prefix } = suiteDatabases();
   const admin = await connectTo(serverUrl);
   const name = `${prefix}${randomInt(2 ** 47).toString(36)}`;
   await admin.query(`create database ${name}`);

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { cancelStatements, connect, type Database } from '../../src/db/connect.ts';
 import { explainFailure } from '../../src/db/explain-failure.ts';
 import { inPhase } from '../../src/db/phase.ts';
 import { KnownError } from '../../src/model/known-error.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -136,7 +137,7 @@ describe.each([
 });
 
 async function dropRole(role: string): Promise<void> {
-  const admin = new pg.Client({ connectionString: inject('databases').serverUrl });
+  const admin = new pg.Client({ connectionString: suiteDatabases().serverUrl });
   await admin.connect();
   await admin.query(`drop role ${role}`);
   await admin.end();

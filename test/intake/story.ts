@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { beginFile } from '../../src/intake/begin-file.ts';
@@ -8,6 +8,7 @@ import { createStager } from '../../src/intake/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/seal-file.ts';
 import type { OrderBatch, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
 import { createEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -16,19 +17,24 @@ export const ENGINES = ['a Postgres server', 'the embedded database'] as const;
 /** One migrated database for a file of tests; each test has a source and a job of its own. */
 export function useDatabase(engine: (typeof ENGINES)[number]): () => Database {
   let db: Database;
-  let drop: () => Promise<void>;
+  let drop = async () => {};
   beforeAll(async () => {
     if (engine === 'the embedded database') {
       ({ db, drop } = await createEmbeddedDatabase());
       await migrate(db);
       return;
     }
-    const database = await createTestDatabase(inject('databases'));
+    const databases = inject('databases');
+    if (databases === null) return;
+    const database = await createTestDatabase(databases);
     db = await connect({ url: database.url, embeddedFolder: '' });
     drop = async () => {
       await db.destroy();
       await database.drop();
     };
+  });
+  beforeEach(() => {
+    if (engine === 'a Postgres server') suiteDatabases();
   });
   afterAll(() => drop());
   return () => db;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { useServer } from '../support/absent-server.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
-import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
 import type { CliProcess } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
@@ -22,11 +22,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const API = 'lease_seconds: 2\ntimeout_seconds: 1';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer();
-});
-afterAll(() => server.stop());
+const server = useServer();
 
 let made = 0;
 
@@ -34,13 +30,13 @@ let made = 0;
 async function freshDatabase(): Promise<string> {
   made += 1;
   const name = `faults_${made}`;
-  const client = new pg.Client({ connectionString: server.url });
+  const client = new pg.Client({ connectionString: server().url });
   await client.connect();
   // No superuser, for whom limits of connections do not count.
   await client.query(`create role ${name} login`);
   await client.query(`create database ${name} owner ${name}`);
   await client.end();
-  const url = new URL(server.url);
+  const url = new URL(server().url);
   url.username = name;
   url.pathname = `/${name}`;
   return url.href;
@@ -95,7 +91,7 @@ async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: 
 describe('a database that restarts', () => {
   it('while orders are posted: the run ends clearly or goes on, the next one finishes', async () => {
     const { shop, run } = await startPosting();
-    await server.restart();
+    await server().restart();
     expectExplained(readRun(await run.ended));
     await runUntilDone(shop);
     await expectAllSettled(shop, 150, 6);
@@ -103,9 +99,9 @@ describe('a database that restarts', () => {
 
   it('without warning while orders are posted: the same', async () => {
     const { shop, run } = await startPosting();
-    await server.kill();
+    await server().kill();
     const ended = readRun(await run.ended);
-    await server.start();
+    await server().start();
     expectExplained(ended);
     await runUntilDone(shop);
     await expectAllSettled(shop, 150, 6);
@@ -117,9 +113,9 @@ describe('a database that restarts', () => {
     const run = shop.start('run', 'orders', '--json', '--limit', '1');
     await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
     // A server that is back at once may not be missed at all.
-    await server.kill();
+    await server().kill();
     const ended = readRun(await run.ended);
-    await server.start();
+    await server().start();
     expectExplained(ended);
     expect(ended.exitCode).toBe(1);
     expect(await shop.truth()).toEqual([]);
@@ -136,9 +132,9 @@ describe('a database that restarts', () => {
   it('is away from the start: the error names host and database', async () => {
     const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
     shop.drop('orders.csv', toCsv(manyRows(5)));
-    await server.kill();
+    await server().kill();
     const ended = await shop.run();
-    await server.start();
+    await server().start();
     expectExplained(ended);
     expect(ended.exitCode).toBe(1);
     expect(ended.stderr).toContain(new URL(shop.databaseUrl).host);
@@ -205,7 +201,7 @@ describe('a database without connections to spare', () => {
 /** Connections at most for who is no superuser; -1: as many as the server has. */
 async function limitConnections(databaseUrl: string, count: number): Promise<void> {
   const name = new URL(databaseUrl).pathname.slice(1);
-  const client = new pg.Client({ connectionString: server.url });
+  const client = new pg.Client({ connectionString: server().url });
   await client.connect();
   await client.query(`alter database ${name} connection limit ${count}`);
   await client.end();

@@ -73,6 +73,7 @@ function makeReachableFolder(): string {
   );
 }
 
+/** The shell goes there by itself: the working folder of a new process is entered before it becomes another user. */
 function canEnter(path: string, user: ServerUser): boolean {
-  return spawnSync('/bin/sh', ['-c', 'true'], { cwd: path, ...user }).status === 0;
+  return spawnSync('/bin/sh', ['-c', 'cd "$0"', path], { cwd: '/', ...user, stdio: 'ignore' }).status === 0;
 }

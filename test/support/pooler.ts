@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -46,8 +46,19 @@ export async function startPooler(binary: string, databaseUrl: string): Promise<
     'server_idle_timeout = 1',
   ];
   const file = join(folder, 'pgbouncer.ini');
-  writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o644 });
-  const child = spawn(binary, ['-q', file], { ...serverUser(), cwd: folder, stdio: 'ignore' });
+  writeFileSync(file, `${settings.join('\n')}\n`);
+  // A strict umask would take the mode of writeFileSync back.
+  chmodSync(file, 0o644);
+  const child = spawn(binary, ['-q', file], {
+    ...serverUser(),
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
   onTestFinished(() => {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -55,6 +66,11 @@ export async function startPooler(binary: string, databaseUrl: string): Promise<
   const url = new URL(databaseUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);
-  await waitFor(() => answersQueries(url.href));
+  await waitFor(async () => isOver(child) || (await answersQueries(url.href)));
+  if (isOver(child)) throw new Error(`pgbouncer ended as it began: ${output}`);
   return url.href;
+}
+
+function isOver(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }

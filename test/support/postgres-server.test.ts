@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { startPostgresServer } from './postgres-server.ts';
+import { startServer, suiteDatabases } from './absent-server.ts';
+import { makeTestFolder } from './setup.ts';
 import { waitFor } from './wait-for.ts';
 
 it('a server of one test keeps what was committed when it is killed, and when it is restarted', async () => {
-  const server = await startPostgresServer();
+  const server = await startServer();
   onTestFinished(() => server.stop());
   await query(server.url, 'create table kept (n int)');
   await query(server.url, 'insert into kept values (1)');
@@ -19,13 +22,17 @@ it('a server of one test keeps what was committed when it is killed, and when it
 });
 
 it('a server ends with the process that started it, also when that is killed', async () => {
+  suiteDatabases();
   const script = new URL('postgres-process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const url = line.toString().trim();
+  let url = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    url = line;
+    break;
+  }
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
   child.kill('SIGKILL');
   await waitFor(() =>
@@ -34,6 +41,33 @@ it('a server ends with the process that started it, also when that is killed', a
       () => true,
     ),
   );
+});
+
+it.skipIf(process.getuid?.() !== 0)(
+  'a server runs as a user without an entry in passwd, as in a container with a uid of its own',
+  async () => {
+    const uid = 1_234_567;
+    expect(readFileSync('/etc/passwd', 'utf8')).not.toContain(`:${uid}:`);
+    const server = await startServer({ uid, gid: uid });
+    onTestFinished(() => server.stop());
+    expect(await query(server.url, 'select current_user as name')).toEqual([{ name: 'postgres' }]);
+    await server.restart();
+    expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  },
+);
+
+it('the folder of a server lies where its user can go, also where TMPDIR is the own folder of root', async () => {
+  const own = join(makeTestFolder(), 'own');
+  mkdirSync(own);
+  chmodSync(own, 0o700);
+  const { TMPDIR = '' } = process.env;
+  onTestFinished(() => {
+    process.env.TMPDIR = TMPDIR;
+  });
+  process.env.TMPDIR = own;
+  const server = await startServer();
+  onTestFinished(() => server.stop());
+  expect(await query(server.url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
 
 async function query(url: string, statement: string): Promise<readonly unknown[]> {

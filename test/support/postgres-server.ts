@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answersQueries } from './answers-queries.ts';
 import { findFreePort } from './free-port.ts';
-import { makeGuardedFolder } from './guarded-folder.ts';
-import { initialiseData, preparePostgres } from './postgres-binaries.ts';
+import { makeGuardedFolder, type ServerUser } from './guarded-folder.ts';
+import { initialiseData, preparePostgres, ServerUnavailable } from './postgres-binaries.ts';
 import { waitFor } from './wait-for.ts';
 
 export type PostgresServer = {
@@ -32,11 +32,16 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 
-/** Starts a server of its own from the embedded binaries, as root too. It ends with this process, however that ends. */
-export async function startPostgresServer(): Promise<PostgresServer> {
+/**
+ * Starts a server of its own from the embedded binaries, as root too. It ends with this process, however that ends.
+ *
+ * @param user whom it runs as, where this process is root; any that can be found where none is given.
+ * @throws ServerUnavailable where none can run.
+ */
+export async function startPostgresServer(user?: ServerUser): Promise<PostgresServer> {
   const folder = makeGuardedFolder();
   const data = join(folder.path, 'data');
-  const binaries = preparePostgres(folder.path);
+  const binaries = preparePostgres(folder.path, user);
   initialiseData(binaries, data);
   const port = await findFreePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
@@ -57,7 +62,9 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     server = started;
     await waitFor(async () => isOver(started) || (await answersQueries(url)));
     if (isOver(started))
-      throw new Error(`Postgres ended as it began: ${readFileSync(logPath, 'utf8').slice(-2_000)}`);
+      throw new ServerUnavailable(
+        `Postgres ended as it began: ${readFileSync(logPath, 'utf8').slice(-2_000)}`,
+      );
   }
   async function end(signal: NodeJS.Signals): Promise<void> {
     if (server === null || isOver(server)) return;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
+import { suiteDatabases } from './absent-server.ts';
 import { createEmbeddedDatabase } from './embedded-database.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -14,7 +15,7 @@ export type Stage = {
 
 /** What a test stands on: a migrated Postgres database and a folder of its own. Cleared away when the test has finished. */
 export async function setup(): Promise<Stage> {
-  const database = await createTestDatabase(inject('databases'));
+  const database = await createTestDatabase(suiteDatabases());
   const db = await connect({ url: database.url, embeddedFolder: '' });
   const folder = makeTestFolder();
   onTestFinished(async () => {

@@ -1,5 +1,6 @@
-import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
 
@@ -27,5 +28,26 @@ function isRoomy(folder: string): boolean {
     return mount?.[3]?.split(',').includes('noexec') === false && bavail * bsize >= ENOUGH_BYTES;
   } catch {
     return false; // Not on this system, or not for this user.
+  }
+}
+
+/**
+ * Gives the suite a home folder of its own where this user has none that can be written, as in a container with a uid of its own: vitest,
+ * npm and npx keep files there. It goes with this process.
+ */
+export function ensureHome(): void {
+  if (isWritable(homedir)) return;
+  const home = mkdtempSync(join(tmpdir(), 'influencer-sync-home-'));
+  process.env.HOME = home;
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+}
+
+/** @param folder where it is; it may throw: homedir() does where neither HOME nor the passwd database knows one. */
+export function isWritable(folder: () => string): boolean {
+  try {
+    accessSync(folder(), constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+/** What an older Node lacks, this one can be told to do without. */
+const OLD = '--no-experimental-strip-types';
+
+/** A Node that says which one it is. */
+const stub = (name: string) => `#!/bin/sh\nCHOSEN=${name} exec '${process.execPath}' "$@"\n`;
+
+/** Installed for another platform, or a Node that is too old. */
+const UNUSABLE = '#!/bin/sh\nexit 126\n';
+
+/** A program that says which Node runs it, and what it was given. */
+const MAIN = `
+type Chosen = string | undefined;
+const chosen: Chosen = process.env.CHOSEN;
+console.log(JSON.stringify([chosen ?? 'this', ...process.argv.slice(2)]));
+process.exitCode = 3;
+`;
+
+/** One that ends when it is told to, as \`serve\` does. */
+const SERVER = `
+const timer: NodeJS.Timeout = setInterval(() => {}, 60_000);
+process.on('SIGTERM', () => process.exit(7));
+console.log('ready');
+`;
+
+type Nodes = { readonly pinned?: string; readonly onPath?: string };
+
+/** A checkout with nothing but the starter and a program, on a machine with these Nodes. */
+function layCheckout(main: string, { pinned, onPath }: Nodes): { folder: string; env: NodeJS.ProcessEnv } {
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-start-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'src'));
+  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'node_modules/node/bin'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(folder, 'node_modules/node/package.json'), '{}');
+  for (const name of ['start.js', 'with-node.js']) cpSync(join(ROOT, 'src', name), join(folder, 'src', name));
+  writeFileSync(join(folder, 'src/main.ts'), main);
+  const programs = { 'node_modules/node/bin/node': pinned, 'bin/node': onPath };
+  for (const [path, text] of Object.entries(programs))
+    if (text !== undefined) writeFileSync(join(folder, path), text, { mode: 0o755 });
+  return { folder, env: { PATH: join(folder, 'bin') } };
+}
+
+function start({ folder, env }: ReturnType<typeof layCheckout>, ...args: readonly string[]) {
+  return spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
+}
+
+it('an old Node hands over to the one that npm ci installed', () => {
+  const checkout = layCheckout(MAIN, { pinned: stub('pinned'), onPath: stub('other') });
+  const { status, stdout, stderr } = start(checkout, OLD, 'src/start.js', 'run', 'a job', '--json');
+  expect({ status, stdout, stderr }).toEqual({
+    status: 3,
+    stdout: '["pinned","run","a job","--json"]\n',
+    stderr: '',
+  });
+});
+
+it('where no install script ran, another Node of the machine takes over', () => {
+  const { status, stdout } = start(layCheckout(MAIN, { onPath: stub('other') }), OLD, 'src/start.js');
+  expect({ status, stdout }).toEqual({ status: 3, stdout: '["other"]\n' });
+});
+
+it('a pinned Node that does not run here, such as one of another platform, is passed over', () => {
+  const checkout = layCheckout(MAIN, { pinned: UNUSABLE, onPath: stub('other') });
+  expect(start(checkout, OLD, 'src/start.js').stdout).toBe('["other"]\n');
+});
+
+it.each(['src/start.js', 'src/with-node.js'])(
+  'where no Node can run TypeScript, %s says in one line what to run, without a stack trace',
+  (starter) => {
+    const checkout = layCheckout(MAIN, { onPath: UNUSABLE });
+    const env = { ...checkout.env, NODE_OPTIONS: OLD };
+    const { status, stdout, stderr } = start({ ...checkout, env }, starter, '--help');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(`No Node here can run TypeScript; this one is ${process.version}`);
+    expect(stderr).toContain('npm rebuild node --ignore-scripts=false');
+    expect(stderr).toContain('Node 22.19 or later on the PATH');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  },
+);
+
+it('what a script of package.json starts finds the chosen Node first on its path', () => {
+  const checkout = layCheckout(MAIN, { pinned: stub('pinned'), onPath: stub('other') });
+  const tool =
+    "import { spawnSync } from 'node:child_process';\nspawnSync('node', ['src/main.ts'], { stdio: 'inherit' });";
+  mkdirSync(join(checkout.folder, 'node_modules/.bin'));
+  writeFileSync(join(checkout.folder, 'node_modules/.bin/tool.mjs'), tool);
+  writeFileSync(
+    join(checkout.folder, 'node_modules/.bin/tool'),
+    '#!/bin/sh\nexec node "$(/usr/bin/dirname "$0")/tool.mjs"\n',
+    { mode: 0o755 },
+  );
+  expect(start(checkout, OLD, 'src/with-node.js', 'tool').stdout).toBe('["pinned"]\n');
+});
+
+it('a signal to the starter reaches the program, and its exit code comes back', async () => {
+  const starter = await startServer();
+  starter.kill('SIGTERM');
+  expect(await once(starter, 'exit')).toEqual([7, null]);
+});
+
+it('a program that a signal ended ends the starter in the same way', async () => {
+  const starter = await startServer();
+  starter.kill('SIGHUP');
+  expect(await once(starter, 'exit')).toEqual([null, 'SIGHUP']);
+});
+
+async function startServer(): Promise<ChildProcess> {
+  const { folder, env } = layCheckout(SERVER, { pinned: stub('pinned') });
+  const starter = spawn(process.execPath, [OLD, 'src/start.js'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(starter.stdout, 'data');
+  return starter;
+}
