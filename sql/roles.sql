@@ -34,6 +34,8 @@ begin
   for name in select tgrelid::regclass::text from pg_trigger where tgname = 'append_only' loop
     execute 'revoke update, delete on ' || name || ' from influencer_sync_app';
   end loop;
+  -- It analyses what it has filled.
+  grant execute on function ops.analyze_table(regclass) to influencer_sync_app;
   -- It looks up whether it has the schema it needs.
   grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_app;
 

@@ -165,6 +165,21 @@ end $$;
 
 COMMENT ON FUNCTION ledger.refuse_change() IS 'Trigger: refuses UPDATE, DELETE and TRUNCATE.';
 
+CREATE FUNCTION ops.analyze_table(wanted regclass) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if not exists (
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = wanted and c.relkind = 'r' and n.nspname in ('ops', 'intake', 'ledger', 'mirror', 'reporting')) then
+    raise exception '% is not one of our tables', wanted using errcode = 'invalid_parameter_value';
+  end if;
+  execute format('analyze (skip_locked) %s', wanted);
+end $$;
+
+COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
+
 CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(reference, '^.*/deal/([^/?#]+).*$'::text, '\1'::text);
@@ -2218,7 +2233,7 @@ CREATE TABLE reporting.refresh (
     CONSTRAINT refresh_only_row_check CHECK (only_row)
 );
 
-COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last brought up to date. Its one row is locked meanwhile, so that it happens one at a time.';
+COMMENT ON TABLE reporting.refresh IS 'When the tables of this schema were last brought up to date. Its one row is locked by each step, so that one refresh works at a time.';
 
 COMMENT ON COLUMN reporting.refresh.only_row IS 'Always true: the table has one row.';
 
@@ -2815,7 +2830,7 @@ CREATE VIEW ledger.seeded_orders AS
     order_id,
     seed_id
    FROM ledger.evidence v
-  WHERE ((kind = 'seeded'::text) AND (NOT (EXISTS ( SELECT
+  WHERE ((NOT (kind IS DISTINCT FROM 'seeded'::text)) AND (NOT (EXISTS ( SELECT
            FROM ledger.seed_undos u
           WHERE (u.seed_id = v.seed_id)))));
 
@@ -3570,6 +3585,14 @@ COMMENT ON COLUMN reporting.applied_views.content_hash IS 'Digest of the files: 
 
 COMMENT ON COLUMN reporting.applied_views.applied_at IS 'When.';
 
+CREATE TABLE reporting.changed_days (
+    day_utc date NOT NULL
+);
+
+COMMENT ON TABLE reporting.changed_days IS 'Days with orders that stand otherwise than the daily sums say: the next step of a refresh adds them up.';
+
+COMMENT ON COLUMN reporting.changed_days.day_utc IS 'Day in UTC.';
+
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,
     source_file_id bigint NOT NULL,
@@ -3743,6 +3766,9 @@ ALTER TABLE ONLY reporting.applied_views
 ALTER TABLE ONLY reporting.brand_days
     ADD CONSTRAINT brand_days_pkey PRIMARY KEY (day_utc, brand_id, currency);
 
+ALTER TABLE ONLY reporting.changed_days
+    ADD CONSTRAINT changed_days_pkey PRIMARY KEY (day_utc);
+
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
@@ -3753,8 +3779,6 @@ ALTER TABLE ONLY reporting.refresh
     ADD CONSTRAINT refresh_pkey PRIMARY KEY (only_row);
 
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
-
-CREATE INDEX attributions_outcome ON intake.attributions USING btree (job, outcome, reason);
 
 CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE is_pending;
 
@@ -3770,7 +3794,7 @@ CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_
 
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
 
-CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id);
+CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id COLLATE "C");
 
 CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, paid_at, first_seen_at)) WITH (pages_per_range='32', autosummarize='on');
 
@@ -3846,7 +3870,7 @@ CREATE INDEX order_standings_day ON reporting.order_standings USING btree (day_u
 
 CREATE INDEX order_standings_deal ON reporting.order_standings USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
-CREATE INDEX order_standings_open ON reporting.order_standings USING btree (job) WHERE is_open;
+CREATE INDEX order_standings_open ON reporting.order_standings USING btree (job, source, order_id) WHERE is_open;
 
 CREATE INDEX order_standings_since ON reporting.order_standings USING brin (standing_at);
 

@@ -68,8 +68,9 @@ const AMOUNT = {
 };
 
 /** A file says that order `o` was credited elsewhere before. Most deployments have no such file, and look once. */
-const isSeeded = sql`(select exists (select from ledger.seeds)) and exists (
-            select from ledger.seeded_orders v where v.order_id = o.order_id and lower(v.order_platform) = lower(f.order_platform))`;
+const isSeeded = sql`(select exists (select from ledger.seeds)) and (
+            select true from ledger.seeded_orders v
+            where v.order_id = o.order_id and lower(v.order_platform) = lower(f.order_platform) limit 1) is not null`;
 
 /** Orders from before the job's own period, unless a backfill has taken them or they were sent already. */
 function beforeStart(job: string, start: Day): RawBuilder<unknown> {
@@ -78,8 +79,7 @@ function beforeStart(job: string, start: Day): RawBuilder<unknown> {
           when ${orderedAt} is null then 'no_date'`;
 }
 
-/** Orders with their revenue, and why they can't be credited whoever earned them. `offset 0`: by the index of their file,
- * whatever the planner believes. */
+/** Orders with their revenue, and why they can't be credited whoever earned them. */
 function weighedOf({ job, brandId, revenue, start, period }: AttributionRules): RawBuilder<unknown> {
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   return sql`

@@ -20,11 +20,19 @@ export async function findAmbiguousCodes(
     other_line: number;
     other: string;
   }>`
+    with owners as (
+      select c.*, coalesce(c.code_folded, array_to_string(c.link_folded, ' ')) as folded, c.code is null as is_link
+      from intake.codes c where c.job = ${job}
+    ),
+    -- Only what has several owners is compared: a nested loop over all codes would take minutes.
+    shared as materialized (
+      select * from (
+        select o.*, min(target) over same <> max(target) over same as is_shared from owners o window same as (partition by folded, is_link)
+      ) o where is_shared
+    )
     select a.line_no, a.code, a.link, min(b.line_no) as other_line, min(b.target) as other
-    from intake.codes a join intake.codes b on b.job = a.job
-      and coalesce(b.code_folded, array_to_string(b.link_folded, ' ')) = coalesce(a.code_folded, array_to_string(a.link_folded, ' '))
-      and (b.code is null) = (a.code is null)
-    where a.job = ${job} and b.line_no <> a.line_no and b.target <> a.target
+    from shared a join shared b on b.folded = a.folded and b.is_link = a.is_link
+    where b.line_no <> a.line_no and b.target <> a.target
       and coalesce(a.brand_id, ${brandId}) = coalesce(b.brand_id, ${brandId})
       and coalesce(a.valid_from, '-infinity') < coalesce(b.valid_to, 'infinity')
       and coalesce(b.valid_from, '-infinity') < coalesce(a.valid_to, 'infinity')

@@ -37,7 +37,8 @@ export async function gatherWanted(trx: Transaction<DB>, options: PrepareEntries
           a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at
         from intake.attributions a
         join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text) on p.source = a.source
-        join intake.orders o on o.order_version_id = a.order_version_id
+        cross join lateral (
+          select o.codes, o.refunded, o.cancelled_at from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
         where a.job = ${options.job} and a.is_pending
       ) w
     ) b`.execute(trx);
@@ -62,8 +63,10 @@ export async function compareWithLedger(
       e.job = ${job} and e.source is not distinct from w.source, e.job = ${job},
       e.state = 'held' and e.state_reason = 'no_longer_attributed'
     from wanted_entries w
-    join ledger.entries e on e.account_id = ${accountId} and e.effect = 'referral' and e.key = w.key
+    cross join lateral (
+      select e.entry_id, e.body_hash, e.state, e.state_reason, e.job, e.source from ledger.entries e
+      where e.account_id = ${accountId} and e.effect = 'referral' and e.key = w.key limit 1) e
     where e.body_hash is distinct from w.body_hash or e.state = 'held' or e.job <> ${job} or e.source is distinct from w.source
-      or exists (select from ledger.adjustments d where d.entry_id = e.entry_id)`.execute(trx);
+      or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`.execute(trx);
   await sql`analyze compared_entries`.execute(trx);
 }

@@ -17,9 +17,11 @@ export async function noteAdjustments(
     select c.entry_id, c.order_version_id, ${kind}, e.amount, case when c.outcome = 'attributed' then c.amount end, e.currency,
       e.body_hash, c.body_hash, ${detail}, ${runId}::bigint
     from compared_entries c
-    join ledger.entries e on e.entry_id = c.entry_id
+    cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
+    -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
     left join lateral (
-      select d.new_body_hash from ledger.adjustments d where d.entry_id = c.entry_id order by d.adjustment_id desc limit 1
+      select d.new_body_hash, true as is_noted from ledger.adjustments d
+      where d.entry_id = c.entry_id order by d.adjustment_id + 0 desc limit 1
     ) last on true
     where not c.is_withdrawn
       and case
@@ -27,8 +29,7 @@ export async function noteAdjustments(
         else c.outcome = 'attributed'
       end
       and coalesce(c.body_hash, '') <>
-        (case when exists (select from ledger.adjustments d where d.entry_id = c.entry_id) then coalesce(last.new_body_hash, '')
-         else e.body_hash end)`.execute(trx);
+        (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)`.execute(trx);
   return Number(numAffectedRows ?? 0);
 }
 

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import { compareWithLedger, gatherWanted, type PrepareEntriesOptions } from './gather-wanted.ts';
 import { lockJob } from './lock-job.ts';
@@ -30,7 +31,7 @@ export type PreparedEntries = {
  */
 export function prepareEntries(db: Database, options: PrepareEntriesOptions): Promise<PreparedEntries> {
   return inTransaction(db, async (trx) => {
-    await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    await suitLargeStatements(trx);
     await lockJob(trx, options.job);
     const wanted = await gatherWanted(trx, options);
     if (wanted === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
@@ -48,7 +49,8 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
 async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
   const { rows } = await sql<{ source: string; before: string | null; now: string; orders: string }>`
     select w.source, min(e.order_platform) as before, min(w.order_platform) as now, count(*) as orders
-    from wanted_entries w join ledger.entries e on e.entry_id = w.linked_id
+    from wanted_entries w
+    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = w.linked_id limit 1) e
     where e.order_platform is distinct from w.order_platform group by w.source limit 1`.execute(trx);
   const [row] = rows;
   if (row === undefined) return;
@@ -86,7 +88,7 @@ async function replaceUnsent(trx: Transaction<DB>, { job, runId }: PrepareEntrie
         not_sent = e.not_sent + (e.state = 'rejected')::integer,
         state_changed_at = clock_timestamp()
     from compared_entries c
-    where e.entry_id = c.entry_id and c.outcome = 'attributed'
+    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.outcome = 'attributed'
       and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`.execute(
     trx,
   );
@@ -97,7 +99,7 @@ async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
   const { numAffectedRows } = await sql`
     update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
     from compared_entries c
-    where e.entry_id = c.entry_id and c.is_own and c.outcome <> 'attributed' and e.state = 'ready' and ${neverSent}`.execute(
+    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.is_own and c.outcome <> 'attributed' and e.state = 'ready' and ${neverSent}`.execute(
     trx,
   );
   return Number(numAffectedRows ?? 0);
@@ -115,12 +117,12 @@ async function settleAttributions(
           matched_by = null, target = null, is_pending = false
       from compared_entries c
       where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
+        and a.source = any (array(select distinct source from compared_entries))
+        and a.order_id = any (array(select order_id from compared_entries))
         and c.outcome = 'attributed' and not c.is_own and not c.is_withdrawn
       returning 1
     )
     select count(*) as elsewhere from elsewhere`.execute(trx);
-  // Few are pending as a rule, and the planner believes in the rule: a nested loop over many would be quadratic.
-  await sql`select set_config('enable_nestloop', 'off', true)`.execute(trx);
   await sql`
     update intake.attributions a
     set entry_id = coalesce(a.entry_id, (
@@ -129,6 +131,5 @@ async function settleAttributions(
         is_pending = false
     from wanted_entries w
     where a.job = ${job} and a.source = w.source and a.order_id = w.order_id and a.is_pending`.execute(trx);
-  await sql`select set_config('enable_nestloop', 'on', true)`.execute(trx);
   return Number(rows[0]?.elsewhere ?? 0);
 }

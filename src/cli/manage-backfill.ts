@@ -4,7 +4,7 @@ import type { Database } from '../db/connect.ts';
 import type { Backfill, BackfillState } from '../model/backfill.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { readBackfillProgress } from '../report/backfill-progress.ts';
-import { refreshReporting } from '../report/refresh-reporting.ts';
+import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { backfillMissing, notToBeResumed } from './backfill-errors.ts';
 import type { ConfigOptions } from './command.ts';
 import { openConfig, withDatabase } from './open-config.ts';
@@ -70,7 +70,7 @@ export async function cancelBackfill(
         : null;
     if (!(await endBackfill(db, backfillId, { job, start, from: states, to: 'cancelled' })))
       throw notToBeResumed(backfill);
-    await refreshReporting(db, { job });
+    await refreshReporting(db, { job }).catch((error: unknown) => output.warn(explainStale(error)));
     const { planned, accepted, inDoubt } = await readBackfillProgress(db, backfill);
     output.emit({ event: 'backfill_cancelled', backfillId, planned, accepted, inDoubt });
     const rest = plural(planned - accepted - inDoubt, 'order');

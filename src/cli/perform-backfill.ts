@@ -2,6 +2,7 @@ import { findJob } from '../../jobs/index.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { findUnfinished } from '../attribute/backfill/release-entries.ts';
 import { startBackfill } from '../attribute/backfill/start-backfill.ts';
+import { analyzeGrown } from '../db/analyze.ts';
 import type { Database } from '../db/connect.ts';
 import type { Backfill, Period } from '../model/backfill.ts';
 import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
@@ -165,6 +166,7 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
   const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
+  await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
   return execute(run, { ...backfill, ...share }, { ...desk, accountId });
 }
 

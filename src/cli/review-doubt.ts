@@ -12,7 +12,7 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Doubt } from '../model/orders-report.ts';
 import { listDoubts } from '../report/list-doubts.ts';
-import { refreshReporting } from '../report/refresh-reporting.ts';
+import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { readOperator } from './read-operator.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
@@ -65,7 +65,11 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
   const resolution = { entryId, reason, decidedBy: readOperator() };
   const resolved = await decide(db, { options, resolution, doubt });
   if (!resolved.done) throw notInDoubt(entryId, resolved.state);
-  if (doubt !== undefined) await refreshReporting(db, { job: doubt.job });
+  // Decided is decided, also where the reports cannot take note of it.
+  if (doubt !== undefined)
+    await refreshReporting(db, { job: doubt.job }).catch((error: unknown) =>
+      output.warn(explainStale(error)),
+    );
   output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
   output.print(`Entry ${entryId} is ${WORDS[resolved.state ?? ''] ?? resolved.state} now.`);
   return EXIT.ok;

@@ -2590,6 +2590,13 @@ export interface ReportingBrandDays {
   rejected_orders: Int8;
 }
 
+export interface ReportingChangedDays {
+  /**
+   * Day in UTC.
+   */
+  day_utc: Timestamp;
+}
+
 export interface ReportingCodeDays {
   /**
    * Their revenue, in currency.
@@ -2898,6 +2905,7 @@ export interface DB {
   "ops.webhook_events": OpsWebhookEvents;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;
+  "reporting.changed_days": ReportingChangedDays;
   "reporting.code_days": ReportingCodeDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import type { HoldReason } from '../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
@@ -47,9 +48,8 @@ export function sealRead<Totals>(
   content: Content<Totals>,
 ): Promise<SealedRead<Totals>> {
   return inTransaction(db, async (trx) => {
-    await sql`select set_config('synchronous_commit', 'on', true), set_config('jit', 'off', true)`.execute(
-      trx,
-    );
+    await sql`select set_config('synchronous_commit', 'on', true)`.execute(trx);
+    await suitLargeStatements(trx);
     if (!(await lockRead(trx, options))) return { kind: 'lost' };
     const original = await findOriginal(trx, options);
     if (original !== null) {

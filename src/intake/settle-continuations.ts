@@ -41,6 +41,7 @@ async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise
     given as (
       update intake.orders o set row_count = o.row_count + w.row_count from owners w
       where o.order_version_id = w.order_version_id
+        and o.order_version_id = any (array(select order_version_id from owners where order_version_id is not null))
     )
     select count(*) as left from owners where order_version_id is null`.execute(trx);
   return Number(rows[0]?.left ?? 0);

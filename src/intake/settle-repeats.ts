@@ -52,7 +52,7 @@ const markContradictions = sql`
     marked as (
       update intake.orders o
       set conflicting_line_no = coalesce(o.conflicting_line_no, r.line_no), row_count = o.row_count + r.row_count
-      from repeats r where o.order_version_id = r.staged_id
+      from repeats r where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
     )`;
 
 /**
@@ -66,15 +66,17 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
         c.subtotal * r.times as subtotal, c.refunded * r.times as refunded, c.codes, c.codes_folded, c.links, c.links_folded,
         c.influencer_handle, c.deal_id, c.collab_id, c.brand_id, c.placed_at, c.paid_at, c.cancelled_at, c.exclusion,
         r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
-      from repeats r join intake.orders c on c.order_version_id = r.order_version_id
+      from repeats r
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
     added as (
       update intake.orders o set ${assignSummed(sql`m.known_line_no`)}
       from (
         select o.order_version_id, k.line_no as known_line_no, ${summedColumns('k', 'o')}
-        from known k join intake.orders o on o.order_version_id = k.staged_id
+        from known k
+        cross join lateral (select o.* from intake.orders o where o.order_version_id = k.staged_id limit 1) o
       ) m
-      where o.order_version_id = m.order_version_id
+      where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
     ),
     inserted as (
       insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, order_name, status, currency,

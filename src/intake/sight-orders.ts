@@ -36,7 +36,7 @@ export async function sightOrders(
       ) with ordinality as g(order_id, content_hash, line_no, record_no, row_count, place)
       left join lateral (
         select o.order_version_id from intake.orders o
-        where o.source_file_id = f.source_file_id and o.order_id = g.order_id limit 1) h on true
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
         select o.order_version_id, o.content_hash, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c

@@ -48,7 +48,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         exclusion text, line_no bigint, record_no bigint, row_count integer, content_hash text)
       left join lateral (
         select o.order_version_id from intake.orders o
-        where o.source_file_id = f.source_file_id and o.order_id = g.order_id limit 1) h on true
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
         select o.order_version_id, o.content_hash, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
@@ -87,13 +87,16 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
   };
 }
 
+/** Order `o` was stated before in this file. An array keeps that a few look-ups in the primary key, however the join is made. */
+const isHere = sql`o.order_version_id = any (array(select here_id from given where here_id is not null))`;
+
 /** The same order again: its rows count; other content is a contradiction, which sealing rejects. */
 const mergeStated = sql`
   update intake.orders o
   set row_count = o.row_count + g.row_count,
       conflicting_line_no = case when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
                             else o.conflicting_line_no end
-  from given g where o.order_version_id = g.here_id
+  from given g where o.order_version_id = g.here_id and ${isHere}
   returning 1`;
 
 /** More rows of an order that is summed. */
@@ -101,7 +104,7 @@ const mergeSummed = sql`
   update intake.orders o set ${assignSummed(sql`m.given_line_no`)}
   from (
     select o.order_version_id, g.line_no as given_line_no, ${summedColumns('o', 'g')}
-    from given g join intake.orders o on o.order_version_id = g.here_id
+    from given g join intake.orders o on o.order_version_id = g.here_id and ${isHere}
   ) m
   where o.order_version_id = m.order_version_id
   returning 1`;

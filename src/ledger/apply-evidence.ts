@@ -121,11 +121,21 @@ export async function applyEvidences(trx: Transaction<DB>, all: readonly OrderEv
  */
 export async function settleByEvidence(db: Database): Promise<number> {
   const { numAffectedRows } = await sql`
-    with durable as materialized (select set_config('synchronous_commit', 'on', true))
+    with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+    settled as materialized (
+      select e.entry_id, v.deal_id, v.collab_id
+      from ledger.entries e
+      cross join lateral (
+        select v.deal_id, v.collab_id from ledger.evidence v
+        where v.order_id = e.order_id and v.kind is not distinct from 'webhook_order' and ${settles} limit 1) v
+      where not e.is_settled and ${isDoubt}
+    )
     update ledger.entries e
     set state = 'accepted', state_reason = ${SETTLED}, deal_id = coalesce(e.deal_id, v.deal_id),
         collab_id = coalesce(e.collab_id, v.collab_id), state_changed_at = clock_timestamp()
-    from ledger.evidence v, durable
-    where not e.is_settled and ${isDoubt} and v.kind = 'webhook_order' and ${settles}`.execute(db);
+    from settled v, durable
+    where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from settled)) and not e.is_settled and ${isDoubt}`.execute(
+    db,
+  );
   return Number(numAffectedRows ?? 0);
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
 export type HoldEvidentOptions = {
@@ -29,18 +30,30 @@ export async function holdEvident(db: Database, options: HoldEvidentOptions): Pr
   const { job, accountId, waitMs } = options;
   if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
   return inTransaction(db, async (trx) => {
-    await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+    await suitLargeStatements(trx);
     const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
     if (any.length === 0) return 0;
     const { numAffectedRows } = await sql`
+      with evident as materialized (
+        select e.entry_id, v.kind
+        from ledger.entries e
+        cross join lateral (
+          select v.kind from ledger.evidence v
+          where v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
+            and not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id) limit 1) v
+        where not e.is_settled and e.job = ${job} and e.account_id is not distinct from ${accountId}
+          and e.effect is not distinct from 'referral' and ${isUnsent}
+      )
       update ledger.entries e
       set state = 'held', state_changed_at = clock_timestamp(),
           state_reason = case v.kind when 'seeded' then 'credited_elsewhere' else 'evidence_of_another_poster' end
-      from ledger.evidence v
-      where not exists (select from ledger.seed_undos u where u.seed_id = v.seed_id)
-        and v.order_id = e.order_id and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform)
-        and e.job = ${job} and e.account_id = ${accountId} and e.effect = 'referral'
-        and e.state = 'ready' and e.attempt = e.not_sent and e.doubtful_attempt is null`.execute(trx);
+      from evident v
+      where e.entry_id = v.entry_id and e.entry_id = any (array(select entry_id from evident)) and ${isUnsent}`.execute(
+      trx,
+    );
     return Number(numAffectedRows ?? 0);
   });
 }
+
+/** Entry `e` waits to be sent, and no request for it can have been processed. */
+const isUnsent = sql`e.state = 'ready' and e.attempt = e.not_sent and e.doubtful_attempt is null`;

@@ -105,9 +105,9 @@ export async function resendRestedDoubts(
  */
 export async function resendUnauthorised(db: Database, options: { job: string }): Promise<number> {
   return requeue(db, {
-    where: sql`e.job = ${options.job} and e.state = 'rejected' and exists (
-      select 1 from ledger.answers a
-      where a.entry_id = e.entry_id and a.attempt = e.attempt and a.kind = 'rejected' and a.http_status in (401, 403))`,
+    where: sql`e.job = ${options.job} and e.state = 'rejected' and (
+      select true from ledger.answers a
+      where a.entry_id = e.entry_id and a.attempt = e.attempt and a.kind = 'rejected' and a.http_status in (401, 403) limit 1)`,
     decidedBy: 'key accepted again',
     reason: 'the service had refused the key, not the order',
   });
@@ -132,7 +132,7 @@ async function requeue(db: Database, { where, decidedBy, reason }: Requeue): Pro
       update ledger.entries e
       set state = 'ready', state_reason = null, resends_approved = e.resends_approved + 1, not_before = null,
           state_changed_at = clock_timestamp()
-      from chosen where e.entry_id = chosen.entry_id returning 1
+      from chosen where e.entry_id = chosen.entry_id and e.entry_id = any (array(select entry_id from chosen)) returning 1
     )
     select count(*) as requeued from requeued`.execute(db);
   return Number(result.rows[0]?.requeued ?? 0);

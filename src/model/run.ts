@@ -9,6 +9,8 @@ export type RunStatus = 'ok' | 'issues' | 'failed' | 'interrupted';
 export type RunStop =
   | { readonly kind: 'drained' }
   | { readonly kind: 'overdue'; readonly message: string }
+  /** All that a run does was done; only the reports that analysts read could not be brought up to date. */
+  | { readonly kind: 'reports_stale'; readonly message: string }
   | { readonly kind: 'unauthorised'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'throttled'; readonly message: string }

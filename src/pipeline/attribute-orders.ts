@@ -1,10 +1,10 @@
 import { attributeOrders as attribute } from '../attribute/attribute-orders.ts';
 import { releaseEnded } from '../attribute/backfill/release-entries.ts';
 import { prepareEntries } from '../attribute/prepare-entries.ts';
+import { analyzeGrown } from '../db/analyze.ts';
 import { boundAccount } from '../ledger/bind-account.ts';
 import { holdEvident } from '../ledger/hold-evident.ts';
 import type { AttributeOrdersSettings } from '../model/config.ts';
-import { refreshReporting } from '../report/refresh-reporting.ts';
 import { reportOrders } from '../report/report-orders.ts';
 import { attributionRules, loadJobCodes } from './attribution-rules.ts';
 import { intakeSource } from './intake-source.ts';
@@ -13,6 +13,7 @@ import { postReady } from './post-ready.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
 import { settlePast } from './settle-past.ts';
+import { updateReports } from './update-reports.ts';
 
 /** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
 const NO_ACCOUNT = 'not bound yet';
@@ -28,6 +29,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
 
   const codes = await loadJobCodes(run);
   for (const source of sources) await intakeSource(run, source);
+  await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
   const rules = attributionRules(run);
   const { decided } = await attribute(db, { ...rules, codesHash: codes.hash });
@@ -35,16 +37,22 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const orderPlatformBySource = Object.fromEntries(
     sources.map((source) => [source.name, source.orderPlatform]),
   );
+  await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
+  await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
   await holdEvident(db, { job: job.name, accountId });
 
   const stop = client === null ? null : await postReady(run, { client, accountId, backfill: null });
-  await refreshReporting(db, { job: job.name });
+  await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
+  const staleBecause = await updateReports(run);
   const report = await reportOrders(db, {
     runId: run.runId,
     job: job.name,
     sources: job.sources,
     codeProblems: codes.problems,
+    areReportsStale: staleBecause !== null,
   });
-  return { stop, report };
+  if (staleBecause === null) return { stop, report };
+  if (stop !== null) run.progress.note(staleBecause);
+  return { stop: stop ?? { kind: 'reports_stale', message: staleBecause }, report };
 }

@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { requireHashKey } from '../config/require-hash-key.ts';
+import { analyzeGrown } from '../db/analyze.ts';
 import { bindContactKey } from '../ledger/contacts/bind-contact-key.ts';
 import { prepareBatches } from '../ledger/contacts/prepare-batches.ts';
 import { fingerprintOf } from '../map/contact-hash.ts';
@@ -23,9 +24,11 @@ export async function identifyCustomers(run: Run<IdentifyCustomersSettings>): Pr
 
   const intake = createContactIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);
+  await analyzeGrown(db, ['intake.source_files', 'ledger.contacts', 'intake.contacts']);
   await prepareBatches(db, job);
 
   const stop = client === null ? null : await submit(run, client);
+  await analyzeGrown(db, ['ledger.identify_batches', 'ledger.lookups']);
   const { brandId, sources, lookup } = job;
   const report = await reportCustomers(db, {
     runId,

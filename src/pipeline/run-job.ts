@@ -188,10 +188,13 @@ type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
 function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean }): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
-  if (stop !== null || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
+  const isAllDone = stop === null || stop.kind === 'reports_stale';
+  if (!isAllDone || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
   // What is in doubt is no failure of a plan; what could not be read is.
   if (report.doubts > 0 && !isPlan) return { status: 'issues', exitCode: EXIT.doubts };
   if (report.needsAttention) return { status: 'issues', exitCode: EXIT.rowsRejected };
+  // Nothing waits for a person: the same command, run again, makes it good.
+  if (stop !== null) return { status: 'issues', exitCode: EXIT.crash };
   return { status: report.doubts > 0 ? 'issues' : 'ok', exitCode: EXIT.ok };
 }
 
@@ -203,6 +206,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 /** One sentence for the run's record and for a person. */
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was asked to end.';
+  if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
   return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message}.`;
 }
 

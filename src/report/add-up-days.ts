@@ -1,28 +1,39 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
 /**
- * Adds the orders of `changed_days` up anew, whatever was there: a sum that is made from its parts cannot drift away from them.
+ * Adds the orders of some days up anew, whatever was there: a sum that is made from its parts cannot drift away from them.
  *
- * @returns how many days.
+ * @param dates days in UTC, YYYY-MM-DD.
  */
-export async function addUpDays(trx: Transaction<DB>): Promise<number> {
+export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promise<void> {
+  const days = sql`unnest(string_to_array(${dates.join(',')}::text, ',')::date[])`;
   for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days'])
-    await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc in (select day_utc from changed_days)`.execute(
+    await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
       trx,
     );
+  const orders = ofDays('reporting.order_standings', days);
+  // By the index of days, however many of all orders the server believes to be of each.
+  await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
   await sql`
     insert into reporting.funnel_days (day_utc, job, source, currency, standing, standing_reason, orders, amount)
     select day_utc, job, source, currency, standing, standing_reason, count(*), sum(amount)
-    from reporting.order_standings where day_utc in (select day_utc from changed_days)
+    from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
-  await addUpDeals(trx);
-  await addUpCodes(trx);
-  const { rows } = await sql<{ days: string }>`select count(*) as days from changed_days`.execute(trx);
-  return Number(rows[0]?.days ?? 0);
+  await addUpDeals(trx, orders);
+  await addUpBrands(trx, ofDays('reporting.deal_days', days));
+  await addUpCodes(trx, orders);
+  await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 
-async function addUpDeals(trx: Transaction<DB>): Promise<void> {
+/** Rows `s` of a table, day by day: otherwise the server may think it best to read all of them, in the order in which they are grouped. */
+function ofDays(table: string, days: RawBuilder<unknown>): Rows {
+  return sql`${days} as d(day) cross join lateral (select s.* from ${sql.table(table)} s where s.day_utc = d.day offset 0) s`;
+}
+
+type Rows = RawBuilder<unknown>;
+
+async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
     insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle, currency, attributed_orders,
       accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
@@ -31,26 +42,29 @@ async function addUpDeals(trx: Transaction<DB>): Promise<void> {
       count(*) filter (where standing = 'in_doubt'), count(*) filter (where standing = 'held'),
       count(*) filter (where standing = 'rejected'), sum(amount), coalesce(sum(amount) filter (where standing = 'accepted'), 0),
       coalesce(sum(amount) filter (where standing = 'in_doubt'), 0)
-    from reporting.order_standings
-    where day_utc in (select day_utc from changed_days) and target is not null
+    from ${orders}
+    where target is not null
     group by day_utc, target, brand_id, currency order by day_utc`.execute(trx);
+}
+
+async function addUpBrands(trx: Transaction<DB>, deals: Rows): Promise<void> {
   await sql`
     insert into reporting.brand_days (day_utc, brand_id, currency, deals, attributed_orders, accepted_orders, ready_orders,
       in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
     select day_utc, brand_id, currency, count(*), sum(attributed_orders), sum(accepted_orders), sum(ready_orders),
       sum(in_doubt_orders), sum(held_orders), sum(rejected_orders), sum(attributed_amount), sum(accepted_amount), sum(in_doubt_amount)
-    from reporting.deal_days
-    where day_utc in (select day_utc from changed_days) and brand_id is not null
+    from ${deals}
+    where brand_id is not null
     group by 1, 2, 3 order by 1`.execute(trx);
 }
 
 /** Of an order without a code its links stand in, and without those the deal or handle that the export names. */
-async function addUpCodes(trx: Transaction<DB>): Promise<void> {
+async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
   await sql`
     insert into reporting.code_days (day_utc, job, source, code_folded, code, carried_as, currency, orders, amount)
     select s.day_utc, s.job, s.source, c.folded, min(c.code), max(c.carried_as), s.currency, count(*), sum(s.amount)
-    from reporting.order_standings s
-    join intake.orders o on o.order_version_id = s.order_version_id
+    from ${orders}
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
     cross join lateral (
       select upper(regexp_replace(code, '\\s', '', 'g')) as folded, min(code) as code,
         case when cardinality(o.codes) > 0 then 'code' when cardinality(o.links) > 0 then 'link' else 'explicit' end as carried_as
@@ -63,6 +77,6 @@ async function addUpCodes(trx: Transaction<DB>): Promise<void> {
       ) masked
       group by 1
     ) c
-    where s.day_utc in (select day_utc from changed_days) and s.standing = 'unattributed'
+    where s.standing = 'unattributed'
     group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
 }

@@ -29,8 +29,10 @@ export async function listDoubts(db: Database, filter: DoubtFilter = {}): Promis
       extract(epoch from clock_timestamp() - coalesce(first.claimed_at, e.state_changed_at)) as "ageSeconds",
       coalesce(v.evidence, '[]'::jsonb) as evidence
     from ledger.entries e
-    left join ledger.attempts first on first.entry_id = e.entry_id and first.attempt = coalesce(e.doubtful_attempt, e.attempt)
-    left join intake.attributions a on a.entry_id = e.entry_id
+    left join lateral (
+      select t.claimed_at from ledger.attempts t
+      where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true
+    left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true
     left join lateral (
       select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
         'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id) as evidence

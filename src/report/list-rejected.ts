@@ -48,7 +48,7 @@ function matching({
 }: { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null }) {
   return sql`
     from intake.rejected_rows r
-    join intake.source_files f using (source_file_id)
+    cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f
     where f.state <> 'reading'
       and (${runId}::bigint is null or r.run_id = ${runId}::bigint)
       and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})

@@ -1,9 +1,18 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import { addUpDays } from './add-up-days.ts';
-import { standingOfOrders } from './standing.ts';
+import { STATED_BY_ORDER, standingOfOrders } from './standing.ts';
+
+export type RefreshOptions = {
+  readonly job: string;
+  /** Orders that each step looks at; a step is one commit. */
+  readonly stepOrders?: number;
+  /** Called after each step with the orders that it has looked at; what it throws ends the refresh between two steps. */
+  readonly onStep?: (orders: number) => void;
+};
 
 export type Refreshed = {
   /** Orders that stand otherwise than before. */
@@ -12,103 +21,215 @@ export type Refreshed = {
   readonly days: number;
 };
 
-/** From so many changed orders on the planner is told; below, what it knows is good enough. */
-const MANY_ORDERS = 10_000;
+/** A step of so many takes a second or less. */
+const STEP_ORDERS = 20_000;
+const STEP_DAYS = 31;
 
 /**
- * Brings `reporting` up to date with what one job has decided and what the ledger has recorded: in one commit, so that a reader never sees
- * half of it, and one refresh at a time.
+ * Brings `reporting` up to date with what one job has decided and what the ledger has recorded, in bounded steps, one step of one refresh at
+ * a time: first where orders stand, noting their days, then the sums of those days.
  *
  * It asks no clock what has changed but compares: files whose decisions are others than those it has counted, and orders that were
- * open when it last looked. So it makes no difference where the run before was killed.
+ * open when it last looked. A file counts once all of it was compared, and a day stays noted until it was added up, so it makes no
+ * difference where the refresh before was ended: the next one does the rest. Until then `order_standings` may be ahead of the sums.
  */
-export function refreshReporting(db: Database, options: { readonly job: string }): Promise<Refreshed> {
-  return inTransaction(db, async (trx) => {
-    await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
-    await sql`update reporting.refresh set refreshed_at = clock_timestamp()`.execute(trx);
-    await sql`drop table if exists pg_temp.changed_files, pg_temp.changed_orders, pg_temp.new_standings, pg_temp.changed_days`.execute(
-      trx,
+export async function refreshReporting(db: Database, options: RefreshOptions): Promise<Refreshed> {
+  const { onStep = () => {} } = options;
+  let orders = 0;
+  for await (const step of stepsOf(db, options)) {
+    orders += step.changed;
+    onStep(step.seen);
+  }
+  let days = 0;
+  for (let done = await refreshDays(db); done > 0; done = await refreshDays(db)) {
+    days += done;
+    onStep(0);
+  }
+  return { orders, days };
+}
+
+type Step = { readonly seen: number; readonly changed: number };
+
+async function* stepsOf(
+  db: Database,
+  { job, stepOrders = STEP_ORDERS }: RefreshOptions,
+): AsyncGenerator<Step> {
+  let source = '';
+  let orderId = '';
+  for (let isOver = false; !isOver; ) {
+    const page = await inStep(db, (trx) =>
+      refreshPage(trx, { job, limit: stepOrders, orders: openOrders(job, { source, orderId }) }),
     );
-    await gatherChangedOrders(trx, options.job);
-    const orders = await gatherNewStandings(trx, options.job);
-    if (orders > 0) await replaceStandings(trx);
-    const days = orders > 0 ? await addUpDays(trx) : 0;
-    await sql`
-      insert into reporting.counted_files (job, source_file_id, attributed_at)
-      select ${options.job}, source_file_id, attributed_at from changed_files
-      on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
-    if (orders >= MANY_ORDERS) await analyze(trx);
-    return { orders, days };
+    yield page;
+    isOver = page.seen < stepOrders;
+    source = page.lastSource;
+    orderId = page.lastId;
+  }
+  for (const file of await listChangedFiles(db, job)) {
+    orderId = '';
+    for (let isOver = false; !isOver; ) {
+      const orders = ordersOfFile(file.sourceFileId, orderId);
+      const page = await inStep(db, async (trx) => {
+        const refreshed = await refreshPage(trx, { job, limit: stepOrders, orders });
+        if (refreshed.seen < stepOrders) await countFile(trx, { job, ...file });
+        return refreshed;
+      });
+      yield page;
+      isOver = page.seen < stepOrders;
+      orderId = page.lastId;
+    }
+  }
+}
+
+/** One commit. The row of `reporting.refresh` is locked first: what another refresh has just written is seen by the statements after. */
+function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Result>): Promise<Result> {
+  return inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await sql`update reporting.refresh set refreshed_at = clock_timestamp()`.execute(trx);
+    return work(trx);
   });
 }
 
-/** `changed_files` and `changed_orders`. By the index of their file, whatever the planner believes (`offset 0`). */
-async function gatherChangedOrders(trx: Transaction<DB>, job: string): Promise<void> {
-  await sql`
-    create temporary table changed_files on commit drop as
-    select d.source_file_id, d.attributed_at
+/** Some orders in the order of an index, and how the last of them is found. */
+type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
+
+type ChangedFile = {
+  readonly sourceFileId: string;
+  /** As text: a Date would lose its microseconds. */
+  readonly attributedAt: string;
+};
+
+async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
+  const { rows } = await sql<ChangedFile>`
+    select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt"
     from intake.attributed_files d
-    left join reporting.counted_files c on c.job = d.job and c.source_file_id = d.source_file_id
-    where d.job = ${job} and c.attributed_at is distinct from d.attributed_at`.execute(trx);
-  await sql`
-    create temporary table changed_orders on commit drop as
-    select o.source, o.order_id, o.order_version_id
-    from changed_files f
-    cross join lateral (
-      select v.source, v.order_id, v.order_version_id, v.is_current from intake.orders v
-      where v.source_file_id = f.source_file_id offset 0) o
-    where o.is_current
-    union
-    select o.source, o.order_id, o.order_version_id
-    from reporting.order_standings s
-    join intake.orders o on o.source = s.source and o.order_id = s.order_id and o.is_current
-    where s.job = ${job} and s.is_open`.execute(trx);
-  await sql`analyze changed_orders`.execute(trx);
+    left join lateral (
+      select c.attributed_at from reporting.counted_files c
+      where c.job = d.job and c.source_file_id = d.source_file_id limit 1) c on true
+    where d.job = ${job} and c.attributed_at is distinct from d.attributed_at
+    order by d.source_file_id`.execute(db);
+  return rows;
 }
 
-/** `new_standings`: those of them that stand otherwise than `order_standings` says, and `changed_days`: their days, before and now. */
-async function gatherNewStandings(trx: Transaction<DB>, job: string): Promise<number> {
+async function countFile(
+  trx: Transaction<DB>,
+  { job, sourceFileId, attributedAt }: ChangedFile & { readonly job: string },
+): Promise<void> {
   await sql`
-    create temporary table new_standings on commit drop as
-    select n.*, s.job is null as is_new from (${standingOfOrders({ job, orders: sql`changed_orders` })}) n
-    left join reporting.order_standings s on s.job = n.job and s.source = n.source and s.order_id = n.order_id
-    where s.job is null or row(n.*) is distinct from row(s.*)`.execute(trx);
-  await sql`analyze new_standings`.execute(trx);
-  await sql`
-    create temporary table changed_days on commit drop as
-    select day_utc from new_standings
-    union
-    select s.day_utc from new_standings n
-    join reporting.order_standings s on s.job = n.job and s.source = n.source and s.order_id = n.order_id`.execute(
+    insert into reporting.counted_files (job, source_file_id, attributed_at)
+    values (${job}, ${sourceFileId}::bigint, ${attributedAt}::timestamptz)
+    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
+}
+
+/** Orders of a file after one of them, in the order of its index. Those that another file states by now are looked at with that one. */
+function ordersOfFile(sourceFileId: string, afterId: string): Orders {
+  return {
+    inOrder: sql`
+      select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+      where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
+      order by o.source_file_id, o.order_id collate "C"`,
+    lastFirst: sql`order_id collate "C" desc`,
+  };
+}
+
+/** Orders that were open when they were last looked at, after one of them. */
+function openOrders(job: string, after: { readonly source: string; readonly orderId: string }): Orders {
+  return {
+    inOrder: sql`
+      select o.* from (
+        select s.source, s.order_id from reporting.order_standings s
+        where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
+        order by s.job, s.source, s.order_id offset 0) s
+      cross join lateral (
+        select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+        where o.source = s.source and o.order_id = s.order_id and o.is_current limit 1) o
+      order by s.source, s.order_id`,
+    lastFirst: sql`source desc, order_id desc`,
+  };
+}
+
+type Page = Step & { readonly lastSource: string; readonly lastId: string };
+
+/**
+ * Compares the first so many of some orders with `order_standings`, replaces what stands otherwise, and notes the days, before and now. No
+ * other refresh writes there meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts.
+ */
+async function refreshPage(
+  trx: Transaction<DB>,
+  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number },
+): Promise<Page> {
+  const { rows } = await sql<{ seen: string; changed: string; last_source: string; last_id: string }>`
+    with page as materialized (${orders.inOrder} limit ${limit}::bigint),
+    compared as materialized (
+      select n.*, s.day_before is null as is_new, s.day_before
+      from (${standingOfOrders({ job, orders: sql`(select * from page where is_current)` })}) n
+      left join lateral (
+        select s as before, s.day_utc as day_before from reporting.order_standings s
+        where s.job = n.job and s.source = n.source and s.order_id = n.order_id limit 1) s on true
+      where s.day_before is null or row(n.*) is distinct from row((s.before).*)
+    ),
+    noted as (
+      insert into reporting.changed_days (day_utc)
+      select day_utc from compared union select day_before from compared where not is_new
+      on conflict do nothing
+    ),
+    updated as (
+      update reporting.order_standings s
+      set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
+          standing = n.standing, standing_reason = n.standing_reason, standing_at = n.standing_at, is_open = n.is_open,
+          matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
+          collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
+      from compared n
+      where not n.is_new and s.job = ${job} and s.source = n.source and s.order_id = n.order_id
+        and s.source = any (array(select distinct source from compared where not is_new))
+        and s.order_id = any (array(select order_id from compared where not is_new))
+    ),
+    inserted as (
+      insert into reporting.order_standings (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing,
+        standing_reason, standing_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
+        currency, amount)
+      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing, standing_reason, standing_at, is_open,
+        matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
+      from compared where is_new order by day_utc, order_version_id
+    )
+    select (select count(*) from page) as seen, (select count(*) from compared) as changed, last.source as last_source, last.order_id as last_id
+    from (select 1) one
+    left join lateral (select source, order_id from page order by ${orders.lastFirst} limit 1) last on true`.execute(
     trx,
   );
-  await sql`analyze changed_days`.execute(trx);
-  const { rows } = await sql<{ orders: string }>`select count(*) as orders from new_standings`.execute(trx);
-  return Number(rows[0]?.orders ?? 0);
+  const [row] = rows;
+  return {
+    seen: Number(row?.seen ?? 0),
+    changed: Number(row?.changed ?? 0),
+    lastSource: row?.last_source ?? '',
+    lastId: row?.last_id ?? '',
+  };
 }
 
-/** Nobody else writes here meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts. */
-async function replaceStandings(trx: Transaction<DB>): Promise<void> {
-  await sql`
-    update reporting.order_standings s
-    set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
-        standing = n.standing, standing_reason = n.standing_reason, standing_at = n.standing_at, is_open = n.is_open,
-        matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
-        collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
-    from new_standings n
-    where not n.is_new and s.job = n.job and s.source = n.source and s.order_id = n.order_id`.execute(trx);
-  await sql`
-    insert into reporting.order_standings (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing,
-      standing_reason, standing_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency,
-      amount)
-    select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing, standing_reason, standing_at, is_open,
-      matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
-    from new_standings where is_new order by day_utc, order_version_id`.execute(trx);
+/** Adds up the next days that were noted. @returns how many there were. */
+function refreshDays(db: Database): Promise<number> {
+  return inStep(db, async (trx) => {
+    const { rows } = await sql<{ day: string }>`
+      delete from reporting.changed_days
+      where day_utc in (select day_utc from reporting.changed_days order by day_utc limit ${STEP_DAYS}::integer)
+      returning day_utc::text as day`.execute(trx);
+    if (rows.length > 0)
+      await addUpDays(
+        trx,
+        rows.map(({ day }) => day),
+      );
+    return rows.length;
+  });
 }
 
-/** The embedded database has nobody else who does it. Where the role may not, the server says so and goes on: its autovacuum does it. */
-async function analyze(trx: Transaction<DB>): Promise<void> {
-  await sql`analyze reporting.order_standings, reporting.funnel_days, reporting.deal_days, reporting.brand_days, reporting.code_days`.execute(
-    trx,
-  );
+/** SQLSTATE classes whose messages may quote values of rows: 22 data exception, 23 constraint. */
+const QUOTING_STATES = /^2[23]/;
+
+/** For a person: the refresh failed, and what that means. No row values. */
+export function explainStale(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+  const message = error instanceof Error ? error.message : String(error);
+  const reason =
+    code === null ? message : QUOTING_STATES.test(code) ? `database error ${code}` : `${message} (${code})`;
+  return `The reports (schema bi) could not be brought up to date: ${reason}. What was recorded stays recorded; the next run updates them.`;
 }

@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { suitLargeStatements } from '../db/large-statements.ts';
 import type {
   AdjustmentGroup,
   CodeProblem,
@@ -12,6 +14,7 @@ import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
 import { listUnownedCodes } from './list-unowned-codes.ts';
+import { standingOfOrders } from './standing.ts';
 import { unreportedRuns } from './unreported-runs.ts';
 
 /** A summary shows so many of each kind and says how to see the rest. */
@@ -26,6 +29,8 @@ const BY_BACKFILL = 'by_backfill';
  *
  * @param options.sources names of the job's sources.
  * @param options.codeProblems what could not be used of codes.csv.
+ * @param options.areReportsStale the refresh failed: where each order stands is worked out anew, which takes a while when there are many, and
+ * codes that credited nobody are not listed.
  */
 export async function reportOrders(
   db: Database,
@@ -34,13 +39,16 @@ export async function reportOrders(
     readonly job: string;
     readonly sources: readonly string[];
     readonly codeProblems: readonly CodeProblem[];
+    readonly areReportsStale?: boolean;
   },
 ): Promise<OrdersReport> {
-  const { runId, job, sources, codeProblems } = options;
-  const standings = await readStandings(db, options);
+  const { runId, job, sources, codeProblems, areReportsStale = false } = options;
+  const standings = areReportsStale ? await workOutStandings(db, options) : await readStandings(db, options);
   const files = await readFiles(db, runId);
   const counts = toCounts(standings, { ...files, orders: await countOrders(db, sources) });
-  const unowned = await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
+  const unowned = areReportsStale
+    ? { codes: [], total: 0 }
+    : await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
   const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, { sources });
   const { rejected, held, in_doubt: doubts } = counts.entries;
@@ -83,30 +91,32 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
  */
 async function readStandings(
   db: Database,
-  { runId, job, sources }: { runId: string; job: string; sources: readonly string[] },
+  { runId, job, sources }: StandingsOptions,
+  stored: { readonly orders: RawBuilder<unknown>; readonly sums: RawBuilder<unknown> } = STORED,
 ): Promise<readonly StandingGroup[]> {
   const { rows } = await sql<Omit<StandingGroup, 'orders'> & { orders: string }>`
     with accepted as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
-      from reporting.order_standings s
+      from ${stored.orders} s
       where s.job = ${job} and s.source = any(${sources}::text[]) and s.standing = 'accepted'
         and s.standing_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
-        and not exists (
-          select from ledger.entries e
-          join ledger.attempts t on t.entry_id = e.entry_id and t.attempt = e.attempt
-          join ops.runs r on r.run_id = t.run_id and r.kind = 'backfill'
-          where e.entry_id = s.entry_id)
+        and (
+          select (
+            select (select r.kind from ops.runs r where r.run_id = t.run_id)
+            from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt)
+          from ledger.entries e where e.entry_id = s.entry_id) is distinct from 'backfill'
       group by s.currency
     ),
     taken as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
-      from reporting.order_standings s join ledger.entries e on e.entry_id = s.entry_id
-      where s.job = ${job} and s.source = any(${sources}::text[]) and s.is_open and s.standing = 'ready' and e.backfill_id is not null
+      from ${stored.orders} s
+      where s.job = ${job} and s.source = any(${sources}::text[]) and s.is_open and s.standing = 'ready'
+        and (select e.backfill_id from ledger.entries e where e.entry_id = s.entry_id) is not null
       group by s.currency
     ),
     counted as (
       select case standing when 'accepted' then 'already' else standing end as standing, standing_reason as reason, currency, orders, amount
-      from reporting.funnel_days where job = ${job} and source = any(${sources}::text[])
+      from ${stored.sums} where job = ${job} and source = any(${sources}::text[])
       union all
       select 'accepted', null, currency, orders, amount from accepted
       union all
@@ -123,12 +133,41 @@ async function readStandings(
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
+type StandingsOptions = { readonly runId: string; readonly job: string; readonly sources: readonly string[] };
+
+const STORED = { orders: sql`reporting.order_standings`, sums: sql`reporting.funnel_days` };
+
+/** The same without the tables of `reporting`. */
+function workOutStandings(db: Database, options: StandingsOptions): Promise<readonly StandingGroup[]> {
+  const { job, sources } = options;
+  const inForce = sql`(
+    select o.* from intake.orders o
+    where o.is_current and o.source = any(${sources}::text[])
+      and (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed')`;
+  return inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await sql`drop table if exists pg_temp.standings_now`.execute(trx);
+    await sql`
+      create temporary table standings_now on commit drop as ${standingOfOrders({ job, orders: inForce })}`.execute(
+      trx,
+    );
+    const sums = sql`(
+      select job, source, standing, standing_reason, currency, count(*) as orders, sum(amount) as amount
+      from standings_now group by 1, 2, 3, 4, 5) n`;
+    return readStandings(trx, options, { orders: sql`standings_now`, sums });
+  });
+}
+
 /** Orders in force, counted where they are stored and not where they are added up: a sum cannot vouch for itself. */
 async function countOrders(db: Database, sources: readonly string[]): Promise<number> {
   const { rows } = await sql<{ orders: string }>`
-    select count(*) as orders
-    from intake.orders o join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
-    where o.is_current and o.source = any(${sources}::text[])`.execute(db);
+    select coalesce(sum(o.orders), 0) as orders
+    from (
+      select source_file_id, count(*) as orders from intake.orders
+      where is_current and source = any(${sources}::text[]) group by source_file_id) o
+    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed'`.execute(
+    db,
+  );
   return Number(rows[0]?.orders ?? 0);
 }
 

@@ -10,7 +10,9 @@ import { type RawBuilder, sql } from 'kysely';
  * An entry that is being sent counts as `ready` while its owner is alive, because it is about to be settled, and as `in_doubt` once
  * the owner's lease is over, because that is what it will be as soon as somebody reaps it.
  *
- * @param options.orders a table of `order_version_id`: versions in force, of sealed files.
+ * Each order is looked up by keys, whatever the server believes about the tables (see db/large-statements.ts).
+ *
+ * @param options.orders rows with the columns of `STATED_BY_ORDER`: versions in force, of sealed files.
  */
 export function standingOfOrders(options: {
   readonly job: string;
@@ -48,12 +50,18 @@ export function standingOfOrders(options: {
         reporting.without_addresses(coalesce(a.influencer_handle, e.body::json ->> 'influencer_handle')) as influencer_handle,
         coalesce(e.currency, a.currency, o.currency) as currency,
         coalesce(e.amount, a.amount, o.total, o.subtotal, 0) as amount
-      from ${options.orders} v
-      join intake.orders o on o.order_version_id = v.order_version_id
-      left join intake.attributions a on a.job = ${options.job} and a.source = o.source and a.order_id = o.order_id
-      left join ledger.entries e on e.entry_id = a.entry_id and (e.state not in ('held', 'rejected') or a.outcome = 'attributed')
+      from ${options.orders} o
+      left join lateral (
+        select a.* from intake.attributions a
+        where a.job = ${options.job} and a.source = o.source and a.order_id = o.order_id limit 1) a on true
+      left join lateral (select e.* from ledger.entries e where e.entry_id = a.entry_id limit 1) e
+        on e.state not in ('held', 'rejected') or a.outcome = 'attributed'
     ) s`;
 }
+
+/** Of order `o`: what its standing needs of what the export says. */
+export const STATED_BY_ORDER = sql`
+  o.source, o.order_id, o.order_version_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
 
 /** Whether the process that claimed entry `e` still gives signs of life, by the database's clock. */
 const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())`;

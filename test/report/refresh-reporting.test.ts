@@ -69,6 +69,45 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
+  test('in steps of three orders comes to the same as in one', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    const seen: number[] = [];
+    await refreshReporting(db, { job: JOB, stepOrders: 3, onStep: (orders) => seen.push(orders) });
+    expect(Math.max(...seen)).toBe(3);
+    const inSteps = await readSums(db);
+    expect(inSteps).toEqual(await rebuild(db, JOB));
+    await sql`update intake.attributed_files set attributed_at = now()`.execute(db);
+    await sql`update intake.attributions set amount = amount + 1 where order_id like '10%'`.execute(db);
+    expect((await refreshReporting(db, { job: JOB, stepOrders: 3 })).orders).toBeGreaterThan(3);
+    expect(await readSums(db)).toEqual(await rebuild(db, JOB));
+  });
+
+  test('that ends between any two steps leaves the rest to the next', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    const rest = async (steps: number): Promise<boolean> => {
+      let left = steps;
+      const onStep = (): void => {
+        left -= 1;
+        if (left === 0) throw new Error('enough');
+      };
+      const error = await refreshReporting(db, { job: JOB, stepOrders: 3, onStep }).catch(
+        (cause: unknown) => cause,
+      );
+      return error instanceof Error;
+    };
+    let steps = 1;
+    while (await rest(steps)) {
+      await refreshReporting(db, { job: JOB });
+      expect(await readSums(db), `ended after ${steps} steps`).toEqual(await rebuild(db, JOB));
+      await sql`truncate reporting.counted_files, reporting.order_standings, reporting.funnel_days, reporting.deal_days,
+        reporting.brand_days, reporting.code_days`.execute(db);
+      steps += 1;
+    }
+    expect(steps).toBeGreaterThan(5);
+  });
+
   test('by two jobs at once counts both', async () => {
     const { db } = await setup();
     await seedRuns(db);
@@ -143,3 +182,46 @@ async function unownedRevenue(db: Database): Promise<readonly unknown[]> {
   );
   return rows;
 }
+
+describe('a run whose reports cannot be brought up to date', () => {
+  test('says that everything was posted, with the right counts, and the next run updates them', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      '1.csv',
+      toCsv([...manyRows(12), { id: 'zoe', code: 'ZOE20' }, { id: 'off', status: 'cancelled' }]),
+    );
+    await sql`alter table reporting.order_standings add constraint no_room check (false) not valid`.execute(
+      shop.db,
+    );
+    const failed = await shop.run();
+    expect(failed.exitCode).toBe(1);
+    expect(failed.finished).toMatchObject({
+      status: 'issues',
+      counts: {
+        orders: 14,
+        unattributed: 1,
+        excluded: { cancelled: 1 },
+        entries: { accepted: 12, already: 0, ready: 0 },
+      },
+    });
+    expect(await shop.truth()).toHaveLength(12);
+    const { rows } = await sql<{ problem: string }>`select problem from ops.runs`.execute(shop.db);
+    expect(rows[0]?.problem).toMatch(
+      /^Everything that was ready was posted\. The reports .* could not be brought up to date: .*23514/,
+    );
+    const { stdout } = await shop.cli('run', 'orders');
+    expect(stdout.replace(/\s+/g, ' ')).toContain('Everything that was ready was posted.');
+
+    await sql`alter table reporting.order_standings drop constraint no_room`.execute(shop.db);
+    const next = await shop.run();
+    expect(next).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 0, already: 12 } } },
+    });
+    expect(next.events).toContainEqual(
+      expect.objectContaining({ event: 'step_began', step: 'refresh', label: 'Updating the reports' }),
+    );
+    await expectRight(shop.db);
+    expect(await shop.truth()).toHaveLength(12);
+  });
+});

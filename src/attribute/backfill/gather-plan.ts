@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../model/backfill.ts';
@@ -28,7 +29,7 @@ const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_p
  * held against the ledger. Changes nothing.
  */
 export async function gatherPlan(trx: Transaction<DB>, rules: PlanRules): Promise<GatheredPlan> {
-  await sql`select set_config('jit', 'off', true), set_config('work_mem', '64MB', true)`.execute(trx);
+  await suitLargeStatements(trx);
   await sql`drop table if exists pg_temp.files_to_attribute, pg_temp.decided_orders, pg_temp.keyed_orders, pg_temp.planned_orders`.execute(
     trx,
   );
@@ -58,7 +59,7 @@ async function keyOrders(trx: Transaction<DB>, { sources, period }: PlanRules): 
         select d.*, o.codes, o.source_file_id, ${orderedAt} as ordered_at, s."orderPlatform" as order_platform,
           to_char(${orderedAt} at time zone ${period.timeZone}::text, 'YYYY-MM') as month
         from decided_orders d
-        join intake.orders o on o.order_version_id = d.order_version_id
+        cross join lateral (select o.* from intake.orders o where o.order_version_id = d.order_version_id limit 1) o
         join jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "orderPlatform" text) on s.source = d.source
       ) w
     ) b`.execute(trx);
@@ -69,8 +70,9 @@ async function refuseOtherPlatform(trx: Transaction<DB>, { job }: PlanRules): Pr
   const { rows } = await sql<{ source: string; before: string | null; now: string }>`
     select k.source, e.order_platform as before, k.order_platform as now
     from keyed_orders k
-    join intake.attributions a on a.job = ${job} and a.source = k.source and a.order_id = k.order_id
-    join ledger.entries e on e.entry_id = a.entry_id
+    cross join lateral (
+      select a.entry_id from intake.attributions a where a.job = ${job} and a.source = k.source and a.order_id = k.order_id limit 1) a
+    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = a.entry_id limit 1) e
     where e.order_platform is distinct from k.order_platform limit 1`.execute(trx);
   const [row] = rows;
   if (row !== undefined) throw orderPlatformChanged(row);
@@ -108,13 +110,15 @@ async function holdAgainstLedger(trx: Transaction<DB>, { job, accountId }: PlanR
       select k.*, e.entry_id, e.state, e.state_reason, e.job as entry_job, coalesce(${neverSent}, true) as is_unsent,
         e.entry_id is not null and (e.job <> ${job} or e.source is distinct from k.source) as is_others,
         coalesce(e.state = 'held' and e.state_reason = any(${FREE}::text[]) and ${neverSent}, false) as is_free,
-        exists (
-          select from ledger.evidence v
-          where v.kind = 'webhook_order' and v.order_id = k.order_id
-            and lower(coalesce(v.order_platform, k.order_platform)) = lower(k.order_platform)) as is_evident,
+        (
+          select true from ledger.evidence v
+          where v.kind is not distinct from 'webhook_order' and v.order_id = k.order_id
+            and lower(coalesce(v.order_platform, k.order_platform)) = lower(k.order_platform) limit 1) is not null as is_evident,
         row_number() over (partition by k.key order by (k.outcome = 'attributed') desc, k.order_version_id) as place
       from keyed_orders k
-      left join ledger.entries e on e.account_id = ${accountId} and e.effect = 'referral' and e.key = k.key
+      left join lateral (
+        select e.* from ledger.entries e
+        where e.account_id = ${accountId} and e.effect = 'referral' and e.key = k.key limit 1) e on true
     ) c`.execute(trx);
   await sql`analyze planned_orders`.execute(trx);
 }
@@ -134,7 +138,8 @@ async function hashPlan(trx: Transaction<DB>): Promise<string> {
 async function readFiles(trx: Transaction<DB>): Promise<readonly PlannedFile[]> {
   const { rows } = await sql<Omit<PlannedFile, 'orders'> & { orders: string }>`
     select f.source, f.uri, f.version, count(*) as orders
-    from planned_orders p join intake.source_files f on f.source_file_id = p.source_file_id
+    from planned_orders p
+    cross join lateral (select f.* from intake.source_files f where f.source_file_id = p.source_file_id limit 1) f
     group by f.source, f.uri, f.version order by f.source, f.uri, f.version`.execute(trx);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
@@ -157,7 +162,8 @@ async function countOthers(
   const { rows } = await sql<{ of_the_runs: string; undated: string }>`
     select count(*) filter (where ${isOfTheRuns}) as of_the_runs, count(*) filter (where ${orderedAt} is null) as undated
     from intake.orders o
-    join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
-    where o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`.execute(trx);
+    where (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed' and o.is_current and o.source = any(${sources.map(({ source }) => source)}::text[])`.execute(
+    trx,
+  );
   return { ofTheRuns: Number(rows[0]?.of_the_runs ?? 0), undated: Number(rows[0]?.undated ?? 0) };
 }

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
+import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import type { BackfillState } from '../../model/backfill.ts';
 import { type Day, orderedAt, startOf } from '../decisions.ts';
@@ -37,9 +38,11 @@ export function endBackfill(
 /** Takes back what was still being sent when a backfill of the job ended. */
 export async function releaseEnded(db: Database, options: Job): Promise<void> {
   const { rows } = await sql<{ id: string }>`
-    select distinct b.backfill_id as id from ops.backfills b
-    join ledger.entries e on e.backfill_id = b.backfill_id and e.state <> 'sending'
-    where b.job = ${options.job} and b.state in ('done', 'cancelled')`.execute(db);
+    select b.backfill_id as id from ops.backfills b
+    where b.job = ${options.job} and b.state in ('done', 'cancelled')
+      and (select true from ledger.entries e where e.backfill_id = b.backfill_id and e.state <> 'sending' limit 1)`.execute(
+    db,
+  );
   if (rows.length === 0) return;
   await inTransaction(db, async (trx) => {
     await lockJob(trx, options.job);
@@ -58,22 +61,32 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
     update ledger.entries e
     set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
     where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
-  if (start !== null) {
-    await sql`
-      update intake.attributions a
-      set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false, decided_at = now()
-      from ledger.entries e, intake.orders o
-      where e.backfill_id = ${backfillId}::bigint and a.entry_id = e.entry_id and a.job = ${job} and a.outcome = 'attributed'
-        and e.state = 'held' and e.state_reason in ('backfill_cancelled', 'changed_since_the_plan')
-        and o.order_version_id = a.order_version_id and ${orderedAt} < ${startOf(start)}`.execute(trx);
-  }
+  await suitLargeStatements(trx);
+  const released = sql`
+    select a.source, a.order_id, a.outcome, o.source_file_id, ${orderedAt} as ordered_at, e.state_reason
+    from ledger.entries e
+    cross join lateral (
+      select a.* from intake.attributions a
+      where a.entry_id = e.entry_id and a.job is not distinct from ${job} offset 0) a
+    cross join lateral (select o.* from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+    where e.backfill_id = ${backfillId}::bigint and e.state = 'held'`;
   await sql`
     update intake.attributed_files f set attributed_at = clock_timestamp()
-    from intake.attributions a, ledger.entries e, intake.orders o
-    where e.backfill_id = ${backfillId}::bigint and e.state = 'held' and a.entry_id = e.entry_id and a.job = ${job}
-      and o.order_version_id = a.order_version_id and f.job = ${job} and f.source_file_id = o.source_file_id`.execute(
-    trx,
-  );
+    where f.job = ${job} and f.source_file_id in (select source_file_id from (${released}) r)`.execute(trx);
+  if (start !== null) {
+    await sql`
+      with late as materialized (
+        select * from (${released}) r
+        where outcome = 'attributed' and state_reason in ('backfill_cancelled', 'changed_since_the_plan') and ordered_at < ${startOf(start)}
+      )
+      update intake.attributions a
+      set outcome = 'excluded', reason = 'before_start', matched_by = null, target = null, is_pending = false, decided_at = now()
+      from late r
+      where a.job = ${job} and a.source = r.source and a.order_id = r.order_id
+        and a.source = any (array(select distinct source from late)) and a.order_id = any (array(select order_id from late))`.execute(
+      trx,
+    );
+  }
   await sql`
     update ledger.entries e set backfill_id = null
     where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`.execute(trx);

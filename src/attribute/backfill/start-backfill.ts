@@ -71,7 +71,8 @@ async function makeEntries(
           brand_id = p.brand_id, amount = p.amount, currency = p.currency, run_id = ${runId}::bigint,
           backfill_id = ${backfillId}::bigint, not_before = null, state_changed_at = clock_timestamp()
       from planned_orders p
-      where p.standing = 'to_post' and e.entry_id = p.entry_id and e.state = 'held' and ${neverSent}
+      where p.standing = 'to_post' and e.entry_id = p.entry_id
+        and e.entry_id = any (array(select entry_id from planned_orders where standing = 'to_post')) and e.state = 'held' and ${neverSent}
       returning 1
     )
     select (select count(*) from planned_orders where standing = 'to_post') - (select count(*) from made) - (select count(*) from taken)
@@ -88,7 +89,9 @@ async function attributeToThem(trx: Transaction<DB>, { job, accountId }: PlanRul
     select ${job}, p.source, p.order_id, p.order_version_id, p.outcome, p.matched_by, p.matched_value, p.target, p.brand_id,
       p.influencer_handle, p.deal_id, p.collab_id, p.amount, p.currency, e.entry_id, false, 'backfill'
     from planned_orders p
-    join ledger.entries e on e.account_id = ${accountId} and e.effect = 'referral' and e.key = p.key
+    cross join lateral (
+      select e.entry_id from ledger.entries e
+      where e.account_id = ${accountId} and e.effect = 'referral' and e.key = p.key limit 1) e
     where p.standing = 'to_post'
     on conflict (job, source, order_id) do update
     set order_version_id = excluded.order_version_id, outcome = excluded.outcome, reason = null, matched_by = excluded.matched_by,

@@ -7,10 +7,10 @@ import { countReady } from '../../ledger/ready-entries.ts';
 import type { Backfill, BackfillState } from '../../model/backfill.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import type { RunStop } from '../../model/run.ts';
-import { refreshReporting } from '../../report/refresh-reporting.ts';
 import { attributionRules } from '../attribution-rules.ts';
 import { type BackfillShare, postReady } from '../post-ready.ts';
 import { settlePast } from '../settle-past.ts';
+import { updateReports } from '../update-reports.ts';
 import type { WantedShare } from './plan-backfill.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
 
@@ -56,7 +56,7 @@ export async function executeBackfill(
     const state = await stateOf(run, backfillId);
     if (state === 'cancelled') {
       await releaseEnded(db, rules);
-      await refreshReporting(db, { job: job.name });
+      await tellReports(run);
       return { kind: 'cancelled' };
     }
     if (run.draining.aborted) return stopped(run, backfillId, { kind: 'drained' });
@@ -69,7 +69,7 @@ export async function executeBackfill(
     if (ready === 0 && nextInMs === null) {
       const isDone = await endBackfill(db, backfillId, { ...rules, from: ['running'], to: 'done' });
       if (!isDone) continue;
-      await refreshReporting(db, { job: job.name });
+      await tellReports(run);
       return { kind: 'done' };
     }
     // Throttled or not written: they rest a little.
@@ -120,11 +120,17 @@ async function stateOf({ db }: BackfillRun, backfillId: string): Promise<Backfil
   return backfill?.state ?? null;
 }
 
+/** The backfill is what it is, also where the reports cannot take note of it. */
+async function tellReports(run: BackfillRun): Promise<void> {
+  const staleBecause = await updateReports(run);
+  if (staleBecause !== null) run.progress.note(staleBecause);
+}
+
 /** Leaves it paused, so that everybody sees that somebody must resume it. */
 async function stopped(run: BackfillRun, backfillId: string, stop: RunStop): Promise<BackfillEnd> {
   const problem = stop.kind === 'drained' ? 'its process was asked to end' : stop.message;
   // The database may be what is away: then it stays running without a process, and can be resumed all the same.
   await moveBackfill(run.db, backfillId, { from: ['running'], to: 'paused', problem }).catch(() => false);
-  await refreshReporting(run.db, { job: run.job.name }).catch(() => {});
+  await tellReports(run).catch(() => {});
   return { kind: 'stopped', stop };
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listBackfills, storePlan } from '../../attribute/backfill/backfills.ts';
 import { comparePlan } from '../../attribute/backfill/compare-plan.ts';
 import { gatherPlan, type PlanRules } from '../../attribute/backfill/gather-plan.ts';
+import { analyzeGrown } from '../../db/analyze.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
 import type { Backfill, Period, PlanChanges } from '../../model/backfill.ts';
@@ -57,6 +58,7 @@ export async function planRules(run: BackfillRun, period: Period): Promise<PlanR
 export async function readNews(run: BackfillRun): Promise<{ readonly problems: readonly CodeProblem[] }> {
   const codes = await loadJobCodes(run);
   for (const source of sourcesOf(run)) await readSource(run, source);
+  await analyzeGrown(run.db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   return codes;
 }
 

@@ -1,0 +1,56 @@
+import { analyzeGrown } from '../db/analyze.ts';
+import { isConnectionLost } from '../db/connection-lost.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
+import type { Run } from './run.ts';
+
+/** Once the run is to end, the refresh may take so long to come to its end. */
+const ENDING_MS = 5_000;
+
+const TABLES = ['order_standings', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
+
+/**
+ * Brings `reporting` up to date, a step of its own: whatever becomes of it, what was posted is posted. Where it cannot be done the next run
+ * does it, and the run says so.
+ *
+ * @returns why it could not be done; null when it was.
+ * @throws KnownError `interrupted` (exit 130) when the run is to end and much is left; and where the connection is lost.
+ */
+export async function updateReports(run: Run): Promise<string | null> {
+  const { db, job, progress, draining } = run;
+  progress.begin({ name: 'refresh', label: 'Updating the reports', unit: 'orders', total: null });
+  let endBy: number | null = null;
+  function onStep(orders: number): void {
+    progress.advance(orders);
+    if (!draining.aborted) return;
+    endBy ??= performance.now() + ENDING_MS;
+    if (performance.now() > endBy) throw interrupted(draining);
+  }
+  try {
+    await refreshReporting(db, { job: job.name, onStep });
+  } catch (error) {
+    // A plan is one transaction, which goes on with nothing after an error.
+    if (db.isTransaction || isConnectionLost(error) || isInterrupted(error)) throw error;
+    return explainStale(error);
+  }
+  await analyzeGrown(
+    db,
+    TABLES.map((table) => `reporting.${table}`),
+  );
+  return null;
+}
+
+function isInterrupted(error: unknown): boolean {
+  return error instanceof KnownError && error.details.exitCode === EXIT.interrupted;
+}
+
+function interrupted({ reason }: AbortSignal): KnownError {
+  return new KnownError({
+    code: 'interrupted',
+    message: `${reason instanceof KnownError ? reason.message : 'The run was asked to end.'} It was updating the reports.`,
+    help: 'Run the job again: it updates the rest.',
+    safe: 'Posting had ended before, and every answer is recorded. Until the next run the views of schema bi show an older state.',
+    exitCode: EXIT.interrupted,
+  });
+}

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { findJob } from '../../jobs/index.ts';
+import { createClient } from '../../src/api/client.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Database } from '../../src/db/connect.ts';
+import type { RunReport } from '../../src/model/run.ts';
+import { runJob } from '../../src/pipeline/run-job.ts';
+import { openSourceClients } from '../../src/source/source-clients.ts';
+import { countPages, openFalseStatistics, openTimed } from '../support/false-statistics.ts';
+import { HEADER, openWorkshop, type Workshop } from './workshop.ts';
+
+// `STATEMENTS_ORDERS=200000 npx vitest run test/pipeline/statements.test.ts` is the long form, some minutes.
+const ORDERS = Number(process.env.STATEMENTS_ORDERS ?? 12_000);
+/** One order in so many has a code that somebody owns. */
+const ONE_IN = 40;
+/** An hour of a shop: new orders, and some that changed. */
+const HOURLY = 60;
+
+vi.setConfig({ testTimeout: 1_800_000 });
+
+/** A statement may take three times its normal time; and what noise adds to short ones, where several files are tested at once. */
+const FACTOR = 3;
+const NOISE_MS = 2_000;
+/** Whoever reads each row for each row takes longer than that. */
+const LIMIT_MS = 30_000 + ORDERS;
+
+type Measured = {
+  readonly times: ReadonlyMap<string, number>;
+  readonly pages: number;
+  readonly report: RunReport;
+};
+
+/** Runs the job in this process, so that each statement can be timed. */
+async function measureRun(
+  shop: Workshop,
+  timed: { db: Database; take(): ReadonlyMap<string, number> },
+): Promise<Measured> {
+  const config = loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env);
+  const { job, flow } = findJob(config, 'orders');
+  const client = createClient({
+    url: shop.sandbox.url,
+    key: shop.sandbox.key,
+    connections: config.api.concurrency,
+    timeoutMs: 30_000,
+    connectTimeoutMs: 5_000,
+  });
+  const sourceClients = openSourceClients();
+  const before = await countPages(timed.db);
+  timed.take();
+  try {
+    const { report, stop } = await runJob({
+      config,
+      job,
+      flow,
+      db: timed.db,
+      client,
+      sourceClients,
+      options: { limit: null, file: null, allowEmpty: false },
+      progress: { begin() {}, advance() {}, note() {}, end() {} },
+      draining: new AbortController().signal,
+    });
+    expect(stop).toBeNull();
+    const times = timed.take();
+    return { times, pages: (await countPages(timed.db)) - before, report };
+  } finally {
+    sourceClients.close();
+    await client.close();
+  }
+}
+
+/** Orders of a hundred days; every second one of the first so many is stated otherwise in another round. */
+function writeOrders(
+  shop: Workshop,
+  name: string,
+  { first, count, round }: { first: number; count: number; round: number },
+): void {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const number = first + index;
+    const placed = new Date(Date.UTC(2026, 0, 1) + (number % 100) * 86_400_000).toISOString();
+    const code = number % ONE_IN === 0 ? 'MIA10' : number % 7 === 0 ? `LOST${number % 30}` : '';
+    return `o${number},${10 + (number % 50) + round * (number % 2)}.00,EUR,${code},${placed},paid`;
+  });
+  writeFileSync(join(shop.folder, 'exports', name), `${[HEADER, ...lines].join('\n')}\n`);
+}
+
+/** A first load, then an hour's run on the database that it has filled. */
+async function measureBoth(
+  statistics: 'true' | 'false' | 'false after bloat',
+): Promise<{ load: Measured; hour: Measured } | null> {
+  const shop = await openWorkshop();
+  const timed = openTimed(shop.databaseUrl, LIMIT_MS);
+  const falsified = await openFalseStatistics(shop.databaseUrl);
+  if (falsified === null) return null;
+  if (statistics === 'false after bloat') await falsified.bloat();
+  const stop =
+    statistics === 'true' ? async () => {} : falsified.keep({ vacuum: statistics === 'false after bloat' });
+  try {
+    writeOrders(shop, '1.csv', { first: 1, count: ORDERS, round: 0 });
+    const load = await measureRun(shop, timed);
+    writeOrders(shop, '2.csv', { first: ORDERS - HOURLY / 2, count: HOURLY, round: 1 });
+    const hour = await measureRun(shop, timed);
+    expect(hour.report.counts).toMatchObject({ orders: ORDERS + HOURLY / 2 - 1, rows: HOURLY });
+    return { load, hour };
+  } finally {
+    await stop();
+  }
+}
+
+/** Statements that took more than they may, with both times. */
+function slowerThan(normal: Measured, measured: Measured): readonly string[] {
+  return [...measured.times].flatMap(([name, ms]) => {
+    const allowed = FACTOR * (normal.times.get(name) ?? 0) + NOISE_MS;
+    return ms <= allowed
+      ? []
+      : [`${Math.round(ms)} ms instead of ${Math.round(normal.times.get(name) ?? 0)} ms: ${name}`];
+  });
+}
+
+describe('whatever the server believes about the tables', () => {
+  test(`no statement over ${ORDERS} orders takes three times as long as normally, nor do those of an hourly run after it`, async (context) => {
+    const normal = await measureBoth('true');
+    if (normal === null) return context.skip('the user of the test database may not change statistics');
+    for (const statistics of ['false', 'false after bloat'] as const) {
+      const measured = await measureBoth(statistics);
+      for (const run of ['load', 'hour'] as const) {
+        expect(measured?.[run].report.counts, `${run}, ${statistics}`).toEqual(normal[run].report.counts);
+        expect(
+          measured === null ? null : slowerThan(normal[run], measured[run]),
+          `${run}, ${statistics}`,
+        ).toEqual([]);
+      }
+      // What is read of the tables tells more precisely than time. A small run may read each of them once, and not once for each row.
+      expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages);
+      expect(measured?.hour.pages).toBeLessThan(FACTOR * normal.hour.pages + normal.load.pages / 10);
+    }
+  });
+});

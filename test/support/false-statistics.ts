@@ -1,0 +1,133 @@
+import { Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { ServerDialect } from '../../src/db/server-dialect.ts';
+import type { DB } from '../../src/db/tables.ts';
+
+const OURS = `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i')`;
+
+/** What a vacuum leaves after a load that was rolled back: many pages, no rows, and nothing known about them. */
+const FALSIFY = `
+  begin;
+  update pg_class set reltuples = 0, relpages = 10000 where oid in (${OURS}) and (reltuples <> 0 or relpages <> 10000);
+  delete from pg_statistic where starelid in (${OURS});
+  commit`;
+
+/** Rolled back, so that the tables have pages of dead rows and no others. */
+const BLOAT = `
+  begin;
+  insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, currency, line_no, record_no, row_count)
+    select 'bloat', n::text, 0, true, n::text, n::text, 'EUR', n, n, 1 from generate_series(1, 20000) n;
+  insert into intake.attributions (job, source, order_id, order_version_id, outcome, currency, is_pending, rules_hash)
+    select 'bloat', 'bloat', n::text, n, 'organic', 'EUR', false, 'h' from generate_series(1, 20000) n;
+  insert into ledger.evidence (kind, order_id, body_sha256) select 'webhook_order', n::text, 'bloat' || n from generate_series(1, 20000) n;
+  insert into reporting.order_standings (job, source, order_id, order_version_id, ordered_at, day_utc, standing, standing_at, is_open, currency, amount)
+    select 'bloat', 'bloat', n::text, n, now(), '2026-01-01', 'organic', now(), false, 'EUR', 1 from generate_series(1, 20000) n;
+  rollback`;
+
+const VACUUM = [
+  'intake.orders',
+  'intake.attributions',
+  'ledger.entries',
+  'ledger.evidence',
+  'reporting.order_standings',
+];
+
+/** Another process makes two statements fail where it touches the same rows of the catalogue: it is this one that tries again. */
+const TRY_AGAIN = /concurrently|deadlock/;
+
+export type FalseStatistics = {
+  /** Rows that were rolled back, then a vacuum. */
+  bloat(): Promise<void>;
+  /** Falsifies and, where asked, vacuums over and over, until the function that it returns is called. */
+  keep(options: { readonly vacuum: boolean }): () => Promise<void>;
+};
+
+/** A session that makes the server believe wrong things about our tables; null where the user of the database may not. */
+export async function openFalseStatistics(databaseUrl: string): Promise<FalseStatistics | null> {
+  const session = new pg.Client({ connectionString: databaseUrl });
+  session.on('error', () => {});
+  await session.connect();
+  onTestFinished(() => session.end());
+  const { rows } = await session.query<{ rolsuper: boolean }>(
+    'select rolsuper from pg_roles where rolname = current_user',
+  );
+  if (rows[0]?.rolsuper !== true) return null;
+
+  async function tryTo(statement: string): Promise<void> {
+    await session.query(statement).catch(async (error: Error) => {
+      await session.query('rollback');
+      if (!TRY_AGAIN.test(error.message)) throw error;
+    });
+  }
+  async function vacuumAll(): Promise<void> {
+    for (const table of VACUUM) await tryTo(`vacuum (skip_locked) ${table}`);
+  }
+  return {
+    async bloat() {
+      await tryTo(BLOAT);
+      await vacuumAll();
+      await tryTo(FALSIFY);
+    },
+    keep({ vacuum }) {
+      let isOn = true;
+      async function work(): Promise<void> {
+        while (isOn) {
+          if (vacuum) await vacuumAll();
+          await tryTo(FALSIFY);
+        }
+      }
+      const done = work();
+      done.catch(() => {});
+      return async () => {
+        isOn = false;
+        await done;
+      };
+    },
+  };
+}
+
+/** The same text for the same statement, whatever its parameters. */
+function nameOf(statement: string): string {
+  return statement.replace(/\s+/g, ' ').trim().slice(0, 160);
+}
+
+export type TimedDatabase = {
+  readonly db: Database;
+  /** Milliseconds that each statement took since the last call, all of its executions together. */
+  take(): ReadonlyMap<string, number>;
+};
+
+/** Opens a database whose statements are timed; each ends after `limitMs` at the latest. */
+export function openTimed(databaseUrl: string, limitMs: number): TimedDatabase {
+  let times = new Map<string, number>();
+  const pool = new pg.Pool({ connectionString: databaseUrl, statement_timeout: limitMs });
+  pool.on('error', () => {});
+  const db = new Kysely<DB>({
+    dialect: new ServerDialect({ pool }),
+    log({ query, queryDurationMillis }) {
+      const name = nameOf(query.sql);
+      times.set(name, (times.get(name) ?? 0) + queryDurationMillis);
+    },
+  });
+  onTestFinished(() => db.destroy());
+  return {
+    db,
+    take() {
+      const taken = times;
+      times = new Map();
+      return taken;
+    },
+  };
+}
+
+/** Pages of our tables and indexes that were looked at since the database was made: a measure of work that no load of the machine changes. */
+export async function countPages(db: Database): Promise<number> {
+  await sql`select pg_stat_clear_snapshot()`.execute(db);
+  const { rows } = await sql<{ pages: string }>`
+    select sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0)) as pages
+    from pg_statio_user_tables where schemaname in ('intake', 'ledger', 'reporting')`.execute(db);
+  return Number(rows[0]?.pages ?? 0);
+}
