@@ -11,6 +11,7 @@ const receiver = await startReceiver({
     headerPrefix: 'X-Service',
     encoding: 'hex',
     maxBodyBytes: 1024 * 1024,
+    maxConnectionsPerAddress: 250,
   },
   store: async () => true,
 });

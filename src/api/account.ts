@@ -23,6 +23,8 @@ export type DealRecord = {
 
 /** "You are logged in - <account_id> - <user_id>"; an id may itself hold a hyphen, but no hyphen between blanks. */
 const LOGGED_IN = /^You are logged in\s+-\s+(\S.*?)\s+-\s+(\S.*)$/i;
+/** Two ids are shorter. */
+const MAX_CHARS = 1_000;
 
 /**
  * Asks to which account and user the key belongs (`GET /v1/account/hello`).
@@ -31,7 +33,7 @@ const LOGGED_IN = /^You are logged in\s+-\s+(\S.*?)\s+-\s+(\S.*)$/i;
  */
 export async function hello(client: Client): Promise<Account> {
   const { message } = await call(client, 'account_hello');
-  const match = LOGGED_IN.exec(message.trim());
+  const match = LOGGED_IN.exec(message.slice(0, MAX_CHARS).trim());
   const [, accountId, userId] = match ?? [];
   if (accountId !== undefined && userId !== undefined) return { accountId, userId };
   throw new ApiError({

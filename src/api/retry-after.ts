@@ -1,5 +1,7 @@
 /** No service means longer; more is nonsense, or a clock that is wrong. */
 const LONGEST_MS = 31 * 24 * 60 * 60 * 1000;
+/** Far longer than any of its forms. */
+const LONGEST_CHARS = 100;
 
 /** The three date forms of HTTP, and ISO 8601, which some services send. `Date.parse` alone would also read "in 5 minutes". */
 const HTTP_DATE =
@@ -19,6 +21,7 @@ export function parseRetryAfter(header: string | readonly string[] | undefined, 
 }
 
 function parseOne(value: string, now: Date): number | null {
+  if (value.length > LONGEST_CHARS) return null;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(LONGEST_MS, Math.ceil(Number(value) * 1000));
   if (!HTTP_DATE.test(value)) return null;
   // asctime, the third form, names no zone; HTTP means UTC.

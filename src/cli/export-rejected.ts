@@ -61,7 +61,7 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   );
   if (escapeFormulas)
     output.print(
-      'Cells that begin with = + - @ have a leading apostrophe; it is taken off when the file is read.',
+      'Cells that a spreadsheet would run (they begin with = + - @) have a leading apostrophe; it is taken off when the file is read.',
     );
   return EXIT.ok;
 }

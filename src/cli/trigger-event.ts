@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { webhookTypes } from '../api/contract/webhook-types.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { toPrintable } from '../model/printable.ts';
 
 type Flags = {
   readonly url: string;
@@ -34,7 +35,7 @@ async function trigger(kind: string, { url, account, set }: Flags): Promise<void
   const answer = await post(url.replace(/\/+$/, '') + path, set);
   const text = await answer.text();
   if (answer.ok) {
-    process.stdout.write(`${text}\n`);
+    process.stdout.write(`${toPrintable(text)}\n`);
     return;
   }
   throw new KnownError({

@@ -139,6 +139,7 @@ function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
     headerPrefix: file.header_prefix,
     encoding: file.encoding,
     maxBodyBytes: file.max_body_bytes,
+    maxConnectionsPerAddress: file.max_connections_per_address,
   };
 }
 

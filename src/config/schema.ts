@@ -94,6 +94,11 @@ const webhooks = z
     max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
       .prefault(1024 ** 2)
       .describe('A larger body is refused.'),
+    max_connections_per_address: wholeNumber(1, 500)
+      .prefault(250)
+      .describe(
+        'Connections of one address at most; one more ends the one that has waited longest for its request. Behind a proxy all come from its address: set it to 500, which is the limit for all of them, and let the proxy limit its clients.',
+      ),
   })
   .prefault({})
   .describe('The receiver of events: `npx influencer-sync webhooks`.');

@@ -14,7 +14,7 @@ import { type TimeParser, timeParser } from './parse-time.ts';
 import { parseZone } from './parse-zone.ts';
 import type { ColumnPlan } from './plan-columns.ts';
 import { remember } from './remember.ts';
-import { codeSplitter } from './split-codes.ts';
+import { codeSplitter, MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
 /** What an order's rows come to. */
 export type Built =
@@ -262,6 +262,7 @@ export class OrderBuilder {
       for (const more of open.more ?? []) {
         if (more.slot === slot) for (const code of this.#codes(more.value)) codes.add(code);
       }
+      if (codes.size > MAX_CODES) throw this.#fault(TOO_MANY_CODES, slot, open.values[slot] ?? '');
       for (const code of codes) if (code.length > MAX_TEXT_CHARS) throw this.#fault(TOO_LONG, slot, code);
     }
     return codes.size === 0 ? NONE : [...codes];

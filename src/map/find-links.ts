@@ -12,8 +12,16 @@ export type LinkFinder = (notes: string) => readonly string[];
 const MAX_LINKS = 20;
 /** A code, a handle or a link is short; longer values are messages. */
 const MAX_CHARS = 100;
+const MAX_KEY_CHARS = 60;
+/** Servers refuse longer addresses, so nobody came by one. */
+const MAX_ADDRESS_CHARS = 8_192;
 
-/** Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded. */
+/**
+ * Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded.
+ *
+ * Notes are what a shopper typed, up to a whole record of them. So they are read by searches that never go back, and end with the last
+ * link that is kept.
+ */
 export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
   const wantedKeys = new Set(keys.map(foldKey));
   const wantedParameters = new Set(parameters.map(foldKey));
@@ -22,12 +30,10 @@ export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
     if (notes === '') return [];
     const found = new Set<string>();
     for (const line of notes.split(/\r\n|\r|\n/)) {
-      const pair = /^\s*"?([^:=]{1,60}?)"?\s*[:=]\s*(.+)$/.exec(line);
-      if (pair !== null && wantedKeys.has(foldKey(pair[1] ?? '')))
-        add(found, foldLink(pair[2] ?? '') ?? pair[2] ?? '');
-      for (const [, name = '', value = ''] of line.matchAll(/[?&]([\w.-]{1,60})=([^&#\s"'<>]+)/g)) {
-        if (wantedParameters.has(foldKey(name))) add(found, decode(value));
-      }
+      const pair = wantedKeys.size === 0 ? null : readPair(line);
+      if (pair !== null && wantedKeys.has(foldKey(pair.key))) add(found, foldLink(pair.value) ?? pair.value);
+      if (wantedParameters.size > 0) addParameters(found, line, wantedParameters);
+      if (found.size >= MAX_LINKS) break;
     }
     return [...found].slice(0, MAX_LINKS);
   };
@@ -39,6 +45,23 @@ export function linkOf(cell: string): readonly string[] {
   const found = new Set<string>();
   add(found, foldLink(cell) ?? cell);
   return [...found];
+}
+
+/** `key: value` or `"key" = value`; null where the line is neither. */
+function readPair(line: string): { readonly key: string; readonly value: string } | null {
+  const mark = line.search(/[:=]/);
+  if (mark === -1) return null;
+  const key = line.slice(0, mark).trim().replace(/^"/, '').replace(/"$/, '').trim();
+  if (key === '' || key.length > MAX_KEY_CHARS) return null;
+  const value = line.slice(mark + 1).trim();
+  return value === '' || value.length > MAX_ADDRESS_CHARS ? null : { key, value };
+}
+
+function addParameters(found: Set<string>, line: string, wanted: ReadonlySet<string>): void {
+  for (const [, name = '', value = ''] of line.matchAll(/[?&]([\w.-]{1,60})=([^&#\s"'<>]+)/g)) {
+    if (value.length <= MAX_ADDRESS_CHARS && wanted.has(foldKey(name))) add(found, decode(value));
+    if (found.size >= MAX_LINKS) return;
+  }
 }
 
 function add(found: Set<string>, value: string): void {

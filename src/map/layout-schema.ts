@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { LAYOUT_FIELDS, type LayoutField } from '../model/layout.ts';
+import { linearPattern } from './linear-pattern.ts';
 import { isTimeFormat, saysZone, TIME_TOKENS } from './parse-time.ts';
 
 const names = z.array(z.string().trim().min(1)).min(1);
 
-const regex = z.string().refine(isRegex, { error: 'This is not a regular expression.' });
+const regex = z.string().refine(isRegex, {
+  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
+});
 
 const cellTest = {
   columns: names.describe("Spellings of the column's header."),
@@ -13,7 +16,7 @@ const cellTest = {
     .optional()
     .describe('None of these words; case and outer blanks do not count. A blank cell is none of them.'),
   not_blank: z.literal(true).optional().describe('Anything at all.'),
-  matches: regex.optional().describe('Regular expression; case does not count.'),
+  matches: regex.optional().describe('Regular expression (RE2); case does not count.'),
 };
 
 type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
@@ -156,7 +159,7 @@ export const layoutSchema = z
         pattern: regex
           .nullable()
           .default(null)
-          .describe('For cells that hold more than codes: the first group is a code.'),
+          .describe('For cells that hold more than codes (RE2): the first group is a code.'),
       })
       .prefault({}),
     links: z
@@ -258,7 +261,7 @@ function isTimeZone(name: string): boolean {
 
 function isRegex(source: string): boolean {
   try {
-    new RegExp(source, 'iu');
+    linearPattern(source);
     return true;
   } catch {
     return false;

@@ -7,9 +7,7 @@ import { addRow, type OpenOrder } from './open-order.ts';
 import { parseId } from './parse-id.ts';
 import { parseMoney } from './parse-money.ts';
 import type { ColumnPlan, SumColumn } from './plan-columns.ts';
-
-/** More different codes than this are no codes. */
-const MAX_MORE_VALUES = 50;
+import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
 
 /**
  * Folds rows into orders. Orders stay open for two generations: rows of one order merge when fewer than `generationOrders` other orders
@@ -135,7 +133,7 @@ export class OrderWindow {
   #addMore(order: OpenOrder, slot: number, value: string): void {
     order.more ??= [];
     if (order.more.some((one) => one.slot === slot && one.value === value)) return;
-    if (order.more.length < MAX_MORE_VALUES) order.more.push({ slot, value });
+    if (order.more.length < MAX_CODES) order.more.push({ slot, value });
     else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
   }
 
@@ -172,9 +170,4 @@ const CONFLICTING_ROWS: Fault = {
   code: 'conflicting_rows',
   reason: 'Rows of one order contradict each other in this column.',
   help: 'Find out which is right and mend the others, or export the file again. Nothing was guessed.',
-};
-const TOO_MANY_CODES: Fault = {
-  code: 'too_many_codes',
-  reason: `The rows of this order name more than ${MAX_MORE_VALUES} different codes.`,
-  help: 'Check that the columns of these rows have not slipped.',
 };

@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url';
+import { toNfkc } from '../model/normal-form.ts';
 import type { Fault } from './fault.ts';
 
 /** What nearly every address is: nothing about it needs to be changed, but perhaps the case of its domain. */
@@ -11,6 +12,8 @@ const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u
 /** RFC 5321. */
 const MAX_LOCAL_CHARS = 64;
 const MAX_CHARS = 254;
+/** Room for a name in Punycode; what is longer is looked at no closer. */
+const MAX_CELL_CHARS = 1_000;
 
 /**
  * Reads an e-mail address: trimmed, NFKC, invisible characters and a spreadsheet's leading apostrophe taken off, the domain in lower case
@@ -20,8 +23,9 @@ const MAX_CHARS = 254;
  */
 export function parseAddress(cell: string): string | Fault {
   if (cell.length <= MAX_LOCAL_CHARS && PLAIN.test(cell)) return cell;
-  const text = cell.normalize('NFKC').replace(INVISIBLE, '').trim().replace(/^'/, '').trim();
+  const text = toNfkc(cell).replace(INVISIBLE, '').trim().replace(/^'/, '').trim();
   if (text === '') return '';
+  if (text.length > MAX_CELL_CHARS) return NO_ADDRESS;
   const at = text.lastIndexOf('@');
   if (at === -1) return NO_ADDRESS;
   const local = text.slice(0, at);

@@ -1,4 +1,5 @@
 import { hasAddress } from '../model/mask-addresses.ts';
+import { toNfc } from '../model/normal-form.ts';
 import type { Fault } from './fault.ts';
 import { missingValue } from './fault.ts';
 
@@ -8,6 +9,8 @@ const DAMAGED = /^[+-]?\d+(?:[.,]\d+)?E\+\d+$|^\d+[.,]0+$|^#{3,}$/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/;
 const MAX_CHARS = 200;
+/** Room for marks that are put together with their letters; what is longer is looked at no closer. */
+const MAX_CELL_CHARS = 2_000;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
@@ -41,8 +44,9 @@ export function findAddress(text: string): Fault | null {
  * `1.23E+12` and `5000000000001.0` are refused: what they once were cannot be known. So is an e-mail address.
  */
 export function parseId(text: string): string | Fault {
-  if (PLAIN.test(text) && text.length <= MAX_CHARS) return text;
-  const id = text.normalize('NFC').trim().replace(/^'/, '').trim();
+  if (text.length <= MAX_CHARS && PLAIN.test(text)) return text;
+  if (text.length > MAX_CELL_CHARS && text.trim().length > MAX_CELL_CHARS) return TOO_LONG;
+  const id = toNfc(text).trim().replace(/^'/, '').trim();
   if (id === '') return missingValue('id');
   if (CONTROL.test(id)) return CONTROL_CHARACTER;
   if (DAMAGED.test(id)) return SPREADSHEET_DAMAGE;

@@ -1,9 +1,12 @@
 import type { MoneyFormat } from '../model/layout.ts';
+import { toNfkc } from '../model/normal-form.ts';
 import type { DecimalText } from '../model/order.ts';
 import type { Fault } from './fault.ts';
 
 const MAX_WHOLE_DIGITS = 14;
 const MAX_DECIMALS = 4;
+/** With all signs, blanks and names of currencies; what is longer is looked at no closer. */
+const MAX_CHARS = 200;
 /** By separator: groups of three; Indian and Bangladeshi numbers group by two before the last. */
 const GROUPS = {
   ',': /^\d{1,3}(?:,\d{2,3})*,\d{3}$/,
@@ -50,7 +53,8 @@ const TOO_PRECISE: Fault = {
  */
 export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fault {
   if (format.decimal === '.' && isPlain(text)) return text;
-  let rest = text.normalize('NFKC').replace(/\s+/g, ' ').trim().replace(/^'/, '').replace('\u2212', '-');
+  if (text.length > MAX_CHARS) return badMoney(format);
+  let rest = toNfkc(text).replace(/\s+/g, ' ').trim().replace(/^'\s*/, '').replace('\u2212', '-');
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i.test(rest)) return SPREADSHEET_DAMAGE;
   let sign = '';
   const takeSign = (): void => {
@@ -76,7 +80,7 @@ export function parseMoney(text: string, format: MoneyFormat): DecimalText | Fau
  */
 export function statedCurrency(text: string): string | null {
   if (text.length > MAX_AMOUNT_CHARS || /^[\d.,' -]*$/.test(text)) return null;
-  const amount = text.normalize('NFKC').replace(/\s+/g, ' ').trim();
+  const amount = toNfkc(text).replace(/\s+/g, ' ').trim();
   if (amount.includes('€')) return 'EUR';
   const [, letters = '', dollar] = NAMED_BEFORE.exec(amount) ?? [];
   if (dollar !== undefined) return DOLLARS[letters] ?? (letters.length === 3 ? letters : null);
@@ -108,7 +112,7 @@ function ungroup(text: string, thousands: MoneyFormat['thousands']): string | nu
 
 function toDecimal(sign: string, whole: string, decimals: string): DecimalText | Fault {
   const digits = whole.replace(/^0+(?=\d)/, '');
-  const exact = decimals.replace(/0+$/, '');
+  const exact = decimals.replace(/(?<!0)0+$/, '');
   if (digits.length > MAX_WHOLE_DIGITS || exact.length > MAX_DECIMALS) return TOO_PRECISE;
   const isZero = digits === '0' && exact === '';
   return `${isZero ? '' : sign}${digits}.${exact.padEnd(2, '0')}`;

@@ -2,6 +2,7 @@ import type { SourceSettings } from '../model/config.ts';
 import type { ConsentRule } from '../model/contact.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { CellTest, Layout } from '../model/layout.ts';
+import { toNfkc } from '../model/normal-form.ts';
 import { isBlank } from './clean-text.ts';
 import { remember } from './remember.ts';
 import { bestFit, type Column, provenBy, quoteAll, type ResolvedHeader } from './resolve-header.ts';
@@ -122,7 +123,7 @@ export function requireConsent(
     });
   }
   if (source.consent === 'not_recorded') return;
-  const near = names.filter((name) => LIKE_CONSENT.test(name.normalize('NFKC'))).slice(0, MAX_NEAR);
+  const near = names.filter((name) => LIKE_CONSENT.test(toNfkc(name))).slice(0, MAX_NEAR);
   throw new FileHeld({
     code: 'consent_column_missing',
     message: `The file has no column of consent: the layout ${layout.name} ${wanted.length === 0 ? 'names none' : `looks for ${quoteAll(wanted)}`}.${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,

@@ -1,12 +1,13 @@
 import type { CellTest } from '../model/layout.ts';
 import { cleanText, foldWord, isBlank } from './clean-text.ts';
+import { linearPattern } from './linear-pattern.ts';
 import { remember } from './remember.ts';
 
 /** Makes the test of one cell that a layout declares. */
 export function cellTest({ equals, noneOf, notBlank, matches }: CellTest): (cell: string) => boolean {
   if (notBlank) return (cell) => !isBlank(cell);
   if (matches !== null) {
-    const pattern = new RegExp(matches, 'iu');
+    const pattern = linearPattern(matches);
     return remember((cell) => pattern.test(cleanText(cell)));
   }
   const words = new Set((equals ?? noneOf ?? []).map(foldWord));

@@ -1,3 +1,4 @@
+import { toPrintableLine } from './printable.ts';
 import type { HoldReason } from './source.ts';
 
 /** A whole file cannot be trusted (cut, damaged, replaced, another header). Thrown by a stage; the pipeline holds the file and goes on. */
@@ -5,8 +6,10 @@ export class FileHeld extends Error {
   readonly reason: HoldReason;
 
   constructor(reason: HoldReason, cause?: unknown) {
-    super(reason.message, { cause });
+    // It quotes names and headers, and stands within a line.
+    const message = toPrintableLine(reason.message);
+    super(message, { cause });
     this.name = 'FileHeld';
-    this.reason = reason;
+    this.reason = { ...reason, message };
   }
 }

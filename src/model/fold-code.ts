@@ -1,3 +1,5 @@
+import { toNfkc } from './normal-form.ts';
+
 const PLAIN = /^[\x21-\x7e]*$/;
 
 /**
@@ -6,12 +8,9 @@ const PLAIN = /^[\x21-\x7e]*$/;
  */
 export function foldCode(code: string): string {
   if (PLAIN.test(code)) return code.toLowerCase();
+  const visible = toNfkc(code).replace(/[\s\p{Z}\p{Cf}\p{Cc}]+/gu, '');
   // Lower-casing can undo the normal form (İ), so it is restored.
-  return code
-    .normalize('NFKC')
-    .replace(/[\s\p{Z}\p{Cf}\p{Cc}]+/gu, '')
-    .toLowerCase()
-    .normalize('NFKC');
+  return toNfkc(visible.toLowerCase());
 }
 
 /** What a handle is matched by: as a code, without the `@` in front. */

@@ -56,7 +56,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 function exactNumber(value: number, source = String(value)): unknown {
   if (String(value) === source) return value;
-  const exponent = Math.abs(Number(/[eE](.+)$/.exec(source)?.[1] ?? 0));
+  const exponent = Math.abs(Number(/^[^eE]*[eE](.+)$/.exec(source)?.[1] ?? 0));
   return exponent > MAX_EXPONENT ? source : exactJson().rawJSON(source);
 }
 

@@ -15,6 +15,8 @@ export type WebhookSettings = {
   readonly encoding: 'hex' | 'base64';
   /** A larger body is refused, in bytes. */
   readonly maxBodyBytes: number;
+  /** Connections of one address at most; one more ends the one that has waited longest. */
+  readonly maxConnectionsPerAddress: number;
 };
 
 /** A signed event of the service. */

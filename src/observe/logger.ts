@@ -1,4 +1,5 @@
 import { destination, type Logger, levels, pino } from 'pino';
+import { toPrintableJson } from '../model/printable.ts';
 
 export type LoggerOptions = {
   /** LOG_LEVEL; empty or unknown: `info`, or `silent` on a terminal, where progress tells a person what the log tells a machine. */
@@ -44,6 +45,8 @@ export function createLogger({ level, isTerminal, stream }: LoggerOptions): Logg
     formatters: { level: (label) => ({ level: label }), log: keepIdsAndCounts },
     serializers: { err: (error: unknown) => error },
     hooks: {
+      // A line is JSON; in a terminal it is shown, and nothing in it obeyed.
+      streamWrite: toPrintableJson,
       // Only fields and a message of ours: nothing is put into the message, and an error does not become it.
       logMethod([first, second], method) {
         const fields: unknown = first;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toNfc } from '../model/normal-form.ts';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../model/webhook-event.ts';
 import { toStorableJson } from './to-storable-json.ts';
 
@@ -77,7 +78,7 @@ function readOrder(order: Members): OrderEvent | null {
   const revenue = textOf(order.order_revenue) ?? '';
   const currency = textOf(order.order_currency)?.toUpperCase() ?? '';
   return {
-    orderId: orderId.normalize('NFC'),
+    orderId: toNfc(orderId),
     orderPlatform: textOf(order.platform),
     amount: /^-?\d{1,14}(\.\d{1,100})?$/.test(revenue) ? revenue : null,
     currency: /^[A-Z]{3}$/.test(currency) ? currency : null,

@@ -1,9 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { WebhookEvent, WebhookSettings } from '../model/webhook-event.ts';
-import { readEvent } from './read-event.ts';
+import { BodyPool, BodyRefused } from './body-pool.ts';
+import { limitConnections } from './limit-connections.ts';
+import { type Delivery, readEvent } from './read-event.ts';
 import { verifySignature } from './verify-signature.ts';
 
 /** What became of one delivery. */
@@ -28,11 +31,15 @@ export type Receiver = {
   close(): Promise<void>;
 };
 
-/** A sender that has not sent everything by then is slow on purpose. */
+/** A sender that has not sent everything by then is slow on purpose; so is one whose headers, a few hundred bytes, take half of it. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** The service sends one event and then nothing for a while: a connection is not kept for it. */
+const KEEP_ALIVE_MS = 5_000;
 const CHECK_TIMEOUTS_EVERY_MS = 500;
 /** Far more than any number of senders; fewer than the files that a process may open. */
 const MAX_CONNECTIONS = 500;
+/** Bodies that are not verified yet, all together: thousands of events, and no burden for the smallest container. */
+const POOL_BYTES = 16 * 1024 ** 2;
 /** After which time the service may try again what could not be stored. */
 const RETRY_AFTER_SECONDS = 30;
 
@@ -69,16 +76,42 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
   const server = Fastify({
     bodyLimit: settings.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    http: { connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS, headersTimeout: requestTimeoutMs },
+    http: { connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS, headersTimeout: requestTimeoutMs / 2 },
   });
-  server.server.maxConnections = MAX_CONNECTIONS;
+  const connections = limitConnections(server.server, {
+    total: MAX_CONNECTIONS,
+    perAddress: settings.maxConnectionsPerAddress,
+  });
+  // Those that are ended still count until they are closed.
+  server.server.maxConnections = 2 * MAX_CONNECTIONS;
   // The signature is over the bytes as they came, so nothing reads them first, whatever they are called.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  const pool = new BodyPool({
+    poolBytes: Math.max(POOL_BYTES, 2 * settings.maxBodyBytes),
+    bodyBytes: settings.maxBodyBytes,
+    timeoutMs: requestTimeoutMs,
+  });
+  server.addContentTypeParser('*', (_request: FastifyRequest, stream: IncomingMessage) => pool.read(stream));
+  // Nothing is read for a sender that does not even claim to be the service, or that announces too much.
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.method !== 'POST') return;
+    if (Number(request.headers['content-length'] ?? 0) > settings.maxBodyBytes) throw new BodyRefused(413);
+    if (signatureOf(request, settings) !== undefined) return;
+    onDelivery('unsigned', 401, null);
+    reply.header('connection', 'close');
+    return answer(reply, 401, `There is no header ${settings.headerPrefix}-Signature.`);
+  });
+  server.addHook('onResponse', async ({ raw }) => connections.release(raw.socket));
 
-  const receive = (request: FastifyRequest, reply: FastifyReply) => receiveDelivery(options, request, reply);
+  const receive = async (request: FastifyRequest, reply: FastifyReply) => {
+    const delivery = verify(options, request, reply);
+    if (delivery === null) return reply;
+    connections.protect(request.raw.socket);
+    return storeDelivery(options, delivery, reply);
+  };
   server.post(settings.path, receive);
   server.post(`${settings.path}/:kind`, receive);
   server.get('/health', () => ({ status: 'ok' }));
@@ -86,29 +119,37 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
   server.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
     const status = error.statusCode ?? 500;
     onDelivery('refused', status, null);
+    if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    // What is left of it is not read either.
+    if (error instanceof BodyRefused) reply.header('connection', 'close');
     return answer(reply, status, status === 413 ? 'The body is too large.' : 'It could not be read.');
   });
   return server;
 }
 
-async function receiveDelivery(
-  { settings, store, onDelivery = () => {}, onError = () => {} }: ReceiverOptions,
+/** Null where it is not genuine; that is answered then. */
+function verify(
+  { settings, onDelivery = () => {} }: ReceiverOptions,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Delivery | null {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const prefix = settings.headerPrefix.toLowerCase();
-  const signature = headerOf(request, `${prefix}-signature`);
-  if (signature === undefined) {
-    onDelivery('unsigned', 401, null);
-    return answer(reply, 401, `There is no header ${settings.headerPrefix}-Signature.`);
-  }
-  if (!verifySignature(body, signature, settings)) {
+  if (!verifySignature(body, signatureOf(request, settings), settings)) {
     onDelivery('forged', 401, null);
-    return answer(reply, 401, 'The signature does not fit the body.');
+    answer(reply, 401, 'The signature does not fit the body.');
+    return null;
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
-  const event = readEvent({ body, addressKind, timestamp: headerOf(request, `${prefix}-timestamp`) });
+  const timestamp = headerOf(request, `${settings.headerPrefix.toLowerCase()}-timestamp`);
+  return { body, addressKind, timestamp };
+}
+
+async function storeDelivery(
+  { store, onDelivery = () => {}, onError = () => {} }: ReceiverOptions,
+  delivery: Delivery,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const event = readEvent(delivery);
   try {
     const isNew = await store(event);
     onDelivery(isNew ? 'stored' : 'replayed', 200, event.kind);
@@ -119,6 +160,10 @@ async function receiveDelivery(
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return answer(reply, 503, 'The event could not be stored: send it again.');
   }
+}
+
+function signatureOf(request: FastifyRequest, { headerPrefix }: WebhookSettings): string | undefined {
+  return headerOf(request, `${headerPrefix.toLowerCase()}-signature`);
 }
 
 /** Node joins a header that came twice, so two signatures are never one that fits. */

@@ -127,6 +127,7 @@ describe('a good file', () => {
       headerPrefix: 'X-Service',
       encoding: 'hex',
       maxBodyBytes: 1024 ** 2,
+      maxConnectionsPerAddress: 250,
     });
     const section = 'webhooks: {secret: "\u0024{NEW:-}", previous_secret: old, header_prefix: X-Acme}';
     const { webhooks } = load(`${SPECIFIED}${section}\n`, { NEW: 'new' });

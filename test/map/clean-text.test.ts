@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { renderCsv } from '../../src/cli/render/csv.ts';
 import { cleanText, isBlank } from '../../src/map/clean-text.ts';
 
 it('a text is blank exactly where cleaning leaves nothing of it', () => {
@@ -14,3 +15,13 @@ it('a text is blank exactly where cleaning leaves nothing of it', () => {
     }),
   );
 });
+
+it.each(['=1+1', '\t=1', '\r-1', '\n@x', '  +1', '＝1', '－1', '＋1', '＠x', '\u200b=1', '\tplain', 'plain'])(
+  'what a spreadsheet would run is guarded, and means the same when it is read again: %j',
+  (text) => {
+    const guarded = renderCsv([[text]], { delimiter: ',', escapeFormulas: true });
+    const cell = guarded.slice(0, -2).replace(/^"|"$/g, '');
+    expect(cell.startsWith("'")).toBe(text !== 'plain');
+    expect(cleanText(cell)).toBe(cleanText(text));
+  },
+);

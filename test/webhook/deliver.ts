@@ -15,6 +15,7 @@ export const SETTINGS: WebhookSettings = {
   headerPrefix: 'X-Service',
   encoding: 'hex',
   maxBodyBytes: 64 * 1024,
+  maxConnectionsPerAddress: 100,
 };
 
 export function sign(body: string | Buffer, secret = SECRET, encoding: 'hex' | 'base64' = 'hex'): string {

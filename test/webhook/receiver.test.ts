@@ -175,7 +175,9 @@ describe('the receiver', () => {
     const { port } = new URL(receiver.url);
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = openSocket(Number(port), '127.0.0.1', () =>
-        socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n1'),
+        socket.write(
+          'POST /webhooks HTTP/1.1\r\nhost: x\r\nx-service-signature: 00\r\ncontent-length: 10\r\n\r\n1',
+        ),
       );
       let text = '';
       socket.on('data', (data) => {

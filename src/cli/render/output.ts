@@ -1,4 +1,5 @@
 import type { KnownErrorDetails } from '../../model/known-error.ts';
+import { toPrintable, toPrintableJson } from '../../model/printable.ts';
 import type { Progress } from '../../model/progress.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from './error.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
@@ -39,19 +40,19 @@ export function createOutput(options: {
   const screen = createScreen(stdout);
   const errorScreen = createScreen(stderr);
   const emit = (event: object): void => {
-    if (json) stdout.write(`${JSON.stringify(withSnakeCaseKeys(event))}\n`);
+    if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
   };
   return {
     json,
     screen,
     emit,
     emitText: (event) => {
-      if (json) stdout.write(`${event}\n`);
+      if (json) stdout.write(`${toPrintableJson(event)}\n`);
     },
     print(text) {
-      if (!json) stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+      if (!json) write(stdout, screen, text);
     },
-    warn: (text) => void stderr.write(text.endsWith('\n') ? text : `${text}\n`),
+    warn: (text) => write(stderr, errorScreen, text),
     createProgress() {
       if (json) return createEventProgress(emit);
       return errorScreen.isTerminal ? createBarProgress(stderr, errorScreen) : createLineProgress(stderr);
@@ -59,7 +60,7 @@ export function createOutput(options: {
     fail(problem) {
       const { cause: _cause, exitCode, ...details } = problem;
       emit({ event: 'error', ...details, exit_code: exitCode });
-      stderr.write(renderKnownError(problem, errorScreen));
+      write(stderr, errorScreen, renderKnownError(problem, errorScreen));
     },
     crash(error) {
       emit({
@@ -68,9 +69,15 @@ export function createOutput(options: {
         message: safeMessage(error),
         exit_code: 1,
       });
-      stderr.write(renderUnknownError(error, errorScreen));
+      write(stderr, errorScreen, renderUnknownError(error, errorScreen));
     },
   };
+}
+
+/** Whatever is printed was partly written by others: see `toPrintable`. */
+function write(stream: Stream, { isStyled }: Screen, text: string): void {
+  const shown = toPrintable(text, { isStyled });
+  stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
 /** Events speak one language, whichever type they come from: `deal_id`, never `dealId`. */

@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import { toPrintable, toPrintableLine } from '../../model/printable.ts';
 import type { Progress, ProgressStep } from '../../model/progress.ts';
 import {
   type ProgressState,
@@ -35,7 +36,9 @@ export function createBarProgress(
     bar?.stop();
     bar = null;
   };
-  const tell = createStepTeller((line) => stream.write(`${screen.style('green', '✓')} ${line}\n`));
+  const tell = createStepTeller((line) =>
+    stream.write(`${screen.style('green', '✓')} ${toPrintable(line)}\n`),
+  );
   return track(now, {
     begin(state) {
       if (state.step.name !== current?.step.name) tell.flush();
@@ -43,7 +46,7 @@ export function createBarProgress(
       bar = new cliProgress.SingleBar({
         stream,
         // Redrawn between updates as well: a run that waits shows that it waits.
-        format: () => renderBar(current ?? state, screen.columns - 1),
+        format: () => toPrintableLine(renderBar(current ?? state, screen.columns - 1)),
         fps: 8,
         hideCursor: true,
         clearOnComplete: true,
@@ -65,7 +68,7 @@ export function createBarProgress(
       const { step } = current ?? {};
       const wasDrawn = bar !== null;
       finish();
-      stream.write(`${screen.style('yellow', '!')} ${message}\n`);
+      stream.write(`${screen.style('yellow', '!')} ${toPrintable(message)}\n`);
       if (wasDrawn && step !== undefined && current !== null) this.begin(current);
     },
   });
@@ -81,7 +84,7 @@ export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = m
   let lastMs = 0;
   let lastPercent = 0;
   let lastName = '';
-  const tell = createStepTeller((line) => stream.write(`${line}\n`));
+  const tell = createStepTeller((line) => stream.write(`${toPrintable(line)}\n`));
   return track(now, {
     begin({ step }) {
       if (step.name !== lastName) tell.flush();
@@ -99,10 +102,10 @@ export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = m
         return;
       lastMs = state.elapsedMs;
       lastPercent = percent - (percent % LINE_EVERY_PERCENT);
-      stream.write(`${renderLine(state)}\n`);
+      stream.write(`${toPrintable(renderLine(state))}\n`);
     },
     done: tell.ended,
-    note: (message) => stream.write(`${message}\n`),
+    note: (message) => stream.write(`${toPrintable(message)}\n`),
     end: tell.flush,
   });
 }

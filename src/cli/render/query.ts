@@ -1,5 +1,5 @@
 import type { QueryResult } from '../../report/query-views.ts';
-import { renderCsv } from './csv.ts';
+import { isFormula, renderCsv } from './csv.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 
@@ -22,7 +22,7 @@ type Shown = { readonly columns: readonly string[]; readonly cells: readonly (re
 /** Text such as `=1+1` comes from exports and would be run by a spreadsheet; a negative amount is no formula. */
 function asCsv(columns: readonly string[], cells: readonly (readonly string[])[]): string {
   const safe = cells.map((row) =>
-    row.map((cell) => (/^[=+\-@\t]/.test(cell) && !isNumber(cell) ? `'${cell}` : cell)),
+    row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)),
   );
   return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
 }

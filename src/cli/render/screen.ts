@@ -8,6 +8,8 @@ export type Screen = {
   readonly columns: number;
   /** A person watches: progress may be redrawn in place. */
   readonly isTerminal: boolean;
+  /** `style` puts sequences into the text. */
+  readonly isStyled: boolean;
   /** Colours the text where that is wanted; otherwise gives it back as it is. */
   style(format: Format, text: string): string;
 };
@@ -23,14 +25,16 @@ const MAX_COLUMNS = 120;
 /** Colour only on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise: `styleText` knows those rules. */
 export function createScreen(stream: Stream): Screen {
   const isTerminal = stream.isTTY === true;
+  const style: Screen['style'] = (format, text) => styleText(format, text, { stream, validateStream: true });
   return {
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS)),
     isTerminal,
-    style: (format, text) => styleText(format, text, { stream, validateStream: true }),
+    isStyled: style('bold', 'x') !== 'x',
+    style,
   };
 }
 
 /** Text only, of a fixed width. */
 export function plainScreen(columns: number = DEFAULT_COLUMNS): Screen {
-  return { columns, isTerminal: false, style: (_format, text) => text };
+  return { columns, isTerminal: false, isStyled: false, style: (_format, text) => text };
 }

@@ -1,3 +1,4 @@
+import { toPrintableLine } from '../../model/printable.ts';
 import type { Screen } from './screen.ts';
 import { cut, cutFront } from './text.ts';
 
@@ -67,7 +68,7 @@ function cutOf(column: Column): 'end' | 'front' | 'never' {
 
 /** What a cell holds came from a file: it must not move the cursor or break the table. */
 function oneLine(cell: string): string {
-  return cell.replace(/\s+/g, ' ').replace(/\p{Cc}/gu, '?');
+  return toPrintableLine(cell.replace(/\s+/g, ' '));
 }
 
 function sum(numbers: readonly number[]): number {

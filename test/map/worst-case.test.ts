@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { cleanText, foldWord, isBlank } from '../../src/map/clean-text.ts';
+import { linkFinder, linkOf } from '../../src/map/find-links.ts';
+import { linearPattern } from '../../src/map/linear-pattern.ts';
+import { loadLayouts } from '../../src/map/load-layout.ts';
+import { parseAddress } from '../../src/map/parse-address.ts';
+import { currencyParser } from '../../src/map/parse-currency.ts';
+import { parseId } from '../../src/map/parse-id.ts';
+import { parseMoney, statedCurrency } from '../../src/map/parse-money.ts';
+import { timeParser } from '../../src/map/parse-time.ts';
+import { resolveHeader } from '../../src/map/resolve-header.ts';
+import { codeSplitter } from '../../src/map/split-codes.ts';
+import { cellTest } from '../../src/map/test-cell.ts';
+import { FileHeld } from '../../src/model/file-held.ts';
+import { foldCode } from '../../src/model/fold-code.ts';
+import { foldLink } from '../../src/model/fold-link.ts';
+import { maskAddresses } from '../../src/model/mask-addresses.ts';
+import { parseStorable } from '../../src/model/storable-json.ts';
+
+/*
+ * A record may hold a mebibyte, all of it in one cell that a shopper wrote. Whatever reads a cell must take time in proportion to its length:
+ * each parser and each pattern of each layout gets every text below in a short form, then a mebibyte of the one it was slowest with, which is
+ * compared with a loop over the same text, measured here and now. In time of this thread, since other work on the machine is not its fault.
+ */
+const CHARS = 1024 ** 2;
+const SHORT_CHARS = 8 * 1024;
+/** RE2 in JavaScript takes some 300 steps for a character, Unicode's normal form some 50. What goes back takes 500,000. */
+const MAX_TIMES_A_SCAN = 3_000;
+
+/** What makes an expression or a loop go back: a long run of one kind, with an end that does not fit. */
+const REPEATED = [
+  ...' \t\u00a0\n0aAé"\'.,:;=?&/@-+%€#_<|',
+  ...['\r\n', '\u200b', 'a@', 'a.', '?a=', 'ref=', '0,', '0.', '1 ', 'code:', 'EUR', 'K ', '::', 'a b'],
+  ...['http://a/', '%C3', 'Jan ', '2026-', '-1', ',"', 'a\u0301', '1e', '\u0344', '😀', 'ref: a\n'],
+];
+
+const ATTACKS: readonly ((chars: number) => string)[] = [
+  ...REPEATED.flatMap((piece) => {
+    const run = (chars: number) => piece.repeat(Math.ceil(chars / piece.length));
+    return [run, (chars: number) => `ref: code:${run(chars)}\u0000x`];
+  }),
+  // Two kinds of marks in the wrong order: Unicode sorts them.
+  (chars) => `a${'\u0301'.repeat(chars / 2)}${'\u0323'.repeat(chars / 2)}`,
+  (chars) => `a${'\u0301\u0323'.repeat(chars / 2)}`,
+];
+
+function microsecondsOf(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return user + system;
+}
+
+/** One look at each character. */
+function scan(text: string): number {
+  let sum = 0;
+  for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) | 0;
+  return sum;
+}
+
+const short = ATTACKS.map((attack) => ({ attack, text: attack(SHORT_CHARS) }));
+
+function expectLinear(read: (text: string) => unknown): void {
+  read('warm');
+  const times = short.map(({ attack, text }) => ({ attack, us: microsecondsOf(() => read(text)) }));
+  const { attack, us } = times.reduce((one, other) => (other.us > one.us ? other : one));
+  const text = attack(CHARS);
+  const scanUs = microsecondsOf(() => scan(text));
+  const what = JSON.stringify(text.slice(0, 20));
+  // The square would take hours: it shows in the short form already.
+  expect(us, `${SHORT_CHARS} characters: ${what}`).toBeLessThan(scanUs * MAX_TIMES_A_SCAN * 0.1);
+  expect(
+    microsecondsOf(() => read(text)),
+    `${CHARS} characters: ${what}`,
+  ).toBeLessThan(scanUs * MAX_TIMES_A_SCAN);
+}
+
+const layouts = loadLayouts();
+const distinct = <Item>(items: readonly Item[]): readonly Item[] => [
+  ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
+];
+
+const FIELD_PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  cleanText,
+  foldWord,
+  isBlank,
+  parseAddress,
+  parseId,
+  parseCurrency: currencyParser(null),
+  foldCode,
+  linkOf,
+  statedCurrency,
+  foldLink,
+  maskAddresses,
+  parseStorable,
+  'parseStorable of a text': (text) => parseStorable(JSON.stringify([text])),
+};
+
+describe('what reads a cell takes time in proportion to its length', () => {
+  test.each(Object.entries(FIELD_PARSERS))('%s', (_name, parse) => expectLinear(parse));
+
+  test.each(distinct(layouts.map(({ money }) => money)))('money written as %j', (money) =>
+    expectLinear((text) => parseMoney(text, money)),
+  );
+
+  test.each(distinct(layouts.map(({ times }) => times.formats)))('times written as %j', (...formats) =>
+    expectLinear(timeParser(formats, 'Europe/Amsterdam')),
+  );
+
+  test.each(distinct(layouts.map(({ links }) => links)))('links named by %j', (links) =>
+    expectLinear(linkFinder(links)),
+  );
+
+  test.each(distinct(layouts.map(({ codes }) => codes)))('codes written as %j', (codes) =>
+    expectLinear(codeSplitter(codes)),
+  );
+});
+
+test.each([
+  ['one cell', (text: string) => [text]],
+  ['many cells', (text: string) => text.split(/[,;: ]/, 1_000)],
+])('a header of %s is held against layouts in proportion to its length', (_name, toCells) => {
+  const [layout, ...others] = layouts.slice(0, 3);
+  if (layout === undefined) throw new Error('there are no layouts');
+  expectLinear((text) => {
+    try {
+      resolveHeader(toCells(text), layout, others);
+    } catch (error) {
+      expect(error).toBeInstanceOf(FileHeld);
+    }
+  });
+});
+
+/** Every test of a cell and every expression in a layout, wherever the layout has it. */
+function patternsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === 'string' && (key === 'matches' || key === 'pattern') ? [inner] : patternsIn(inner),
+  );
+}
+
+const patterns = distinct(layouts.flatMap(patternsIn));
+
+describe('a pattern of a layout takes time in proportion to the text', () => {
+  test('the layouts have patterns', () => expect(patterns.length).toBeGreaterThan(3));
+
+  // The last ones are those that JavaScript would never come back from.
+  test.each([...patterns, '(a+)+$', '(\\s|\\s)*x', '(.*,)*y$', '\\s+$'])('%s', (pattern) => {
+    const test = cellTest({ columns: [], equals: null, noneOf: null, notBlank: false, matches: pattern });
+    expectLinear(test);
+    const { matches } = linearPattern(pattern);
+    expectLinear((text) => matches(text)[Symbol.iterator]().next());
+  });
+});

@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs';
+import { parseSync, Visitor } from 'oxc-parser';
+import { analyse } from 'scslre';
+import { expect, it } from 'vitest';
+
+const ROOT = new URL('../', import.meta.url).pathname;
+
+/** Those that may take the square of a text's length, and what bounds the text. */
+const BOUNDED: Readonly<Record<string, string>> = {
+  'src/api/account.ts /^You are logged in\\s+-\\s+(\\S.*?)\\s+-\\s+(\\S.*)$/i':
+    '1,000 characters of an answer are looked at',
+  'src/api/client.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/api/read-error.ts /<[^>]*>/g': '4,000 characters of an answer are looked at',
+  'src/api/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
+    '4,000 characters of an answer are looked at',
+  'src/cli/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
+  'src/cli/render/money.ts /0+$/': 'numeric(18,4) of the database',
+  'src/cli/render/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
+  'src/cli/render/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',
+  'src/cli/render/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
+  'src/cli/trigger-event.ts /\\/+$/': 'an argument of the command line',
+  'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/config/load-config.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/post/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
+    'the text of an error is cut to 300 characters',
+  'src/source/create-s3-client.ts /^\\s*\\[\\s*(?:profile\\s+)?["\']?([^\\]"\']+?)["\']?\\s*\\]/':
+    "a line of this user's own AWS configuration",
+};
+
+/** Expressions that are made while the program runs, and of what. */
+const MADE = {
+  'src/api/key-mask.ts': 'the characters of the key, one after the other',
+  'src/map/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
+};
+
+type Found = { readonly name: string; readonly isLinear: boolean };
+
+function expressionsIn(path: string): { readonly literals: readonly Found[]; readonly made: number } {
+  const literals: Found[] = [];
+  let made = 0;
+  new Visitor({
+    Literal(node) {
+      if (!('regex' in node)) return;
+      const { pattern, flags } = node.regex;
+      const { reports } = analyse({ source: pattern, flags });
+      literals.push({ name: `${path} /${pattern}/${flags}`, isLinear: reports.length === 0 });
+    },
+    NewExpression({ callee }) {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp') made += 1;
+    },
+    CallExpression({ callee }) {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp') made += 1;
+    },
+  }).visit(parseSync(path, readFileSync(`${ROOT}${path}`, 'utf8')).program);
+  return { literals, made };
+}
+
+const modules = globSync('{src,jobs}/**/*.ts', { cwd: ROOT })
+  .sort()
+  .map((path) => ({ path, ...expressionsIn(path) }));
+
+it('no regular expression takes more than linear time, unless the text it gets is bounded: rewrite yours (a lookbehind before a run often does), or bound its text and say here how', () => {
+  const slow = modules.flatMap(({ literals }) => literals).filter(({ isLinear }) => !isLinear);
+  expect(new Set(slow.map(({ name }) => name))).toEqual(new Set(Object.keys(BOUNDED)));
+});
+
+it('an expression that comes from a layout is run by RE2 (`linearPattern`); JavaScript only runs those of ours', () => {
+  expect(modules.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual(Object.keys(MADE));
+});
