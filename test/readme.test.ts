@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { layEmbeddedDatabase } from './support/embedded-database.ts';
 import { findFreePort } from './support/free-port.ts';
 import {
@@ -23,6 +23,9 @@ import {
 import { startS3Server } from './support/s3-server.ts';
 import { startSandboxProcess } from './support/sandbox-process.ts';
 import { waitFor } from './support/wait-for.ts';
+
+// A block is many processes, one after the other; on a busy machine each takes seconds.
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const DOCUMENTS = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()];

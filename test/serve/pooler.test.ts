@@ -38,7 +38,8 @@ const title = 'behind a pgbouncer in transaction mode two processes run each slo
 it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, async () => {
   const shop = await openWorkshop({
     flow: FLOW,
-    api: 'lease_seconds: 3\ntimeout_seconds: 2',
+    // Long enough that a busy machine renews it in time.
+    api: 'lease_seconds: 6\ntimeout_seconds: 2',
     sandbox: ['--latency', '20'],
   });
   shop.env.DATABASE_URL = await startPooler(POOLER ?? '', shop.databaseUrl);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How often the condition is looked at. */
 const LOOK_EVERY_MS = 10;
 /** Long enough for a busy machine: a condition that comes is not waited for longer than it takes. */
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = 120_000;
 
 /**
  * Waits until a condition holds.
