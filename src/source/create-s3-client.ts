@@ -55,6 +55,7 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
  */
 export async function createS3Client(source: S3Settings, env: Environment = process.env): Promise<S3Client> {
   const sdk = await import('@aws-sdk/client-s3');
+  ensureHome();
   const endpoint = source.endpoint ?? (env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || null);
   const region = source.region ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION);
   const ca = readCaBundle(env);
@@ -86,6 +87,18 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
     profile: profile === null ? null : lookUpProfile(profile, env),
     close: () => api.destroy(),
   };
+}
+
+/**
+ * The SDK fails with every request where neither HOME nor the passwd database knows a home folder, as for a container's uid of its own.
+ * `/` is what container engines set there.
+ */
+function ensureHome(): void {
+  try {
+    homedir();
+  } catch {
+    process.env.HOME = '/';
+  }
 }
 
 /** An answer names the checksum of its object only to who asks. */
