@@ -23,7 +23,7 @@ export function applicationName(purpose: string): string {
  * - `lock_timeout` is the server's own end of a wait that this process should have ended before.
  * - A plan is a transaction in which files are read: it may be idle for long.
  */
-const SETTINGS = {
+export const SESSION_SETTINGS = {
   default_transaction_isolation: 'read committed',
   statement_timeout: '0',
   lock_timeout: '35s',
@@ -39,7 +39,7 @@ const NOTICE_AFTER = '2s';
  * clients another process id than the server's.
  */
 export async function prepareSession(client: WireClient): Promise<void> {
-  const settings = Object.entries(SETTINGS).map(
+  const settings = Object.entries(SESSION_SETTINGS).map(
     ([name, value]) => `perform set_config('${name}', '${value}', false);`,
   );
   await client.query(`do $session$ begin

@@ -52,7 +52,6 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
   const { lane } = open;
   const send = createSender(client);
-  const claim = createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId });
   const record = createRecorder(db);
   const spool = openSpool(spoolFolder(run), owner);
   const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
@@ -67,16 +66,18 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   }
 
   try {
-    await postEntries(readyEntries(db, { ...backlog, limit }), {
-      claim: (entryId) => inPhase(POSTING, () => claim(entryId)),
-      send,
-      record: (answer) => inPhase(POSTING, () => record(answer)),
-      spool: { append: (answer) => keep(answer) },
-      lane,
-      onOutcome: ({ kind }) => {
-        if (kind !== 'not_written' && kind !== 'throttled') progress.advance(1);
-      },
-    });
+    await inPhase(POSTING, () =>
+      postEntries(readyEntries(db, { ...backlog, limit }), {
+        claim: createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId }),
+        send,
+        record,
+        spool: { append: (answer) => keep(answer) },
+        lane,
+        onOutcome: ({ kind }) => {
+          if (kind !== 'not_written' && kind !== 'throttled') progress.advance(1);
+        },
+      }),
+    );
   } finally {
     open.close();
   }

@@ -7,11 +7,13 @@ import { database } from './database.ts';
 import { disk } from './disk.ts';
 import { keyAndAccount } from './key-and-account.ts';
 import { schedules } from './schedules.ts';
+import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
 
 /** Everything that doctor looks at, in the order in which it is shown. A new check is a file beside this one, and a line here. */
 export const checks: readonly Check[] = [
   database,
+  serverLimits,
   keyAndAccount,
   clocks,
   sources,

@@ -1,0 +1,142 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
+import { findPooler, startPooler } from '../support/pooler.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { countStates, type Ended, manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const POOLER = findPooler();
+
+/** No stack trace, no bug, and never the words that would be untrue. */
+function expectKnown(ended: Ended, code: string): void {
+  expect(ended.events.at(-1)).toMatchObject({ event: 'error', code });
+  expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
+  expect(ended.stderr + ended.stdout).not.toMatch(/This is a bug|posted is recorded/);
+}
+
+describe.each([
+  ['on a server', false],
+  ['behind a pooler', true],
+])('a run that waits for a lock %s', (_, isPooled) => {
+  it.skipIf(isPooled && POOLER === null)(
+    'says who holds it; after a second SIGTERM nothing of it goes on in the server',
+    async () => {
+      const shop = await openWorkshop();
+      shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
+      if (isPooled) shop.env.DATABASE_URL = await startPooler(POOLER ?? '', shop.databaseUrl);
+      const holder = new pg.Client({
+        connectionString: shop.databaseUrl,
+        application_name: 'a hung session',
+      });
+      await holder.connect();
+      await holder.query('begin; lock table intake.source_files');
+      const run = shop.start('run', 'orders', '--json');
+      await waitFor(() => /held by process \d+ .*a hung session/.test(run.stdout() + run.stderr()));
+      expect(await waitingForLocks(shop.databaseUrl)).toBe(1);
+      run.kill('SIGTERM');
+      await waitFor(() => run.stderr().includes('Once more to stop at once'));
+      run.kill('SIGTERM');
+      expect(readRun(await run.ended)).toMatchObject({ exitCode: 130, signal: null });
+      await waitFor(async () => (await waitingForLocks(shop.databaseUrl)) === 0);
+      await holder.end();
+      expect(await shop.truth()).toEqual([]);
+    },
+  );
+});
+
+/** Statements of ours that wait in the server. */
+async function waitingForLocks(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(`
+    select from pg_stat_activity where datname = current_database() and application_name like 'influencer-sync%' and wait_event_type = 'Lock'`);
+  await client.end();
+  return rows.length;
+}
+
+it('a role that may only read, or lacks a right, is told without a stack trace; nothing is posted', async () => {
+  const shop = await openWorkshop();
+  shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
+  const role = `limited_${shop.sandbox.pid}`;
+  const url = new URL(shop.databaseUrl);
+  url.username = role;
+  url.password = 'limited';
+  shop.env.DATABASE_URL = url.href;
+  await sql
+    .raw(
+      `create role ${role} login password 'limited'; alter role ${role} set default_transaction_read_only = on;
+      grant usage on schema ops, intake, ledger, mirror, reporting to ${role};
+      grant select, insert, update, delete on all tables in schema public, ops, intake, ledger, mirror, reporting to ${role}`,
+    )
+    .execute(shop.db);
+  onTestFinished(async () => {
+    await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(shop.db);
+  });
+  const readOnly = await shop.run();
+  expectKnown(readOnly, 'database_read_only');
+  expect(readOnly.exitCode).toBe(1);
+  await sql
+    .raw(`alter role ${role} reset default_transaction_read_only; revoke insert on ops.leases from ${role}`)
+    .execute(shop.db);
+  const refused = await shop.run();
+  expectKnown(refused, 'database_permission_denied');
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toContain('leases');
+  expect(await shop.truth()).toEqual([]);
+});
+
+it('a database whose disk is full: answers go to the spool, and the next run records them', async () => {
+  const shop = await openWorkshop();
+  shop.drop('orders.csv', toCsv(manyRows(20)));
+  await sql
+    .raw(
+      `create function fail_as_full() returns trigger language plpgsql as $$ begin
+        raise exception 'could not extend file "base/5/16384": No space left on device' using errcode = 'disk_full'; end $$;
+      create trigger full_disk before insert on ledger.answers execute function fail_as_full()`,
+    )
+    .execute(shop.db);
+  const full = await shop.run();
+  expect(full.exitCode).toBe(1);
+  expect(full.stderr + full.stdout).toContain('No space left on device');
+  expect(full.stderr + full.stdout).not.toMatch(/This is a bug|posted is recorded|^ +at .*:\d+:\d+/m);
+  await sql.raw('drop trigger full_disk on ledger.answers').execute(shop.db);
+  expect(await shop.run()).toMatchObject({ exitCode: 0 });
+  expect(await countStates(shop.db)).toEqual({ accepted: 20 });
+  expect(repeated(await shop.truth())).toEqual([]);
+});
+
+it('a spool that cannot be written while the database is away: the run says how many answers were lost, and nothing is sent again', async () => {
+  const shop = await openWorkshop({
+    api: 'lease_seconds: 10\ntimeout_seconds: 8',
+    sandbox: ['--latency', '20'],
+  });
+  shop.drop('orders.csv', toCsv(manyRows(150)));
+  const proxy = await startDatabaseProxy(shop.databaseUrl);
+  shop.env.DATABASE_URL = proxy.url;
+  const run = shop.start('run', 'orders', '--json');
+  await waitFor(async () => (await shop.truth()).length >= 20);
+  // A file stands where the folder should be.
+  const spool = join(shop.folder, '.data', 'spool');
+  rmSync(spool, { recursive: true, force: true });
+  mkdirSync(dirname(spool), { recursive: true });
+  writeFileSync(spool, '');
+  proxy.cut();
+  const ended = readRun(await run.ended);
+  expectKnown(ended, 'answers_lost');
+  expect(ended.exitCode).toBe(1);
+  expect(ended.stderr).toMatch(/(An answer|\d+ answers) of the service could be kept neither/);
+  rmSync(spool);
+  await proxy.close();
+  shop.env.DATABASE_URL = shop.databaseUrl;
+  await waitFor(async () => (await shop.run()).exitCode === 6);
+  const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
+  expect(others).toEqual({});
+  expect(accepted + doubts).toBe(150);
+  expect(repeated(await shop.truth())).toEqual([]);
+});
