@@ -10,8 +10,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { loadConfig } from '../src/config/load-config.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
+import type { AttributeOrdersSettings } from '../src/model/config.ts';
 import { intakeSource } from '../src/pipeline/intake-source.ts';
 import type { Run } from '../src/pipeline/run.ts';
+import { createOrderIntake } from '../src/pipeline/take-orders.ts';
 import { acquireLease } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
@@ -99,7 +101,8 @@ const MODES = {
     const db = await connect({ url: databaseUrl, embeddedFolder: '' });
     const config = loadConfig(fileURLToPath(new URL('../config/pipeline.yaml', import.meta.url)), {});
     const [source, job] = [config.sources['shop-orders'], config.jobs['attribute-orders']];
-    if (source === undefined || job === undefined) throw new Error('config/pipeline.yaml has changed');
+    if (source === undefined || job?.kind !== 'attribute-orders')
+      throw new Error('config/pipeline.yaml has changed');
     const owner = randomUUID();
     await acquireLease(db, {
       name: 'job:bench',
@@ -108,7 +111,7 @@ const MODES = {
       pid: process.pid,
       ttlMs: 3_600_000,
     });
-    const run: Run = {
+    const run: Run<AttributeOrdersSettings> = {
       runId: await beginRun(db, { job: job.name, kind: job.kind }),
       owner,
       config,
@@ -126,7 +129,8 @@ const MODES = {
       sourceClients: openSourceClients(),
       client: null,
     };
-    await intakeSource(run, { ...source, uri: pathToFileURL(folder).pathname });
+    const exports = { ...source, uri: pathToFileURL(folder).pathname };
+    await intakeSource(run, exports, createOrderIntake(run));
     await db.destroy();
   },
 };

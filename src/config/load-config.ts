@@ -155,6 +155,7 @@ function toSource(
     orderPlatform: file.order_platform ?? '',
     timeZone: file.time_zone,
     currency: file.currency,
+    dateOrder: file.date_order,
     consent: file.consent,
     encoding: file.encoding,
     endpoint: file.endpoint,
@@ -169,6 +170,8 @@ function toSource(
       idleTimeoutSeconds: file.limits.idle_timeout_seconds,
       maxRejectedShare: file.limits.max_rejected_share,
       maxCancelledShare: file.limits.max_cancelled_share,
+      maxZeroRevenueShare: file.limits.max_zero_revenue_share,
+      maxUnlistedShare: file.limits.max_unlisted_share,
     },
   };
 }

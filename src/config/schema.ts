@@ -139,6 +139,16 @@ const limits = z
     max_cancelled_share: anyNumber(0, 1)
       .prefault(0.5)
       .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),
+    max_zero_revenue_share: anyNumber(0, 1)
+      .prefault(0.9)
+      .describe(
+        'A file with this share of orders without revenue, or more, is held; 1 for never. Counts new and changed orders that are to be credited, from ten on.',
+      ),
+    max_unlisted_share: anyNumber(0, 1)
+      .prefault(0.9)
+      .describe(
+        'A file with this share of orders, or more, in a status that neither layout nor job names, or in another currency than the source says, is held; 1 for never. Counts new and changed orders, from ten on.',
+      ),
   })
   .prefault({})
   .describe('When a file cannot be trusted.');
@@ -165,6 +175,13 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe('ISO 4217, for exports that have no currency column.'),
+  date_order: z
+    .enum(['MDY', 'DMY'])
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether dates such as 4/5/2026 begin with the month (MDY) or the day (DMY). Leave it out where the layout says it, or the files show it.',
+    ),
   consent: z
     .enum(['recorded', 'not_recorded'])
     .default('recorded')

@@ -11,6 +11,8 @@ export type SealContactsOptions = SealReadOptions & {
   /** What the stager says that it has stored. */
   readonly staged: ContactTotals;
   readonly maxRejectedShare: number;
+  /** Name of the source. */
+  readonly source: string;
 };
 
 type Totals = { readonly contactRows: number; readonly rejectedRows: number; readonly stored: number };
@@ -49,7 +51,7 @@ async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRo
 
 async function findReason(
   trx: Transaction<DB>,
-  { sourceFileId, rowsRead, staged, maxRejectedShare }: SealContactsOptions,
+  { sourceFileId, rowsRead, staged, maxRejectedShare, source }: SealContactsOptions,
   { contactRows: used, rejectedRows: rejected, stored }: Totals,
 ): Promise<HoldReason | null> {
   if (stored !== staged.toSubmit) {
@@ -59,5 +61,13 @@ async function findReason(
       help: 'Read the file again with --file. If it stays so, this is a fault of the program: report it.',
     };
   }
-  return judgeRows(trx, { sourceFileId, rowsRead, used, usedAs: 'of customers', rejected, maxRejectedShare });
+  return judgeRows(trx, {
+    sourceFileId,
+    rowsRead,
+    used,
+    usedAs: 'of customers',
+    rejected,
+    maxRejectedShare,
+    source,
+  });
 }

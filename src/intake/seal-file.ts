@@ -53,7 +53,8 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<F
   const { sourceFileId } = options;
   const knownRows = await settleContinuations(trx, options);
   const repeats = await settleRepeats(trx, options);
-  const staged = await countStaged(trx, sourceFileId);
+  const { expected } = options.thresholds;
+  const staged = await countStaged(trx, { sourceFileId, expected });
   const contradictions =
     staged.conflicting > 0
       ? await rejectContradictions(trx, options)
@@ -69,6 +70,7 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<F
     ordersChanged: changed - dropped,
     ordersUnchanged: staged.unchanged - repeats.orders + dropped,
     cancelled: staged.cancelled - contradictions.cancelled,
+    alike: staged,
     orderRows: staged.stagedRows - contradictions.rows + staged.unchangedRows - repeats.rows + knownRows,
     rejectedRows: Number(rows[0]?.rows ?? 0),
   };

@@ -3,7 +3,8 @@ import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../model/order.ts';
 import { fromUnits, toUnits } from './add-money.ts';
 import { cleanText, foldWord, isBlank } from './clean-text.ts';
-import { type Fault, missingValue } from './fault.ts';
+import type { DateWatch } from './date-order.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from './fault.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
 import type { OpenOrder } from './open-order.ts';
@@ -28,7 +29,11 @@ export type Built =
     };
 
 /** What the source gives where its format lacks it. */
-type Given = { readonly timeZone: string | null; readonly currency: string | null };
+type Given = {
+  readonly timeZone: string | null;
+  readonly currency: string | null;
+  readonly dates: DateWatch | null;
+};
 
 /** Thrown and caught in this file only: the first value at fault ends the building of its order. */
 class ValueFault {
@@ -39,12 +44,6 @@ class ValueFault {
   }
 }
 
-const MAX_TEXT_CHARS = 200;
-const TOO_LONG: Fault = {
-  code: 'value_too_long',
-  reason: `The value is longer than ${MAX_TEXT_CHARS} characters.`,
-  help: 'Check that the columns of this row have not slipped.',
-};
 const OTHER_CURRENCY: Fault = {
   code: 'other_currency',
   reason: 'The amount names another currency than its order, or its source, has.',
@@ -58,6 +57,7 @@ export class OrderBuilder {
   readonly #time: TimeParser;
   /** Readers of times by the zone that a row says. */
   readonly #timesIn: (zone: string) => TimeParser | Fault;
+  readonly #dates: DateWatch | null;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
   readonly #links: (notes: string) => readonly string[];
@@ -74,6 +74,7 @@ export class OrderBuilder {
       const named = parseZone(cell);
       return typeof named === 'string' ? timeParser(formats, named) : named;
     });
+    this.#dates = given.dates;
     const words = new Map(
       Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
     );
@@ -240,6 +241,7 @@ export class OrderBuilder {
     const date = open.values[slot] ?? '';
     const isSplit = field === 'placed_at' && timeOfDay !== null;
     const value = isSplit ? `${date} ${open.values[timeOfDay] ?? ''}` : date;
+    this.#dates?.see(value, open.line);
     const time = this.#clockOf(open)(value);
     if (typeof time !== 'string') throw this.#fault(time, slot, value);
     return time;

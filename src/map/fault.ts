@@ -44,3 +44,12 @@ export function missingValue(what: string): Fault {
     help: 'Fill it in, or export the file again with this column.',
   };
 }
+
+/** Names, ids and codes are no longer. */
+export const MAX_TEXT_CHARS = 200;
+
+export const TOO_LONG: Fault = {
+  code: 'value_too_long',
+  reason: `The value is longer than ${MAX_TEXT_CHARS} characters.`,
+  help: 'Check that the columns of this row have not slipped.',
+};

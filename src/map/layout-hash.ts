@@ -11,15 +11,17 @@ const MEANING = 2;
 /** Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not. */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const { name: _, title: __, status, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
-  const { timeZone, currency, encoding, limits } = source;
+  const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose,
     consent: purpose.readFor === 'contacts' ? source.consent : null,
     layout: rest,
     words: status.words,
+    known: status.known,
     timeZone,
     currency,
+    dateOrder,
     encoding: encoding ?? layout.encoding,
     limits,
   };

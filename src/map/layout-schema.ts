@@ -174,6 +174,12 @@ export const layoutSchema = z
     status: z
       .strictObject({
         words: z.record(z.string(), z.string()).default({}).describe('Translations, to the word used here.'),
+        known: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe(
+            'Further words of the format. A file, nearly all of whose orders have other words, is held.',
+          ),
         credited: names
           .nullable()
           .default(null)

@@ -3,6 +3,7 @@ import type { Layout } from '../model/layout.ts';
 import type { OrderBatch, OrderContinuation, StagedOrder } from '../model/order.ts';
 import type { CsvChunk, RejectedRow } from '../model/record.ts';
 import { OrderBuilder } from './build-order.ts';
+import { type DateWatch, withDateOrder } from './date-order.ts';
 import { type Fault, reject } from './fault.ts';
 import { layoutFor } from './layout-for.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
@@ -13,7 +14,9 @@ import { resolveHeader } from './resolve-header.ts';
 export type MapOptions = {
   readonly layout: Layout;
   /** Gives what the layout's format lacks; see `checkSource`. */
-  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'>;
+  readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> & Partial<Pick<SourceSettings, 'dateOrder'>>;
+  /** Is shown every date, to find out at the end in which order they were written. */
+  readonly dates?: DateWatch | null;
   /** Layouts to name when a header does not fit this one but another. */
   readonly otherLayouts?: readonly Layout[];
   /** Rows of one order merge when fewer other orders than this begin between them; twice as many are open at most. */
@@ -39,8 +42,9 @@ export async function* mapOrders(
   options: MapOptions,
 ): AsyncGenerator<OrderBatch> {
   const { source, generationOrders = GENERATION_ORDERS } = options;
-  const layout = layoutFor(options.layout, 'orders');
-  if (layout === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
+  const ofOrders = layoutFor(options.layout, 'orders');
+  if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
+  const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
   const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let stage: {
     readonly extend: (cells: readonly string[]) => readonly string[];
@@ -53,7 +57,7 @@ export async function* mapOrders(
       const resolved = resolveHeader(header, layout, otherLayouts);
       const { extend } = resolved;
       const plan = planColumns(layout, resolved);
-      const builder = new OrderBuilder(layout, plan, source);
+      const builder = new OrderBuilder(layout, plan, { ...source, dates: options.dates ?? null });
       const window = new OrderWindow(plan, { money: layout.money, generationOrders });
       stage = { extend, window, finish: (open) => finishOrders(open, builder, plan.isGroupedById) };
     }

@@ -70,6 +70,8 @@ export type SourceSettings = {
   readonly timeZone: string | null;
   /** ISO 4217 for layouts whose format has no currency; null when not given. */
   readonly currency: string | null;
+  /** Whether dates of digits begin with the month or the day, where the layout leaves that open or is wrong; null: as the layout says. */
+  readonly dateOrder: 'MDY' | 'DMY' | null;
   /** `not_recorded`: its exports say nobody's consent, and are read all the same. Otherwise a file without a column of consent is held. */
   readonly consent: 'recorded' | 'not_recorded';
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
@@ -100,6 +102,10 @@ export type SourceLimits = {
   readonly maxRejectedShare: number;
   /** A file with a larger share of cancelled orders is held; 0 to 1. */
   readonly maxCancelledShare: number;
+  /** A file with this share of credited orders without revenue, or more, is held; 1: never. */
+  readonly maxZeroRevenueShare: number;
+  /** A file with this share of orders in a status, or in a currency, that nothing names, or more, is held; 1: never. */
+  readonly maxUnlistedShare: number;
 };
 
 /** When a job of any kind runs by itself, and how long it may take. */

@@ -1,3 +1,4 @@
+import type { AttributeOrdersSettings } from './config.ts';
 import type { ConsentRule } from './contact.ts';
 
 /** What a layout can find in an export. `group` holds the rows of one order together. */
@@ -31,7 +32,7 @@ export type ReadFor = Purpose['readFor'];
 
 /** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
 export type Purpose =
-  | { readonly readFor: 'orders' }
+  | { readonly readFor: 'orders'; readonly job?: Pick<AttributeOrdersSettings, 'revenue' | 'include'> }
   | { readonly readFor: 'contacts'; readonly consent: ConsentRule };
 
 /** Amounts that a layout may add up over the rows of an order. */
@@ -158,6 +159,8 @@ export type Layout = {
   readonly status: {
     /** Translations and spellings, normalised, to the word that is used here. */
     readonly words: Readonly<Record<string, string>>;
+    /** Words of the format that are neither credited nor in need of a translation: a file full of other words is held. */
+    readonly known: readonly string[];
     /** Words that are credited unless a job says otherwise; null: every order, the format has no status to go by. */
     readonly credited: readonly string[] | null;
   };

@@ -13,6 +13,7 @@ import { postReady } from './post-ready.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
 import { settlePast } from './settle-past.ts';
+import { createOrderIntake } from './take-orders.ts';
 import { updateReports } from './update-reports.ts';
 
 /** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
@@ -28,7 +29,8 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await releaseEnded(db, attributionRules(run));
 
   const codes = await loadJobCodes(run);
-  for (const source of sources) await intakeSource(run, source);
+  const intake = createOrderIntake(run);
+  for (const source of sources) await intakeSource(run, source, intake);
   await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
   const rules = attributionRules(run);

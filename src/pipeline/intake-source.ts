@@ -11,7 +11,6 @@ import { listFiles } from '../source/list-files.ts';
 import { inPages } from './in-pages.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
-import { takeOrders } from './take-orders.ts';
 
 /** So many of a source's files may be unavailable before the source itself is. */
 const MAX_UNAVAILABLE_SHARE = 0.5;
@@ -24,11 +23,7 @@ const PAGE_SIZE = 1_000;
  *
  * @throws KnownError `no_files` (exit 2) when the listing is empty, what the listing throws, and what keeps most files from being read.
  */
-export async function intakeSource(
-  run: Run,
-  source: SourceSettings,
-  intake: Intake = takeOrders,
-): Promise<void> {
+export async function intakeSource(run: Run, source: SourceSettings, intake: Intake): Promise<void> {
   const { db, sourceClients: clients, draining, options } = run;
   const folders = layoutFolders(run.config.path);
   const layout = loadLayout(source.layout, folders);

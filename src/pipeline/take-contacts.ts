@@ -47,7 +47,8 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
       const staged = await stager.finish();
       if (staged === null) return { kind: 'lost' };
       const { maxRejectedShare } = source.limits;
-      const sealing = { ...read, runId, rowsRead, contentSha256: digest(), staged, maxRejectedShare };
+      const judging = { staged, maxRejectedShare, source: source.name };
+      const sealing = { ...read, runId, rowsRead, contentSha256: digest(), ...judging };
       const sealed = await sealContacts(db, sealing);
       if (sealed.kind === 'sealed') count(staged);
       return sealed;

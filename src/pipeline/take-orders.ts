@@ -1,30 +1,57 @@
+import type { ExpectedOrders } from '../intake/count-staged.ts';
 import { createStager } from '../intake/create-stager.ts';
 import { sealFile } from '../intake/seal-file.ts';
 import type { SealedRead } from '../intake/seal-read.ts';
+import { watchDates } from '../map/date-order.ts';
+import { listedStatuses } from '../map/listed-statuses.ts';
 import { mapOrders } from '../map/map-orders.ts';
+import type { AttributeOrdersSettings } from '../model/config.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
 /** A file's rows become orders: group → map → stage → seal. */
-export const takeOrders: Intake = { purpose: { readFor: 'orders' }, take };
+export function createOrderIntake({ job }: Run<AttributeOrdersSettings>): Intake {
+  const { revenue, include } = job;
+  return {
+    purpose: { readFor: 'orders', job: { revenue, include } },
+    take: (run, reading, content) => take(run, { ...reading, expected: expectedBy(job, reading) }, content),
+  };
+}
 
 async function take(
   run: Run,
-  { source, layout, otherLayouts }: Reading,
+  { source, layout, otherLayouts, expected }: Reading & { readonly expected: ExpectedOrders },
   { chunks, digest, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
   const sums = Object.keys(layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
   let rowsRead = 0;
-  for await (const batch of mapOrders(chunks, { layout, source, otherLayouts })) {
+  const dates = watchDates(layout, source);
+  for await (const batch of mapOrders(chunks, { layout, source, otherLayouts, dates })) {
     throwIfDraining(run);
     if (!(await stager.add(batch))) return { kind: 'lost' };
     rowsRead += batch.rowsRead;
     progress.advance(0, batch.rowsRead);
   }
   if ((await stager.finish()) === null) return { kind: 'lost' };
-  const { maxRejectedShare, maxCancelledShare } = source.limits;
-  const thresholds = { maxRejectedShare, maxCancelledShare };
+  dates?.require();
+  const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
+  const limits = { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare };
+  const thresholds = { source: source.name, ...limits, expected };
   return sealFile(db, { ...read, runId, rowsRead, contentSha256: digest(), sums, thresholds });
+}
+
+function expectedBy(
+  { revenue, include }: AttributeOrdersSettings,
+  { layout, source }: Reading,
+): ExpectedOrders {
+  const credited = include ?? layout.status.credited;
+  return {
+    // Refunds take revenue away, and say nothing of the column it stands in.
+    revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
+    credited,
+    listed: credited === null ? null : listedStatuses(layout, credited),
+    currency: source.currency,
+  };
 }

@@ -96,6 +96,7 @@ describe('a good file', () => {
       orderPlatform: 'shopify',
       timeZone: 'Europe/Amsterdam',
       currency: null,
+      dateOrder: null,
       consent: 'recorded',
       endpoint: null,
       region: null,

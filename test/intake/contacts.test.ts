@@ -100,6 +100,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
             contentSha256: options.content ?? randomUUID(),
             staged,
             maxRejectedShare: 0.2,
+            source: store.source,
           }),
     hold: () => holdFile(db, { ...read, reason: { code: 'x', message: 'x', help: 'x' } }),
   };

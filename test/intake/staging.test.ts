@@ -18,7 +18,14 @@ import {
   useDatabase,
 } from './story.ts';
 
-const THRESHOLDS = { maxRejectedShare: 1, maxCancelledShare: 1 };
+const THRESHOLDS = {
+  source: 'shop',
+  maxRejectedShare: 1,
+  maxCancelledShare: 1,
+  maxZeroRevenueShare: 1,
+  maxUnlistedShare: 1,
+  expected: { revenue: 'total', credited: null, listed: null, currency: null },
+} as const;
 
 describe.each(ENGINES)('staging on %s', (engine) => {
   const database = useDatabase(engine);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { beginFile } from '../../src/intake/begin-file.ts';
+import type { ExpectedOrders } from '../../src/intake/count-staged.ts';
 import { createStager } from '../../src/intake/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/seal-file.ts';
 import type { OrderBatch, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
@@ -55,6 +56,9 @@ export type ReadOptions = {
   readonly rowsRead?: number;
   readonly maxRejectedShare?: number;
   readonly maxCancelledShare?: number;
+  readonly maxZeroRevenueShare?: number;
+  readonly maxUnlistedShare?: number;
+  readonly expected?: Partial<ExpectedOrders>;
 };
 
 /** A source that nobody has read yet, and a run that reads it. */
@@ -101,6 +105,10 @@ async function readFile(
     thresholds: {
       maxRejectedShare: options.maxRejectedShare ?? 1,
       maxCancelledShare: options.maxCancelledShare ?? 1,
+      maxZeroRevenueShare: options.maxZeroRevenueShare ?? 1,
+      maxUnlistedShare: options.maxUnlistedShare ?? 1,
+      source: 'shop',
+      expected: { revenue: 'total', credited: null, listed: null, currency: null, ...options.expected },
     },
   });
 }

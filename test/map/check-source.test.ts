@@ -13,6 +13,7 @@ const SOURCE: SourceSettings = {
   timeZone: null,
   currency: null,
   encoding: null,
+  dateOrder: null,
   consent: 'recorded',
   endpoint: null,
   region: null,
@@ -26,6 +27,8 @@ const SOURCE: SourceSettings = {
     idleTimeoutSeconds: 1,
     maxRejectedShare: 1,
     maxCancelledShare: 1,
+    maxZeroRevenueShare: 1,
+    maxUnlistedShare: 1,
   },
 };
 const LAYOUT = loadLayout('woocommerce-analytics');

@@ -36,6 +36,8 @@ async function parseBy(yaml: string, lines: readonly string[]) {
     idleTimeoutSeconds: 1,
     maxRejectedShare: 1,
     maxCancelledShare: 1,
+    maxZeroRevenueShare: 1,
+    maxUnlistedShare: 1,
   };
   const records: string[] = [];
   const rejected: string[] = [];

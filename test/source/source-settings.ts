@@ -12,6 +12,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     timeZone: 'UTC',
     currency: 'EUR',
     encoding: null,
+    dateOrder: null,
     consent: 'recorded',
     endpoint: null,
     region: null,
@@ -25,6 +26,8 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
       idleTimeoutSeconds: 10,
       maxRejectedShare: 0.2,
       maxCancelledShare: 0.5,
+      maxZeroRevenueShare: 0.9,
+      maxUnlistedShare: 0.9,
       ...limits,
     },
   };

@@ -13,6 +13,7 @@ import { acquireLease, releaseLease } from '../../schedule/lease.ts';
 import { attributionRules, loadJobCodes } from '../attribution-rules.ts';
 import { intakeSource } from '../intake-source.ts';
 import { sourcesOf, throwIfDraining } from '../run.ts';
+import { createOrderIntake } from '../take-orders.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
 
 /** Before the first run there is no account yet, and nothing in the ledger either. */
@@ -79,7 +80,7 @@ async function readSource(run: BackfillRun, source: SourceSettings): Promise<voi
     throwIfDraining(run);
   }
   try {
-    await intakeSource(run, source);
+    await intakeSource(run, source, createOrderIntake(run));
   } finally {
     await releaseLease(db, { owner, name }).catch(() => {});
   }
