@@ -17,6 +17,9 @@ const DEFAULT_LIMIT = 1_000;
 /** As long as bi_reader is given (sql/roles.sql). */
 const DEFAULT_TIMEOUT_S = 30;
 
+/** A server needs moments to end a question whose time is over. */
+const GRACE_MS = 5_000;
+
 export const queryCommand: CommandDefinition = {
   name: 'query',
   define(command, act) {
@@ -41,11 +44,15 @@ export const queryCommand: CommandDefinition = {
     command.action(
       act(async (output, text: string, options: Options) => {
         const { openConfig, withDatabase } = await import('./open-config.ts');
+        const { inPhase } = await import('../db/phase.ts');
         const { queryViews } = await import('../report/query-views.ts');
         const { renderQuery } = await import('./render/query.ts');
         const { limit, timeout } = options;
+        const timeoutMs = timeout * 1000;
+        // The server ends the question; this is for a server that does not.
+        const phase = { name: 'Answering the question', limitMs: timeoutMs + GRACE_MS };
         const result = await withDatabase(openConfig(options), (db) =>
-          queryViews(db, { text, limit, timeoutMs: timeout * 1000 }),
+          inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
         output.print(renderQuery(result, { screen: output.screen, isCsv: options.csv === true }));

@@ -60,6 +60,28 @@ async function waitingForLocks(url: string): Promise<number> {
   return rows.length;
 }
 
+it('a command that a person ends with Ctrl-C leaves nothing behind in the server', async () => {
+  const shop = await openWorkshop();
+  const asking = shop.start(
+    'query',
+    'select count(*) from generate_series(1, 1000000000000)',
+    '--timeout',
+    '600',
+  );
+  const atWork = async (): Promise<number> => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and application_name like 'influencer-sync query%' and state = 'active'`.execute(
+      shop.db,
+    );
+    return rows.length;
+  };
+  await waitFor(async () => (await atWork()) === 1);
+  asking.kill('SIGINT');
+  expect(await asking.ended).toMatchObject({ exitCode: 130, signal: null });
+  await waitFor(async () => (await atWork()) === 0);
+});
+
 it('a role that may only read, or lacks a right, is told without a stack trace; nothing is posted', async () => {
   const shop = await openWorkshop();
   shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
