@@ -1274,15 +1274,22 @@ CREATE TABLE intake.source_files (
     passed_over jsonb,
     consent_columns text[],
     consent_counts jsonb,
+    released_at timestamp with time zone,
+    released_by text,
+    release_reason text,
+    reread_at timestamp with time zone,
+    reread_by text,
+    superseded_by bigint,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
-    CONSTRAINT held_files_say_why CHECK (((state = 'held'::text) = (hold_code IS NOT NULL))),
+    CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
+    CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
     CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
     CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
-    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text])))
+    CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text, 'released'::text])))
 );
 
 COMMENT ON TABLE intake.source_files IS 'One row a version of an export file. Its orders count only once it is sealed.';
@@ -1301,7 +1308,7 @@ COMMENT ON COLUMN intake.source_files.layout IS 'Layout it was read with.';
 
 COMMENT ON COLUMN intake.source_files.layout_hash IS 'Digest of the layout and the source''s settings: a held file is read again when it changes.';
 
-COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).';
+COMMENT ON COLUMN intake.source_files.state IS 'reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).';
 
 COMMENT ON COLUMN intake.source_files.reader IS 'Process that reads it now.';
 
@@ -1309,7 +1316,7 @@ COMMENT ON COLUMN intake.source_files.content_sha256 IS 'Digest of the decoded c
 
 COMMENT ON COLUMN intake.source_files.duplicate_of IS 'The sealed file with the same content.';
 
-COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it.';
+COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason for holding it; it stays when the file is released.';
 
 COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
 
@@ -1346,6 +1353,18 @@ COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not
 COMMENT ON COLUMN intake.source_files.consent_columns IS 'Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.';
 
 COMMENT ON COLUMN intake.source_files.consent_counts IS 'Of a file that was read for its customers: how many rows with an address say yes, no (refused, unsubscribed, blacklisted) or neither: {"yes": 412, "no": 88, "blank": 3}.';
+
+COMMENT ON COLUMN intake.source_files.released_at IS 'When its hold ended without the file being read.';
+
+COMMENT ON COLUMN intake.source_files.released_by IS 'Who released it (files release); null: the program, because its source no longer covers it.';
+
+COMMENT ON COLUMN intake.source_files.release_reason IS 'Why it is not to be missed.';
+
+COMMENT ON COLUMN intake.source_files.reread_at IS 'When it was asked that the next run reads it again; null: it was not.';
+
+COMMENT ON COLUMN intake.source_files.reread_by IS 'Who asked for it (files reread).';
+
+COMMENT ON COLUMN intake.source_files.superseded_by IS 'The later reading of the same version. Orders of this one count until a later one states them otherwise; null: this is the last reading.';
 
 CREATE TABLE ledger.contacts (
     contact_hash uuid NOT NULL,
@@ -3635,9 +3654,6 @@ ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
 ALTER TABLE ONLY intake.source_files
-    ADD CONSTRAINT source_files_identity UNIQUE (source, read_for, uri, version);
-
-ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
 
 ALTER TABLE ONLY ledger.adjustments
@@ -3800,6 +3816,10 @@ CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, pai
 
 CREATE INDEX source_files_content ON intake.source_files USING btree (source, content_sha256) WHERE (state = 'sealed'::text);
 
+CREATE INDEX source_files_held ON intake.source_files USING btree (source) WHERE (state = 'held'::text);
+
+CREATE UNIQUE INDEX source_files_identity ON intake.source_files USING btree (source, read_for, uri, version) WHERE (superseded_by IS NULL);
+
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
 
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
@@ -3914,6 +3934,9 @@ ALTER TABLE ONLY intake.source_files
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY intake.source_files
+    ADD CONSTRAINT source_files_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);

@@ -8,6 +8,7 @@ import { completeCommands } from './complete-commands.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { explainCommand } from './explain.ts';
+import { filesCommand } from './files.ts';
 import { ledgerCommand } from './ledger.ts';
 import { migrateCommand } from './migrate.ts';
 import { queryCommand } from './query.ts';
@@ -33,6 +34,7 @@ const commands: readonly CommandDefinition[] = [
   statusCommand,
   runsCommand,
   doctorCommand,
+  filesCommand,
   explainCommand,
   reviewCommand,
   queryCommand,

@@ -158,6 +158,7 @@ function toSource(
     dateOrder: file.date_order,
     consent: file.consent,
     encoding: file.encoding,
+    exclude: file.exclude,
     endpoint: file.endpoint,
     region: file.region,
     profile: file.profile,

@@ -153,6 +153,17 @@ const limits = z
   .prefault({})
   .describe('When a file cannot be trusted.');
 
+/** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
+const DEFAULT_EXCLUDE = [
+  '.*',
+  '_SUCCESS',
+  '_committed_*',
+  '_started_*',
+  'manifest.json',
+  'Thumbs.db',
+  'desktop.ini',
+] as const;
+
 const source = z.strictObject({
   uri: text(2_000).describe(
     's3://bucket/prefix/ with a glob after the prefix if wanted, or a folder (relative to this file).',
@@ -192,6 +203,12 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe("Text encoding, where it is not the layout's: utf-8, utf-16le, windows-1252, …"),
+  exclude: z
+    .array(text(500))
+    .default([...DEFAULT_EXCLUDE])
+    .describe(
+      'Patterns of names that are no exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are passed over besides.',
+    ),
   endpoint: text(500)
     .nullable()
     .default(null)

@@ -535,7 +535,7 @@ export interface IntakeSourceFiles {
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * Machine name of the reason for holding it.
+   * Machine name of the reason for holding it; it stays when the file is released.
    */
   hold_code: string | null;
   /**
@@ -591,6 +591,26 @@ export interface IntakeSourceFiles {
    */
   rejected_rows: Generated<Int8>;
   /**
+   * Why it is not to be missed.
+   */
+  release_reason: string | null;
+  /**
+   * When its hold ended without the file being read.
+   */
+  released_at: Timestamp | null;
+  /**
+   * Who released it (files release); null: the program, because its source no longer covers it.
+   */
+  released_by: string | null;
+  /**
+   * When it was asked that the next run reads it again; null: it was not.
+   */
+  reread_at: Timestamp | null;
+  /**
+   * Who asked for it (files reread).
+   */
+  reread_by: string | null;
+  /**
    * Records in the file, header excluded.
    */
   rows_read: Int8 | null;
@@ -615,9 +635,13 @@ export interface IntakeSourceFiles {
    */
   source_file_id: Generated<Int8>;
   /**
-   * reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), duplicate (same content as another file).
+   * reading (not postable), sealed (read whole, rows add up), held (kept back, see hold_…), released (was held, and is not to be missed), duplicate (same content as another file).
    */
   state: Generated<string>;
+  /**
+   * The later reading of the same version. Orders of this one count until a later one states them otherwise; null: this is the last reading.
+   */
+  superseded_by: Int8 | null;
   /**
    * Where it was read.
    */

@@ -28,7 +28,7 @@ export type BegunFile =
   | {
       readonly kind: 'known';
       readonly sourceFileId: string;
-      readonly state: 'sealed' | 'duplicate' | 'held';
+      readonly state: 'sealed' | 'duplicate' | 'held' | 'released';
     };
 
 /**
@@ -40,21 +40,48 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
     const known = await lockFile(trx, options);
     if (known !== null) {
       const { source_file_id: sourceFileId, state } = known;
-      if (state === 'sealed' || state === 'duplicate') return { kind: 'known', sourceFileId, state };
-      const isWorthIt =
-        known.layout_hash !== options.layoutHash || known.hold_is_transient || options.again === true;
-      if (state === 'held' && !isWorthIt) return { kind: 'known', sourceFileId, state };
+      if (!isToBeRead(known, options) && state !== 'reading') return { kind: 'known', sourceFileId, state };
     }
     await takeOver(trx, options);
+    if (known?.state === 'sealed' || known?.state === 'duplicate')
+      return { kind: 'read', sourceFileId: await supersede(trx, options, known.source_file_id) };
     return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };
   });
 }
 
+/** As `selectUnread`, and what a run asks for by name. */
+function isToBeRead(known: KnownFile, { layoutHash, again = false }: BeginFileOptions): boolean {
+  if (known.is_reread_wanted) return true;
+  if (known.state === 'held') return known.layout_hash !== layoutHash || known.hold_is_transient || again;
+  return known.state === 'released' && (!known.is_released_by_person || again);
+}
+
+/** The last reading stays in force, under a row of its own, until the new one is sealed. */
+async function supersede(
+  trx: Transaction<DB>,
+  options: BeginFileOptions,
+  sourceFileId: string,
+): Promise<string> {
+  // First by itself, since the new row has no number yet and no two rows of a version may both be the last.
+  await sql`
+    update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`.execute(
+    trx,
+  );
+  const newId = await open(trx, options, null);
+  await sql`
+    update intake.source_files set superseded_by = ${newId}::bigint where source_file_id = ${sourceFileId}::bigint`.execute(
+    trx,
+  );
+  return newId;
+}
+
 type KnownFile = {
   source_file_id: string;
-  state: 'reading' | 'sealed' | 'held' | 'duplicate';
+  state: 'reading' | 'sealed' | 'held' | 'duplicate' | 'released';
   layout_hash: string;
   hold_is_transient: boolean;
+  is_released_by_person: boolean;
+  is_reread_wanted: boolean;
 };
 
 async function lockFile(
@@ -62,10 +89,11 @@ async function lockFile(
   { source, file, readFor = 'orders' }: BeginFileOptions,
 ): Promise<KnownFile | null> {
   const { rows } = await sql<KnownFile>`
-    select source_file_id, state, layout_hash, hold_is_transient from intake.source_files
-    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} for update`.execute(
-    trx,
-  );
+    select source_file_id, state, layout_hash, hold_is_transient, released_by is not null as is_released_by_person,
+      reread_at is not null as is_reread_wanted
+    from intake.source_files
+    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
+    for update`.execute(trx);
   return rows[0] ?? null;
 }
 
@@ -97,7 +125,8 @@ async function open(
     : sql<{ source_file_id: string }>`
         update intake.source_files
         set state = 'reading', reader = ${reader}::uuid, layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
-            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null
+            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null,
+            released_at = null, released_by = null, release_reason = null, reread_at = null, reread_by = null
         where source_file_id = ${sourceFileId}::bigint returning source_file_id`
   ).execute(trx);
   const [row] = rows;

@@ -4,8 +4,8 @@ import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 
 /**
- * Of the files that a listing shows, those that must be read: new ones, new versions, those whose reading was cut short, and held ones whose
- * layout or settings have changed since, or whose reason may have passed. One query for many files, so that ten thousand unchanged ones cost next to nothing.
+ * Of the files that a listing shows, those that must be read: new ones, new versions, those whose reading was cut short, those that a person
+ * wants to be read again, and held ones whose layout or settings have changed since, or whose reason may have passed. One query for many files, so that ten thousand unchanged ones cost next to nothing.
  */
 export async function selectUnread(
   db: Database,
@@ -24,7 +24,9 @@ export async function selectUnread(
       as f(position int, uri text, version text)
     left join intake.source_files known
       on known.source = ${source} and known.read_for = ${readFor} and known.uri = f.uri and known.version = f.version
-    where known.source_file_id is null or known.state = 'reading'
+      and known.superseded_by is null
+    where known.source_file_id is null or known.state = 'reading' or known.reread_at is not null
+      or (known.state = 'released' and known.released_by is null)
       or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
     order by f.position`.execute(db);
   return rows.flatMap(({ position }) => files[Number(position)] ?? []);

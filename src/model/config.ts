@@ -76,6 +76,8 @@ export type SourceSettings = {
   readonly consent: 'recorded' | 'not_recorded';
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
   readonly encoding: string | null;
+  /** Patterns of names that are no exports. */
+  readonly exclude: readonly string[];
   /** Address of the S3 store; null: AWS_ENDPOINT_URL_S3, else Amazon's. */
   readonly endpoint: string | null;
   /** Region of the bucket; null: AWS_REGION, or what the profile says. */

@@ -1,4 +1,5 @@
 import { layoutFolders } from '../config/layout-folders.ts';
+import { type HeldVersion, listHeldVersions, releaseFiles } from '../intake/release-files.ts';
 import { selectUnread } from '../intake/select-unread.ts';
 import { checkSource } from '../map/check-source.ts';
 import { layoutHash } from '../map/layout-hash.ts';
@@ -7,7 +8,7 @@ import type { SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
-import { listFiles } from '../source/list-files.ts';
+import { coversFile, listFiles } from '../source/list-files.ts';
 import { inPages } from './in-pages.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
@@ -35,6 +36,9 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   // Listed to its end first: how many files of it cannot be read is judged by how many there are.
   let found = 0;
   const wanted: SourceFile[] = [];
+  const held = await listHeldVersions(db, { source: source.name, readFor: purpose.readFor });
+  const heldUris = new Set(held.map(({ uri }) => uri));
+  const listed = new Map<string, { readonly version: string; readonly isUnread: boolean }>();
   for await (const page of inPages(listFiles(source, { clients, signal: draining }), PAGE_SIZE)) {
     const files = page.filter(({ uri }) => options.file === null || uri.includes(options.file));
     found += files.length;
@@ -44,11 +48,15 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
       files,
       readFor: purpose.readFor,
     });
+    for (const file of heldUris.size === 0 ? [] : page)
+      if (heldUris.has(file.uri))
+        listed.set(file.uri, { version: file.version, isUnread: unread.includes(file) });
     // A file that is asked for by name is read again although it was held before.
     wanted.push(...(options.file === null ? unread : files));
   }
   if (found === 0 && !options.allowEmpty) throw noFiles(source, options.file);
 
+  await endHolds(run, { source, held, listed });
   let unavailable = 0;
   for (const file of wanted) {
     throwIfDraining(run);
@@ -59,6 +67,43 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
       throw sourceUnavailable(source, { unavailable, found, cause });
   }
   throwIfDraining(run);
+}
+
+/**
+ * A hold is there so that nothing is missed. It ends when there is nothing to miss: the source no longer means files of that name (its uri
+ * or `exclude` has changed), or the version that was held has given way to one that was read before. To delete a file ends nothing.
+ */
+async function endHolds(
+  { db, options }: Run,
+  {
+    source,
+    held,
+    listed,
+  }: {
+    readonly source: SourceSettings;
+    readonly held: readonly HeldVersion[];
+    readonly listed: ReadonlyMap<string, { readonly version: string; readonly isUnread: boolean }>;
+  },
+): Promise<void> {
+  const uncovered: string[] = [];
+  const replaced: string[] = [];
+  for (const { sourceFileId, uri, version } of held) {
+    const now = listed.get(uri);
+    if (now === undefined && !(await coversFile(source, uri))) uncovered.push(sourceFileId);
+    // With --file nobody has asked whether the others are known.
+    const isKnown = options.file === null && now !== undefined && !now.isUnread;
+    if (isKnown && now.version !== version) replaced.push(sourceFileId);
+  }
+  await releaseFiles(db, {
+    sourceFileIds: uncovered,
+    reason: 'The source does not cover this name any more.',
+    releasedBy: null,
+  });
+  await releaseFiles(db, {
+    sourceFileIds: replaced,
+    reason: 'Another version, which is known, is back under this name.',
+    releasedBy: null,
+  });
 }
 
 /** A file that cannot be read is held and the others go on. When most cannot, it is the source that fails, for the reason of the last. */

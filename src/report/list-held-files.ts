@@ -17,7 +17,8 @@ export async function listHeldFiles(
       and (${readFor}::text is null or f.read_for = ${readFor}::text)
       and not exists (
         select 1 from intake.source_files newer
-        where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.source_file_id > f.source_file_id and newer.state <> 'reading')
+        where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.source_file_id > f.source_file_id and newer.state <> 'reading'
+          and not (newer.state = 'released' and newer.released_by is null))
     order by f.source_file_id desc`.execute(db);
   return rows;
 }

@@ -50,6 +50,7 @@ function matching({
     from intake.rejected_rows r
     cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f
     where f.state <> 'reading'
+      and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')
       and (${runId}::bigint is null or r.run_id = ${runId}::bigint)
       and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
       and (${sources}::text[] is null or f.source = any(${sources}::text[]))

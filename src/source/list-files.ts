@@ -1,23 +1,40 @@
 import type { SourceSettings } from '../model/config.ts';
 import type { SourceFile } from '../model/source.ts';
-import { listFolderFiles } from './list-folder-files.ts';
-import { listS3Files } from './list-s3-files.ts';
-import { parseSourceUri } from './parse-source-uri.ts';
+import { createSkipRule, type SkippedFile } from './exclude.ts';
+import { isOfFolder, listFolderFiles } from './list-folder-files.ts';
+import { isOfPlace, listS3Files } from './list-s3-files.ts';
+import { parseObjectUri, parseSourceUri, pathOfFileUri } from './parse-source-uri.ts';
 import type { SourceClients } from './source-clients.ts';
 
-export type ListFilesOptions = { readonly clients: SourceClients; readonly signal?: AbortSignal };
+export type ListFilesOptions = {
+  readonly clients: SourceClients;
+  readonly signal?: AbortSignal;
+  /** Told of each file that is there and is no export of the source. */
+  readonly onSkipped?: (file: SkippedFile) => void;
+};
 
 /**
  * The files of a source in the order of their names: `s3://bucket/prefix/` and folders, each with a glob if wanted, or one single file.
- * Names that begin with a dot, and "directory markers" of S3, are no exports. A file is pinned by its content, never by its time.
+ * What `exclude` of the source names, and empty markers, are no exports. A file is pinned by its content, never by its time where that can
+ * be helped.
  *
- * @throws KnownError (exit 2, or 4 for credentials): the source is not there or may not be read.
+ * @throws KnownError (exit 1 where the store does not answer, 2, or 4 for credentials): the source cannot be listed.
  */
 export async function* listFiles(
   source: SourceSettings,
-  { clients, signal }: ListFilesOptions,
+  { clients, signal, onSkipped = () => {} }: ListFilesOptions,
 ): AsyncGenerator<SourceFile> {
   const place = parseSourceUri(source.uri);
-  if (place.kind === 'folder') yield* listFolderFiles(place.path, signal);
-  else yield* listS3Files(place, { client: await clients.s3(source), ...(signal ? { signal } : {}) });
+  const rules = { skip: createSkipRule(source.exclude), onSkipped, ...(signal ? { signal } : {}) };
+  if (place.kind === 'folder') yield* listFolderFiles(place.path, rules);
+  else yield* listS3Files(place, { client: await clients.s3(source), ...rules });
+}
+
+/** Whether a source means the file of an address, whether or not it is there now. */
+export async function coversFile(source: SourceSettings, uri: string): Promise<boolean> {
+  const place = parseSourceUri(source.uri);
+  const skip = createSkipRule(source.exclude);
+  if (place.kind === 'folder')
+    return uri.startsWith('file:') && isOfFolder(pathOfFileUri(uri), { place: place.path, skip });
+  return uri.startsWith('s3:') && isOfPlace(parseObjectUri(uri), { place, skip });
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
+import { type ListingRules, NOT_OF_GLOB, type SkipRule } from './exclude.ts';
 import { WILDCARD } from './parse-source-uri.ts';
 
 /** Larger pieces than the default of 64 KiB save a third of the time. */
@@ -17,7 +18,10 @@ export const READ_BYTES = 512 * 1_024;
  *
  * @throws KnownError `folder_missing`, `folder_unreadable` (exit 2).
  */
-export async function* listFolderFiles(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
+export async function* listFolderFiles(
+  path: string,
+  { signal, skip, onSkipped }: ListingRules,
+): AsyncGenerator<SourceFile> {
   const found = await statOrNull(path);
   if (found === null && !WILDCARD.test(path)) throw missing(path);
   if (found?.isFile()) return yield* digestFile(path, signal);
@@ -27,30 +31,47 @@ export async function* listFolderFiles(path: string, signal?: AbortSignal): Asyn
   const glob = found === null ? path.slice(folder === '/' ? 1 : folder.length + 1) : null;
   const depth = glob === null || glob.includes('**') ? Number.POSITIVE_INFINITY : glob.split('/').length;
   const names: string[] = [];
-  for await (const name of walk(folder, { depth, seen: new Set() })) {
+  const walked = walk(folder, {
+    depth,
+    seen: new Set(),
+    skip: (name, sizeBytes) => {
+      const reason = skip(name, sizeBytes);
+      if (reason !== null) onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason });
+      return reason !== null;
+    },
+  });
+  for await (const name of walked) {
     if (glob === null || matchesGlob(name, glob)) names.push(name);
+    else onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason: NOT_OF_GLOB });
   }
   names.sort();
   for (const name of names) yield* digestFile(join(folder, name), signal);
 }
 
-/** Names of the regular files below a folder, relative to it. */
-async function* walk(
-  folder: string,
-  { depth, seen }: { readonly depth: number; readonly seen: Set<string> },
-): AsyncGenerator<string> {
+type Walk = {
+  readonly depth: number;
+  readonly seen: Set<string>;
+  /** Of a folder's name the size is not known. */
+  readonly skip: (name: string, sizeBytes: number | null) => boolean;
+  /** Names of the folders above, each with a slash behind it. */
+  readonly above?: string;
+};
+
+/** Names of the regular files below a folder, relative to where the walk began. */
+async function* walk(folder: string, { depth, seen, skip, above = '' }: Walk): AsyncGenerator<string> {
   const real = await realpath(folder).catch((error: unknown) => refuse(error, folder));
   if (seen.has(real)) return;
   seen.add(real);
   const entries = await readdir(folder).catch((error: unknown) => refuse(error, folder));
-  for (const name of entries) {
-    if (name.startsWith('.')) continue;
-    const path = join(folder, name);
+  for (const entry of entries) {
+    const name = `${above}${entry}`;
+    const path = join(folder, entry);
     // Follows links. One that leads nowhere, or a file that went meanwhile, is not there.
     const stats = await statOrNull(path);
-    if (stats?.isFile()) yield name;
-    if (!stats?.isDirectory() || depth <= 1) continue;
-    for await (const below of walk(path, { depth: depth - 1, seen })) yield `${name}/${below}`;
+    if (stats === null || skip(name, stats.isFile() ? stats.size : null)) continue;
+    if (stats.isFile()) yield name;
+    if (stats.isDirectory() && depth > 1)
+      yield* walk(path, { depth: depth - 1, seen, skip, above: `${name}/` });
   }
 }
 
@@ -85,6 +106,21 @@ async function digestContent(
   } finally {
     await file.close();
   }
+}
+
+/** Whether a path would be listed, were it there. */
+export async function isOfFolder(
+  path: string,
+  { place, skip }: { readonly place: string; readonly skip: SkipRule },
+): Promise<boolean> {
+  const found = await statOrNull(place);
+  if (found?.isFile() || path === place) return path === place;
+  const folder = found === null && WILDCARD.test(place) ? folderBefore(place) : place;
+  const prefix = folder === '/' ? '/' : `${folder}/`;
+  if (!path.startsWith(prefix)) return false;
+  const name = path.slice(prefix.length);
+  const glob = folder === place ? null : place.slice(prefix.length);
+  return (glob === null || matchesGlob(name, glob)) && skip(name, null) === null;
 }
 
 /** The deepest folder before the first wildcard. */

@@ -6,6 +6,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import type { SourceFile } from '../model/source.ts';
 import type { S3Client } from './create-s3-client.ts';
+import { type ListingRules, NOT_OF_GLOB, type SkipRule } from './exclude.ts';
 import { explainS3Error, statusOf } from './explain-s3-error.ts';
 import type { SourcePlace } from './parse-source-uri.ts';
 import { etagOf, versionText } from './s3-version.ts';
@@ -14,16 +15,22 @@ export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
 
 type ListOptions = { readonly client: S3Client; readonly signal?: AbortSignal };
 
+type ListS3Options = ListingRules & { readonly client: S3Client };
+
 /**
  * Lists the objects of a place, page after page (1,000 keys each). The ETag is what pins an object; see `ObjectVersion` for one without.
  * The whole listing is held, about 300 bytes an object, since not every store lists in order.
  */
-export async function* listS3Files(place: S3Place, options: ListOptions): AsyncGenerator<SourceFile> {
+export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
+  const { skip, onSkipped } = options;
   const objects: { readonly key: string; readonly object: S3Object }[] = [];
   for await (const page of listPages(place, options)) {
     for (const object of page.Contents ?? []) {
       const key = keyOf(object, page.EncodingType === 'url');
-      if (key !== null && belongs(key, object, place)) objects.push({ key, object });
+      if (key === null || !liesIn(key, place)) continue;
+      const reason = whyNot(key, { place, skip, sizeBytes: object.Size ?? 0 });
+      if (reason === null) objects.push({ key, object });
+      else onSkipped({ uri: `s3://${place.bucket}/${key}`, reason });
     }
   }
   objects.sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -102,11 +109,43 @@ function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null
   return isEncoded ? decodeURIComponent(object.Key.replaceAll('+', ' ')) : object.Key;
 }
 
-function belongs(key: string, object: S3Object, { prefix, glob }: S3Place): boolean {
-  const isDirectoryMarker = key.endsWith('/') && (object.Size ?? 0) === 0;
-  if (isDirectoryMarker) return false;
-  if (glob !== null) return posix.matchesGlob(key, glob);
-  // `orders` means the object of that name and what lies below it, not `orders-old/…`.
-  const isBelow = prefix === '' || prefix.endsWith('/') || key === prefix || key.startsWith(`${prefix}/`);
-  return isBelow && (key === prefix || !/(^|\/)\./.test(key.slice(prefix.length)));
+/** `orders` means the object of that name and what lies below it, not `orders-old/…`. */
+function liesIn(key: string, { prefix, glob }: S3Place): boolean {
+  if (glob !== null) return key.startsWith(prefix);
+  return prefix === '' || prefix.endsWith('/')
+    ? key.startsWith(prefix)
+    : key === prefix || key.startsWith(`${prefix}/`);
+}
+
+/** Why an object at a place is no export of it; null: it is one. */
+function whyNot(
+  key: string,
+  {
+    place,
+    skip,
+    sizeBytes,
+  }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number | null },
+): string | null {
+  const { prefix, glob } = place;
+  // What is named by itself is meant, whatever it is called.
+  if (key === prefix && !key.endsWith('/')) return null;
+  if (glob !== null && !posix.matchesGlob(key, glob)) return NOT_OF_GLOB;
+  const base =
+    prefix === '' || prefix.endsWith('/')
+      ? prefix
+      : glob === null
+        ? `${prefix}/`
+        : prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  return skip(key.slice(base.length), sizeBytes);
+}
+
+/** Whether an object would be listed, were it there. */
+export function isOfPlace(
+  object: { readonly bucket: string; readonly key: string },
+  { place, skip }: { readonly place: S3Place; readonly skip: SkipRule },
+): boolean {
+  const { bucket, key } = object;
+  return (
+    bucket === place.bucket && liesIn(key, place) && whyNot(key, { place, skip, sizeBytes: null }) === null
+  );
 }

@@ -98,6 +98,7 @@ describe('a good file', () => {
       currency: null,
       dateOrder: null,
       consent: 'recorded',
+      exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
       endpoint: null,
       region: null,
       profile: null,

@@ -15,6 +15,7 @@ const SOURCE: SourceSettings = {
   encoding: null,
   dateOrder: null,
   consent: 'recorded',
+  exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
   endpoint: null,
   region: null,
   profile: null,

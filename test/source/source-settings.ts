@@ -14,6 +14,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     encoding: null,
     dateOrder: null,
     consent: 'recorded',
+    exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
     endpoint: null,
     region: null,
     profile: null,

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { createSkipRule } from '../../src/source/exclude.ts';
+import { coversFile } from '../../src/source/list-files.ts';
+import { sourceSettings } from './source-settings.ts';
+
+const SOME_BYTES = 10;
+
+describe('what a source passes over', () => {
+  const byDefault = createSkipRule(sourceSettings('s3://shop/').exclude);
+
+  it.each([
+    '_SUCCESS',
+    '2026/_SUCCESS',
+    'manifest.json',
+    '.DS_Store',
+    '.trash/a.csv',
+    '_committed_123',
+    'Thumbs.db',
+  ])('is %s by default', (name) => expect(byDefault(name, SOME_BYTES)).toMatch(/exclude has/));
+
+  it.each(['a.csv', 'orders', '2026/orders-2026.csv.gz', 'my_SUCCESS.csv', 'manifest.json.csv', 'a.b/c'])(
+    'is not %s',
+    (name) => expect(byDefault(name, SOME_BYTES)).toBeNull(),
+  );
+
+  it.each(['2026/', 'orders', '2026_$folder$', 'done/ready'])(
+    'is the marker %s, when it is empty',
+    (name) => {
+      expect(createSkipRule([])(name, 0)).toBe('it is an empty marker');
+      expect(createSkipRule([])('a.csv', 0)).toBeNull();
+    },
+  );
+
+  it.each([
+    [['*.bak'], 'a/b.csv.bak', true],
+    [['*.bak'], 'a/b.csv', false],
+    [['archive/**'], 'archive/2025/a.csv', true],
+    [['archive/**'], 'other/archive/a.csv', false],
+    [['archive'], 'other/archive/a.csv', true],
+    [['*.{tmp,part}'], 'a.part', true],
+    [['test-??.csv'], 'test-01.csv', true],
+    [['test-??.csv'], 'test-001.csv', false],
+    [['orders [[]old].csv'], 'orders [old].csv', true],
+  ])('follows the patterns %j for %s: %s', (patterns, name, isSkipped) => {
+    expect(createSkipRule(patterns)(name, SOME_BYTES) !== null).toBe(isSkipped);
+  });
+});
+
+describe('what a source covers', () => {
+  it.each([
+    ['s3://shop/orders/', 's3://shop/orders/2026/a.csv', true],
+    ['s3://shop/orders/', 's3://shop/orders-old/a.csv', false],
+    ['s3://shop/orders', 's3://shop/orders-old/a.csv', false],
+    ['s3://shop/orders', 's3://shop/orders/a.csv', true],
+    ['s3://shop/orders/*.csv', 's3://shop/orders/a.csv', true],
+    ['s3://shop/orders/*.csv', 's3://shop/orders/a.txt', false],
+    ['s3://shop/orders/', 's3://other/orders/a.csv', false],
+    ['s3://shop/orders/', 's3://shop/orders/_SUCCESS', false],
+    ['s3://shop/.hidden.csv', 's3://shop/.hidden.csv', true],
+    ['s3://shop/', 'file:///exports/a.csv', false],
+    ['/exports', 'file:///exports/2026/a%20b.csv', true],
+    ['/exports', 'file:///exports-old/a.csv', false],
+    ['/exports/*.csv', 'file:///exports/a.csv', true],
+    ['/exports/*.csv', 'file:///exports/a.txt', false],
+    ['/exports', 's3://shop/a.csv', false],
+  ])('of %s is %s: %s, whether or not it is there', async (uri, file, isCovered) => {
+    expect(await coversFile(sourceSettings(uri), file)).toBe(isCovered);
+  });
+});
