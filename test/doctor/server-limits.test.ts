@@ -6,8 +6,8 @@ import { connect, type Database } from '../../src/db/connect.ts';
 import type { Finding } from '../../src/model/finding.ts';
 import type { Patient } from '../../src/pipeline/doctor/check.ts';
 import { serverLimits } from '../../src/pipeline/doctor/checks/server-limits.ts';
+import { startServer } from '../support/absent-server.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
-import { startPostgresServer } from '../support/postgres-server.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -80,7 +80,7 @@ it.skipIf(POOLER === null)('limits and isolation of the role are warned of behin
 
 it('a standby that follows asynchronously is warned of, with what protects from a failover', async () => {
   // Every session of a server sees who follows it: the other tests' server must have nobody.
-  const server = await startPostgresServer();
+  const server = await startServer();
   onTestFinished(() => server.stop());
   // As a standby begins, in the protocol of replication.
   const standby = new pg.Client({ connectionString: server.url, replication: 'true' } as pg.ClientConfig);
