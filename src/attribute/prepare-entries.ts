@@ -67,7 +67,9 @@ async function createEntries(
       amount, currency, run_id)
     select 'referral', ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform, w.order_id, w.brand_id,
       w.amount, w.currency, ${runId}::bigint
-    from wanted_entries w where w.outcome = 'attributed'
+    from wanted_entries w
+    where w.outcome = 'attributed' and (
+      select true from ledger.entries e where e.account_id = ${accountId} and e.effect = 'referral' and e.key = w.key limit 1) is null
     order by w.order_version_id
     on conflict (account_id, effect, key) do nothing`.execute(trx);
   return Number(numAffectedRows ?? 0);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
 import { explainFailure } from '../db/explain-failure.ts';
+import { openOverlay } from '../db/overlay.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -139,15 +140,21 @@ async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortS
   }
 }
 
-/** Does it all in a transaction that is rolled back. */
+/**
+ * Does it all in a transaction that is rolled back. A plan of orders, which may be millions, writes to temporary tables; it sees the others as
+ * they were when it began.
+ */
 async function planned<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   owner: string,
 ): Promise<RunResult> {
-  const trx = await options.db.startTransaction().execute();
+  const isCovered = options.job.kind === 'attribute-orders';
+  const transaction = options.db.startTransaction();
+  const trx = await (isCovered ? transaction.setIsolationLevel('repeatable read') : transaction).execute();
   try {
-    const runId = await beginRun(trx, { job: options.job.name, kind: options.job.kind });
-    return await account(options, { ...options, db: trx, runId, owner, isLeaseHeld: () => true });
+    const db = isCovered ? await openOverlay(trx) : trx;
+    const runId = await beginRun(db, { job: options.job.name, kind: options.job.kind });
+    return await account(options, { ...options, db, runId, owner, isLeaseHeld: () => true });
   } finally {
     await trx.rollback().execute();
   }

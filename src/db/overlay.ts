@@ -1,0 +1,167 @@
+import {
+  type ControlledTransaction,
+  IdentifierNode,
+  type InsertQueryNode,
+  type KyselyPlugin,
+  OperationNodeTransformer,
+  type QueryId,
+  type RawNode,
+  type SchemableIdentifierNode,
+  sql,
+} from 'kysely';
+import type { Database } from './connect.ts';
+import type { DB } from './tables.ts';
+
+/*
+ * A plan does all that a run does but sending, and nothing of it is to stay. Rolled back from the tables of the runs, a million rows would leave
+ * as many dead ones, and statistics that are wrong. So a plan writes to temporary tables, and what it reads are temporary views that show
+ * the live rows and its own. They have the names of the live tables as one word (`pg_temp."intake.orders"`), and a plugin puts those where a
+ * statement names a table: the flow of a run knows nothing of it.
+ *
+ * Small tables are copied. Of the others, `"intake.orders+"` has what the plan has inserted or changed, and `"intake.orders-"` the keys of the live
+ * rows that it has changed or deleted, which the view leaves out. A statement that inserts names the first itself: so there is no
+ * ON CONFLICT with a live row, and whoever inserts must have looked.
+ */
+
+/** Copied as a whole: a row a file, or less. */
+const COPIED = [
+  'intake.source_files',
+  'intake.codes',
+  'intake.code_lists',
+  'intake.attributed_files',
+  'intake.order_continuations',
+  'intake.order_sightings',
+  'reporting.counted_files',
+  'reporting.changed_days',
+  'reporting.refresh',
+  'ops.job_locks',
+] as const;
+
+/** Covered by a view, with the columns by which a live row is left out; of sums a day, all of the day are. */
+const COVERED = {
+  'intake.orders': ['order_version_id'],
+  'intake.attributions': ['job', 'source', 'order_id'],
+  'intake.rejected_rows': ['source_file_id', 'record_no'],
+  'ledger.entries': ['entry_id'],
+  'ledger.adjustments': ['adjustment_id'],
+  'reporting.order_standings': ['job', 'source', 'order_id'],
+  'reporting.funnel_days': ['day_utc'],
+  'reporting.deal_days': ['day_utc'],
+  'reporting.brand_days': ['day_utc'],
+  'reporting.code_days': ['day_utc'],
+  'ops.runs': ['run_id'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Covers the tables that a plan of orders writes to, until its transaction ends.
+ *
+ * @returns the same transaction: what is written through it goes to the temporary tables.
+ */
+export async function openOverlay(trx: ControlledTransaction<DB>): Promise<Database> {
+  for (const table of COPIED) await sql.raw(copyOf(table)).execute(trx);
+  for (const [table, keys] of Object.entries(COVERED)) await sql.raw(coverOf(table, keys)).execute(trx);
+  return trx.withPlugin(new OverlayPlugin());
+}
+
+/** As one DO block, because PGlite takes one statement at a time. Columns that are computed are computed again; ids come from the live sequence. */
+function makeTable(table: string, name: string): string {
+  return `
+    execute 'create temporary table "${name}" (like ${table} including defaults including constraints including generated including indexes) on commit drop';
+    for id in select attname from pg_attribute where attrelid = '${table}'::regclass and attidentity <> '' loop
+      execute format('alter table pg_temp."${name}" alter column %I set default nextval(%L)', id, pg_get_serial_sequence('${table}', id));
+    end loop;
+    select string_agg(quote_ident(attname), ', ' order by attnum), string_agg('new.' || quote_ident(attname), ', ' order by attnum)
+    into columns, news
+    from pg_attribute where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped and attgenerated = '';`;
+}
+
+function copyOf(table: string): string {
+  return `do $copy$ declare columns text; news text; id name; begin
+    ${makeTable(table, table)}
+    execute format('insert into pg_temp."${table}" (%1$s) select %1$s from ${table}', columns);
+  end $copy$`;
+}
+
+function coverOf(table: string, keys: readonly string[]): string {
+  const key = keys.join(', ');
+  const isSame = (left: string, right: string): string =>
+    keys.map((column) => `${left}.${column} = ${right}.${column}`).join(' and ');
+  return `do $cover$ declare columns text; news text; id name; begin
+    ${makeTable(table, `${table}+`)}
+    create temporary table "${table}-" on commit drop as select ${key} from ${table} limit 0;
+    alter table pg_temp."${table}-" add primary key (${key});
+    create temporary view "${table}" as
+      select * from pg_temp."${table}+"
+      union all
+      select l.* from ${table} l where (select true from pg_temp."${table}-" m where ${isSame('m', 'l')} limit 1) is null;
+    execute format($f$
+      create function pg_temp."change ${table}"() returns trigger language plpgsql as $change$
+      begin
+        insert into pg_temp."${table}-" (${key}) values (${keys.map((column) => `old.${column}`).join(', ')}) on conflict do nothing;
+        delete from pg_temp."${table}+" t where ${isSame('t', 'old')};
+        if tg_op = 'DELETE' then return old; end if;
+        insert into pg_temp."${table}+" (%s) values (%s);
+        return new;
+      end $change$
+    $f$, columns, news);
+    create trigger change instead of update or delete on pg_temp."${table}"
+      for each row execute function pg_temp."change ${table}"();
+  end $cover$`;
+}
+
+const PLACES: ReadonlySet<string> = new Set([...COPIED, ...Object.keys(COVERED)]);
+const NAMES = /\b(insert\s+into\s+)?((?:intake|ledger|reporting|ops)\.[a-z_]+)\b/g;
+
+/** Where rows of a table are inserted. */
+function placeOf(table: string): string {
+  return table in COVERED ? `${table}+` : table;
+}
+
+/** Puts the temporary tables and views where a statement names the tables that they cover. */
+class OverlayPlugin implements KyselyPlugin {
+  readonly #transformer = new OverlayTransformer();
+
+  transformQuery({ node, queryId }: Parameters<KyselyPlugin['transformQuery']>[0]) {
+    return this.#transformer.transformNode(node, queryId);
+  }
+
+  async transformResult({ result }: Parameters<KyselyPlugin['transformResult']>[0]) {
+    return result;
+  }
+}
+
+class OverlayTransformer extends OperationNodeTransformer {
+  protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
+    const transformed = super.transformRaw(node, queryId);
+    const sqlFragments = transformed.sqlFragments.map((text) =>
+      text.replace(NAMES, (words: string, insert: string | undefined, table: string) => {
+        if (!PLACES.has(table)) return words;
+        return insert === undefined ? `pg_temp."${table}"` : `${insert}pg_temp."${placeOf(table)}"`;
+      }),
+    );
+    return { ...transformed, sqlFragments };
+  }
+
+  protected override transformSchemableIdentifier(node: SchemableIdentifierNode): SchemableIdentifierNode {
+    const table = nameOf(node);
+    return table === null ? node : temporary(node, table);
+  }
+
+  protected override transformInsertQuery(node: InsertQueryNode, queryId?: QueryId): InsertQueryNode {
+    const transformed = super.transformInsertQuery(node, queryId);
+    const { into } = node;
+    const table = into === undefined ? null : nameOf(into.table);
+    if (into === undefined || table === null) return transformed;
+    return { ...transformed, into: { ...into, table: temporary(into.table, placeOf(table)) } };
+  }
+}
+
+/** The covered table that an identifier names; null for any other. */
+function nameOf({ schema, identifier }: SchemableIdentifierNode): string | null {
+  const name = `${schema?.name ?? ''}.${identifier.name}`;
+  return PLACES.has(name) ? name : null;
+}
+
+function temporary(node: SchemableIdentifierNode, name: string): SchemableIdentifierNode {
+  return { ...node, schema: IdentifierNode.create('pg_temp'), identifier: IdentifierNode.create(name) };
+}
