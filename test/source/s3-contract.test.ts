@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { S3 } from '@aws-sdk/client-s3';
@@ -42,6 +44,20 @@ afterAll(async () => {
 
 async function put(key: string, content: string | Buffer): Promise<void> {
   await api.putObject({ Bucket: bucket, Key: key, Body: content });
+}
+
+/**
+ * Places a file as users of a gateway over a file system do: in its folder, past S3. `.ci/versitygw` names the folder of its gateway; the
+ * test server gives an object the same traits.
+ */
+function place(key: string, content: string, modified: Date): void {
+  if (ownServer !== null) {
+    ownServer.put(bucket, key, content, { etag: '', hasChecksum: false, modified });
+    return;
+  }
+  const path = join(process.env.S3_BUCKETS_FOLDER ?? '', bucket, key);
+  writeFileSync(path, content);
+  utimesSync(path, modified, modified);
 }
 
 async function listKeys(path: string): Promise<readonly string[]> {
@@ -164,6 +180,32 @@ describe('reading', () => {
     expect(await answer.Body?.transformToString()).toBe('456789');
     const other = api.getObject({ Bucket: bucket, Key: 'range.csv', IfMatch: '"other"', Range: 'bytes=4-' });
     await expect(other).rejects.toMatchObject({ $metadata: { httpStatusCode: 412 } });
+  });
+});
+
+// Of another store than a gateway nobody can reach the folder.
+const isGateway = !process.env.AWS_ENDPOINT_URL_S3 || process.env.S3_BUCKETS_FOLDER;
+
+describe.skipIf(!isGateway)('a file that was placed in the folder of a gateway', () => {
+  const noon = new Date('2026-04-10T12:00:00Z');
+  const later = new Date('2026-04-10T12:00:01Z');
+
+  it('has no ETag, is read all the same, and is another version when it is replaced', async () => {
+    place('placed.csv', 'a,b\n1,2\n', noon);
+    const { file, source } = await listOne('placed.csv');
+    expect(file.version).toBe('size:8,modified:2026-04-10T12:00:00.000Z');
+    expect((await collect(openFile(file, { source, clients }))).toString()).toBe('a,b\n1,2\n');
+    expect((await listOne('placed.csv')).file.version).toBe(file.version);
+    place('placed.csv', 'a,b\n3,4\n', later);
+    expect((await listOne('placed.csv')).file.version).not.toBe(file.version);
+  });
+
+  it('and replaced after it was listed is not taken for the listed version', async () => {
+    place('placed-late.csv', 'a,b\n1,2\n', noon);
+    const { file, source } = await listOne('placed-late.csv');
+    place('placed-late.csv', 'a,b\n3,4\n', later);
+    const reason = await holdReason(collect(openFile(file, { source, clients })));
+    expect(reason).toMatchObject({ code: 'changed_while_reading', isTransient: true });
   });
 });
 
