@@ -1280,6 +1280,7 @@ CREATE TABLE intake.source_files (
     reread_at timestamp with time zone,
     reread_by text,
     superseded_by bigint,
+    order_id_column text,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
@@ -1365,6 +1366,8 @@ COMMENT ON COLUMN intake.source_files.reread_at IS 'When it was asked that the n
 COMMENT ON COLUMN intake.source_files.reread_by IS 'Who asked for it (files reread).';
 
 COMMENT ON COLUMN intake.source_files.superseded_by IS 'The later reading of the same version. Orders of this one count until a later one states them otherwise; null: this is the last reading.';
+
+COMMENT ON COLUMN intake.source_files.order_id_column IS 'Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.';
 
 CREATE TABLE ledger.contacts (
     contact_hash uuid NOT NULL,
@@ -1832,7 +1835,7 @@ COMMENT ON COLUMN intake.orders.paid_at IS 'When it was paid.';
 
 COMMENT ON COLUMN intake.orders.cancelled_at IS 'When it was cancelled.';
 
-COMMENT ON COLUMN intake.orders.exclusion IS 'Set by a rule of the layout (test, draft, cancelled, …): never posted.';
+COMMENT ON COLUMN intake.orders.exclusion IS 'Set by a rule of the layout (test, draft, cancelled, …): never posted; a draft is where the job says drafts: credit.';
 
 COMMENT ON COLUMN intake.orders.line_no IS 'Physical line of its first row.';
 
@@ -1913,7 +1916,7 @@ COMMENT ON COLUMN bi.orders.is_cancelled IS 'Cancelled, as far as the export say
 
 COMMENT ON COLUMN bi.orders.is_refunded IS 'Refunded, wholly or in part.';
 
-COMMENT ON COLUMN bi.orders.is_excluded IS 'A rule of the layout keeps it from being credited, whatever the job: test, draft, cancelled, …';
+COMMENT ON COLUMN bi.orders.is_excluded IS 'A rule of the layout keeps it from being credited: test, cancelled, …; draft, unless the job says drafts: credit';
 
 COMMENT ON COLUMN bi.orders.exclusion_reason IS 'Which rule; null when not excluded.';
 
@@ -3819,6 +3822,8 @@ CREATE INDEX source_files_content ON intake.source_files USING btree (source, co
 CREATE INDEX source_files_held ON intake.source_files USING btree (source) WHERE (state = 'held'::text);
 
 CREATE UNIQUE INDEX source_files_identity ON intake.source_files USING btree (source, read_for, uri, version) WHERE (superseded_by IS NULL);
+
+CREATE INDEX source_files_order_id_column ON intake.source_files USING btree (source, order_id_column) WHERE ((state = 'sealed'::text) AND (read_for = 'orders'::text));
 
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
 

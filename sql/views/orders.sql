@@ -31,7 +31,7 @@ comment on column bi.orders.discount_codes is 'Discount codes as written, separa
 comment on column bi.orders.is_discounted is 'Has a discount code.';
 comment on column bi.orders.is_cancelled is 'Cancelled, as far as the export says when. A status word may say so as well.';
 comment on column bi.orders.is_refunded is 'Refunded, wholly or in part.';
-comment on column bi.orders.is_excluded is 'A rule of the layout keeps it from being credited, whatever the job: test, draft, cancelled, …';
+comment on column bi.orders.is_excluded is 'A rule of the layout keeps it from being credited: test, cancelled, …; draft, unless the job says drafts: credit';
 comment on column bi.orders.exclusion_reason is 'Which rule; null when not excluded.';
 comment on column bi.orders.source_file_id is 'Export that states it so.';
 comment on column bi.orders.line_no is 'Line of that file on which it begins.';

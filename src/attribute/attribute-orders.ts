@@ -89,13 +89,15 @@ async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules)
   return Number(updated.numAffectedRows ?? 0) + Number(inserted.numAffectedRows ?? 0);
 }
 
-function hashRules({ codesHash, brandId, revenue, sources, start }: AttributeOrdersOptions): string {
+function hashRules(options: AttributeOrdersOptions): string {
+  const { codesHash, brandId, revenue, creditsDrafts, sources, start } = options;
   const credited = sources.map(({ source, credited }) => [source, credited]);
   const rules = [
     codesHash,
     brandId,
     revenue,
     credited,
+    ...(creditsDrafts ? ['drafts'] : []),
     ...(start === null ? [] : [start.day, start.timeZone]),
   ];
   return createHash('sha256').update(JSON.stringify(rules)).digest('base64url');

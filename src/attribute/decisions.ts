@@ -8,6 +8,8 @@ export type AttributionRules = {
   readonly sources: readonly CreditedSource[];
   readonly brandId: string;
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  /** Orders that their layout marks as drafts are like others. */
+  readonly creditsDrafts: boolean;
   /** Where the job's own period begins; what was ordered before is left to backfills. Null: orders of any age are its own. */
   readonly start: Day | null;
   /** Only orders of these days are decided about, those of the job's own period excepted; null: all. */
@@ -80,7 +82,14 @@ function beforeStart(job: string, start: Day): RawBuilder<unknown> {
 }
 
 /** Orders with their revenue, and why they can't be credited whoever earned them. */
-function weighedOf({ job, brandId, revenue, start, period }: AttributionRules): RawBuilder<unknown> {
+function weighedOf({
+  job,
+  brandId,
+  revenue,
+  creditsDrafts,
+  start,
+  period,
+}: AttributionRules): RawBuilder<unknown> {
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   return sql`
     weighed as materialized (
@@ -88,7 +97,7 @@ function weighedOf({ job, brandId, revenue, start, period }: AttributionRules): 
         case
           when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
           ${start === null || period !== null ? sql`` : beforeStart(job, start)}
-          when o.exclusion is not null then o.exclusion
+          when o.exclusion is not null ${creditsDrafts ? sql`and o.exclusion <> 'draft'` : sql``} then o.exclusion
           when o.status is not null and f.credited is not null and o.status <> all(f.credited) then 'status_' || o.status
           when o.amount is null then 'no_revenue'
           when o.amount <= 0 and ${revenue} = 'total_less_refunds' and o.refunded > 0 and o.total > 0 then 'fully_refunded'

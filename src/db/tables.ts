@@ -342,7 +342,7 @@ export interface IntakeOrders {
    */
   deal_id: string | null;
   /**
-   * Set by a rule of the layout (test, draft, cancelled, …): never posted.
+   * Set by a rule of the layout (test, draft, cancelled, …): never posted; a draft is where the job says drafts: credit.
    */
   exclusion: string | null;
   /**
@@ -558,6 +558,10 @@ export interface IntakeSourceFiles {
    * Digest of the layout and the source's settings: a held file is read again when it changes.
    */
   layout_hash: string;
+  /**
+   * Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.
+   */
+  order_id_column: string | null;
   /**
    * Records that became part of an order.
    */

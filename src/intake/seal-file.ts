@@ -1,8 +1,10 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DB } from '../db/tables.ts';
+import type { OrderIdColumn } from '../model/order.ts';
 import { countStaged } from './count-staged.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from './find-hold-reason.ts';
+import { judgeOrderIds } from './judge-order-ids.ts';
 import { rejectContradictions } from './reject-contradictions.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
 import { settleContinuations } from './settle-continuations.ts';
@@ -13,7 +15,11 @@ export type SealFileOptions = SealReadOptions & {
   /** As given to the stager. */
   readonly sums: boolean;
   readonly thresholds: Thresholds;
+  /** By what the file's orders are named, as `mapOrders` tells; not known when left out. */
+  readonly orderIdColumn?: OrderIdColumn;
 };
+
+const UNKNOWN_COLUMN: OrderIdColumn = { name: null, isFallback: false };
 
 export type SealedFile = SealedRead<SealedTotals>;
 
@@ -30,14 +36,18 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
   const { sourceFileId } = options;
   return sealRead<FileTotals>(db, options, {
     settle: (trx) => settle(trx, options),
-    findHoldReason: (trx, totals) => findHoldReason(trx, { ...options, totals }),
+    findHoldReason: async (trx, totals) =>
+      (await findHoldReason(trx, { ...options, totals })) ??
+      (await judgeOrderIds(trx, { sourceFileId, orderIdColumn: options.orderIdColumn ?? UNKNOWN_COLUMN })),
     publish: async (trx, totals) => {
       if (totals.ordersChanged > 0) await switchVersions(trx, sourceFileId);
       for (const table of ['order_continuations', 'order_sightings'])
         await sql`delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`.execute(
           trx,
         );
+      const { name } = options.orderIdColumn ?? UNKNOWN_COLUMN;
       return {
+        ...(name === null ? {} : { order_id_column: name }),
         orders_new: totals.ordersNew,
         orders_changed: totals.ordersChanged,
         orders_unchanged: totals.ordersUnchanged,

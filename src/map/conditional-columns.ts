@@ -6,7 +6,8 @@ import { cellTest } from './test-cell.ts';
 /** A header with the columns that a layout makes, and how they come into a row. */
 export type ExtendedHeader = {
   readonly names: readonly string[];
-  readonly extend: (cells: readonly string[]) => readonly string[];
+  /** Null: rows stay as they are. */
+  readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
 
 type Made = {
@@ -36,11 +37,11 @@ export function extendHeader(
   });
   const taken = made.find(({ name }) => places.has(foldHeader(name)));
   if (taken !== undefined) throw nameTaken(taken.name);
-  if (made.length === 0) return { names: header, extend: (cells) => cells };
+  if (made.length === 0) return { names: header, extend: null };
   return { names: [...header, ...made.map(({ name }) => name)], extend: extender(header.length, made) };
 }
 
-function extender(width: number, made: readonly Made[]): ExtendedHeader['extend'] {
+function extender(width: number, made: readonly Made[]): (cells: readonly string[]) => readonly string[] {
   return (cells) => {
     const extended = cells.slice(0, width);
     while (extended.length < width) extended.push('');

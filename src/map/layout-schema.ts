@@ -193,7 +193,9 @@ export const layoutSchema = z
           .refine(hasOneTest, ONE_TEST),
       )
       .default([])
-      .describe('Orders that are never posted.'),
+      .describe(
+        'Orders that are never posted. Those with the reason draft are, where the job says drafts: credit.',
+      ),
     consent: z
       .strictObject({
         columns: z

@@ -1,15 +1,18 @@
 import type { SourceSettings } from '../model/config.ts';
+import { foldHeader } from '../model/fold-header.ts';
 import type { Layout } from '../model/layout.ts';
-import type { OrderBatch, OrderContinuation, StagedOrder } from '../model/order.ts';
-import type { CsvChunk, RejectedRow } from '../model/record.ts';
+import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../model/order.ts';
+import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { OrderBuilder } from './build-order.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { type Fault, reject } from './fault.ts';
+import { IdColumns, type NamedHeader } from './id-columns.ts';
 import { layoutFor } from './layout-for.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
 import { OrderWindow } from './order-window.ts';
 import { planColumns } from './plan-columns.ts';
-import { resolveHeader } from './resolve-header.ts';
+import { resolveForOrders } from './resolve-for-orders.ts';
+import type { ResolvedHeader } from './resolve-header.ts';
 
 export type MapOptions = {
   readonly layout: Layout;
@@ -17,6 +20,8 @@ export type MapOptions = {
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> & Partial<Pick<SourceSettings, 'dateOrder'>>;
   /** Is shown every date, to find out at the end in which order they were written. */
   readonly dates?: DateWatch | null;
+  /** Told by which column the file's orders are named, once it is known. */
+  readonly onIdColumn?: (column: OrderIdColumn) => void;
   /** Layouts to name when a header does not fit this one but another. */
   readonly otherLayouts?: readonly Layout[];
   /** Rows of one order merge when fewer other orders than this begin between them; twice as many are open at most. */
@@ -35,7 +40,7 @@ const GENERATION_ORDERS = 512;
  * order again.
  *
  * @returns batches of some hundred orders, in which every record of the chunks is accounted for once.
- * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`, `order_id_changes`.
  */
 export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
@@ -46,28 +51,27 @@ export async function* mapOrders(
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
   const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
-  let stage: {
-    readonly extend: (cells: readonly string[]) => readonly string[];
-    readonly window: OrderWindow;
-    readonly finish: (open: readonly OpenOrder[]) => Finished;
-  } | null = null;
+  let resolved: ResolvedHeader | null = null;
+  let ids: IdColumns | null = null;
+  let stage: Stage | null = null;
+  /** Rows that wait until it is known which column names their orders. */
+  let early: CsvRecord[] = [];
   let pending = newPending();
   for await (const { header, records, rejected } of chunks) {
-    if (stage === null) {
-      const resolved = resolveHeader(header, layout, otherLayouts);
-      const { extend } = resolved;
-      const plan = planColumns(layout, resolved);
-      const builder = new OrderBuilder(layout, plan, { ...source, dates: options.dates ?? null });
-      const window = new OrderWindow(plan, { money: layout.money, generationOrders });
-      stage = { extend, window, finish: (open) => finishOrders(open, builder, plan.isGroupedById) };
-    }
     for (const row of rejected) pending.rejected.push(row);
-    for (const record of records) {
-      const cells = stage.extend(record.cells);
-      const result = stage.window.add(cells === record.cells ? record : { ...record, cells });
-      if (result === null) continue;
-      if (isLeaving(result)) collect(pending, stage.finish(result));
-      else pending.rejected.push(result);
+    resolved ??= resolveForOrders(header, layout, { source, otherLayouts });
+    const extended = extendRows(records, resolved);
+    let rows = extended;
+    if (stage === null) {
+      ids ??= new IdColumns(resolved);
+      early.push(...extended);
+      const named = ids.look(extended);
+      rows = named === null ? [] : early;
+      if (named !== null) stage = openStage(named, layout, options);
+      if (named !== null) early = [];
+    }
+    for (const record of rows) {
+      stage?.take(record, pending);
       if (sizeOf(pending) < generationOrders) continue;
       yield toBatch(pending);
       pending = newPending();
@@ -76,8 +80,57 @@ export async function* mapOrders(
     yield toBatch(pending);
     pending = newPending();
   }
-  if (stage !== null) collect(pending, stage.finish(stage.window.close()));
+  if (stage === null && ids !== null) stage = openStage(ids.choose(), layout, options);
+  for (const record of early) stage?.take(record, pending);
+  if (stage !== null) stage.close(pending);
   if (sizeOf(pending) > 0) yield toBatch(pending);
+}
+
+function extendRows(records: readonly CsvRecord[], { extend }: ResolvedHeader): readonly CsvRecord[] {
+  return extend === null ? records : records.map((record) => ({ ...record, cells: extend(record.cells) }));
+}
+
+/** Takes rows, and gives the orders that are complete. */
+type Stage = {
+  readonly take: (record: CsvRecord, to: Pending) => void;
+  readonly close: (to: Pending) => void;
+};
+
+function openStage(
+  header: NamedHeader,
+  layout: Layout,
+  { source, dates = null, onIdColumn, generationOrders }: MapOptions,
+): Stage {
+  const { check, fields } = header;
+  const plan = planColumns(layout, header);
+  const builder = new OrderBuilder(layout, plan, { ...source, dates });
+  const window = new OrderWindow(plan, {
+    money: layout.money,
+    generationOrders: generationOrders ?? GENERATION_ORDERS,
+  });
+  const [column] = fields.order_id;
+  const [preferred = ''] = layout.columns.order_id ?? [];
+  const name = foldIdColumn(column?.name ?? '');
+  onIdColumn?.({ name, isFallback: name !== foldIdColumn(preferred) });
+  const finish = (open: readonly OpenOrder[], to: Pending): void =>
+    collect(to, finishOrders(open, builder, plan.isGroupedById));
+  return {
+    take(record, to) {
+      check(record);
+      const result = window.add(record);
+      if (result === null) return;
+      if (isLeaving(result)) finish(result, to);
+      else to.rejected.push(result);
+    },
+    close: (to) => finish(window.close(), to),
+  };
+}
+
+/** `order_id`, `Order ID` and `Order-ID` are one column: all that differs is how a plugin writes its headers. */
+function foldIdColumn(name: string): string {
+  return foldHeader(name)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
 type Finished = Omit<OrderBatch, 'rowsRead'>;

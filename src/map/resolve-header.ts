@@ -13,8 +13,10 @@ export type ResolvedHeader = {
   readonly fields: Readonly<Record<LayoutField, readonly Column[]>>;
   /** The column of any header by its spellings; null when the file has none. */
   readonly find: (spellings: readonly string[]) => Column | null;
-  /** A row's cells with those of the layout's conditional columns. */
-  readonly extend: (cells: readonly string[]) => readonly string[];
+  /** Columns that may name the rows of an order, and the order, by preference. */
+  readonly ids: { readonly group: readonly Column[]; readonly orderId: readonly Column[] };
+  /** A row's cells with those of the layout's conditional columns; null where the file has none of them. */
+  readonly extend: ((cells: readonly string[]) => readonly string[]) | null;
 };
 
 const MAX_SHOWN_CHARS = 40;
@@ -52,6 +54,7 @@ export function resolveHeader(
       return [column];
     });
   const find = (spellings: readonly string[]): Column | null => findAll(spellings)[0] ?? null;
+  const idsOf = (field: LayoutField): readonly Column[] => findAll(layout.columns[field] ?? []);
   const fields = Object.fromEntries(
     LAYOUT_FIELDS.map((field) => {
       const found = findAll(layout.columns[field] ?? []);
@@ -77,7 +80,7 @@ export function resolveHeader(
     ].flatMap((test) => test.columns),
   ]);
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
-  return { fields, find, extend };
+  return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') } };
 }
 
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {

@@ -144,6 +144,8 @@ export type AttributeOrdersSettings = JobTiming & {
   readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
   /** Status words that are credited, lower case; null: those of the layout. */
   readonly include: readonly string[] | null;
+  /** Whether orders that their layout marks as `draft` are credited like others. */
+  readonly drafts: 'exclude' | 'credit';
   /** First day (YYYY-MM-DD, in `timeZone`) whose orders its runs credit, those before being left to backfills; null: orders of any age. */
   readonly startDate: string | null;
   /** Declared: nothing else records the orders of this brand. */

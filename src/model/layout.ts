@@ -67,7 +67,7 @@ export type CellTest = {
   readonly matches: string | null;
 };
 
-/** Orders that are never posted. */
+/** Orders that are never posted; those with the reason `draft` unless the job credits drafts. */
 export type ExclusionRule = CellTest & {
   /** Stable machine name: `test`, `draft`, `cancelled`. */
   readonly reason: string;

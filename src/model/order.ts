@@ -32,7 +32,7 @@ export type StagedOrder = {
   readonly placedAt: InstantText | null;
   readonly paidAt: InstantText | null;
   readonly cancelledAt: InstantText | null;
-  /** Set by an exclusion rule of the layout (`test`, `draft`, `cancelled`, …): such an order is never posted. */
+  /** Set by an exclusion rule of the layout (`test`, `cancelled`, …): such an order is never posted. `draft`: unless its job credits drafts. */
   readonly exclusion: string | null;
   /** Physical line of the order's first row, 1-based. */
   readonly line: number;
@@ -58,4 +58,12 @@ export type OrderBatch = {
   readonly rejected: readonly RejectedRow[];
   /** Records consumed for this batch = Σ rowCount of orders, continuations and rejected rows. */
   readonly rowsRead: number;
+};
+
+/** By what a file's orders are named. */
+export type OrderIdColumn = {
+  /** Its header, lower case, letters and digits alone; null when it is not known. */
+  readonly name: string | null;
+  /** The layout prefers another column, which this file lacks or leaves blank. */
+  readonly isFallback: boolean;
 };

@@ -19,7 +19,14 @@ export function attributionRules(
     credited: job.include ?? layoutOf(run, source).status.credited,
   }));
   const start = job.startDate === null ? null : { day: job.startDate, timeZone: job.timeZone };
-  return { job: job.name, sources, brandId: job.brandId, revenue: job.revenue, start };
+  return {
+    job: job.name,
+    sources,
+    brandId: job.brandId,
+    revenue: job.revenue,
+    creditsDrafts: job.drafts === 'credit',
+    start,
+  };
 }
 
 /** Reads the job's codes.csv, if it has one, and says whose codes are somebody's whom the mirror does not know. */

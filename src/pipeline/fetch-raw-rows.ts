@@ -1,7 +1,6 @@
 import { layoutFolders } from '../config/layout-folders.ts';
 import { loadLayout } from '../map/load-layout.ts';
-import { planColumns } from '../map/plan-columns.ts';
-import { resolveHeader } from '../map/resolve-header.ts';
+import { type ResolvedHeader, resolveHeader } from '../map/resolve-header.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { Layout } from '../model/layout.ts';
@@ -92,18 +91,27 @@ async function withWholeOrders(
   const { layout, source } = reading;
   const numbers = new Set(wanted);
   const keys = new Set<string>();
-  let column: number | null = null;
+  let keyOf: ((cells: readonly string[]) => string) | null = null;
   for await (const { header, records } of parseCsv(
     openText(reading),
     toParseOptions(layout, source.limits),
   )) {
-    if (column === null) {
-      column = planColumns(layout, resolveHeader(header, layout)).group.index;
-      for (const { record, cells } of first) if (heads.includes(record)) keys.add(cells?.[column] ?? '');
+    if (keyOf === null) {
+      keyOf = groupKeys(resolveHeader(header, layout));
+      for (const { record, cells } of first) if (heads.includes(record)) keys.add(keyOf(cells ?? []));
     }
-    for (const { record, cells } of records) if (keys.has(cells[column] ?? '')) numbers.add(record);
+    for (const { record, cells } of records) if (keys.has(keyOf(cells))) numbers.add(record);
   }
   return numbers;
+}
+
+/** What names the order of a row: the first column of several that a row fills is the one that names all orders of the file. */
+function groupKeys({ ids, extend }: ResolvedHeader): (cells: readonly string[]) => string {
+  const columns = ids.group.length > 0 ? ids.group : ids.orderId;
+  return (cells) => {
+    const extended = extend === null ? cells : extend(cells);
+    return columns.map(({ index }) => extended[index] ?? '').find((cell) => cell.trim() !== '') ?? '';
+  };
 }
 
 /** A row whose quoting is broken stays one cell, as it stands in the file. */

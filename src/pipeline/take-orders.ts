@@ -6,6 +6,7 @@ import { watchDates } from '../map/date-order.ts';
 import { listedStatuses } from '../map/listed-statuses.ts';
 import { mapOrders } from '../map/map-orders.ts';
 import type { AttributeOrdersSettings } from '../model/config.ts';
+import type { OrderIdColumn } from '../model/order.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
@@ -28,7 +29,11 @@ async function take(
   const stager = createStager(db, { ...read, runId, sums });
   let rowsRead = 0;
   const dates = watchDates(layout, source);
-  for await (const batch of mapOrders(chunks, { layout, source, otherLayouts, dates })) {
+  let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
+  const onIdColumn = (column: OrderIdColumn): void => {
+    orderIdColumn = column;
+  };
+  for await (const batch of mapOrders(chunks, { layout, source, otherLayouts, dates, onIdColumn })) {
     throwIfDraining(run);
     if (!(await stager.add(batch))) return { kind: 'lost' };
     rowsRead += batch.rowsRead;
@@ -39,7 +44,7 @@ async function take(
   const { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare } = source.limits;
   const limits = { maxRejectedShare, maxCancelledShare, maxZeroRevenueShare, maxUnlistedShare };
   const thresholds = { source: source.name, ...limits, expected };
-  return sealFile(db, { ...read, runId, rowsRead, contentSha256: digest(), sums, thresholds });
+  return sealFile(db, { ...read, runId, rowsRead, contentSha256: digest(), sums, thresholds, orderIdColumn });
 }
 
 function expectedBy(

@@ -24,6 +24,19 @@ const CODES = [
 
 const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
   ['an exclusion of the layout comes first', { exclusion: 'test', codes: ['MIRA'] }, 'excluded test'],
+  ['a draft, unless the job says otherwise', { exclusion: 'draft', codes: ['MIRA'] }, 'excluded draft'],
+  [
+    'a draft, where the job credits drafts',
+    { exclusion: 'draft', dealId: 'D7' },
+    'attributed explicit D7 → deal:D7',
+    { creditsDrafts: true },
+  ],
+  [
+    'another exclusion, where the job credits drafts',
+    { exclusion: 'cancelled', dealId: 'D7' },
+    'excluded cancelled',
+    { creditsDrafts: true },
+  ],
   [
     'a status that is not credited',
     { status: 'pending', codes: ['MIRA'] },

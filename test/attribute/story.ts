@@ -17,7 +17,9 @@ export type Desk = Shop & {
   /** As a run does before it posts. */
   prepare(): Promise<PreparedEntries & { readonly evident: number }>;
 };
-export type AttributeGiven = Partial<Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'start'>> & {
+export type AttributeGiven = Partial<
+  Pick<AttributeOrdersOptions, 'revenue' | 'brandId' | 'creditsDrafts' | 'start'>
+> & {
   readonly codes?: string;
   readonly credited?: readonly string[] | null;
 };
@@ -60,6 +62,7 @@ export async function openDesk(
         })),
         brandId,
         revenue: given.revenue ?? 'total',
+        creditsDrafts: given.creditsDrafts ?? false,
         start: given.start ?? null,
         codesHash: hash,
       });

@@ -115,6 +115,7 @@ describe('a good file', () => {
       codes: join(folder, 'codes.csv'),
       revenue: 'total',
       include: ['paid', 'partially_refunded'],
+      drafts: 'exclude',
       startDate: null,
       soleChannel: false,
     });

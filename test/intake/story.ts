@@ -7,7 +7,7 @@ import { beginFile } from '../../src/intake/begin-file.ts';
 import type { ExpectedOrders } from '../../src/intake/count-staged.ts';
 import { createStager } from '../../src/intake/create-stager.ts';
 import { type SealedFile, sealFile } from '../../src/intake/seal-file.ts';
-import type { OrderBatch, OrderContinuation, StagedOrder } from '../../src/model/order.ts';
+import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { createEmbeddedDatabase } from '../support/embedded-database.ts';
@@ -59,6 +59,7 @@ export type ReadOptions = {
   readonly maxZeroRevenueShare?: number;
   readonly maxUnlistedShare?: number;
   readonly expected?: Partial<ExpectedOrders>;
+  readonly orderIdColumn?: OrderIdColumn;
 };
 
 /** A source that nobody has read yet, and a run that reads it. */
@@ -110,6 +111,7 @@ async function readFile(
       source: 'shop',
       expected: { revenue: 'total', credited: null, listed: null, currency: null, ...options.expected },
     },
+    ...(options.orderIdColumn === undefined ? {} : { orderIdColumn: options.orderIdColumn }),
   });
 }
 

@@ -141,8 +141,8 @@ test('a row that names no order is rejected', async () => {
   ]);
 });
 
-test('an order without its id is rejected where the header has one, rather than named by something else', async () => {
-  expect(onlyFault(await mapRows([first(1, { Id: '' })]))).toEqual(['missing_value', 'Id', null]);
+test('an order without its id is rejected where other orders of the file have one, rather than named by something else', async () => {
+  expect(onlyFault(await mapRows([first(1, { Id: '' }), first(2)]))).toEqual(['missing_value', 'Id', null]);
 });
 
 test('different codes on rows of one order all count', async () => {

@@ -50,7 +50,7 @@ function renderVersion(version: OrderVersion, screen: Screen): readonly string[]
       ? 'no code'
       : `${version.codes.length === 1 ? 'code' : 'codes'} ${version.codes.join(', ')}`,
     version.links.length === 0 ? '' : `links ${version.links.join(', ')}`,
-    version.exclusion === null ? '' : `excluded by the layout: ${version.exclusion.replaceAll('_', ' ')}`,
+    version.exclusion === null ? '' : `marked by the layout: ${version.exclusion.replaceAll('_', ' ')}`,
   ];
   const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${role})`;
   return [entry(formatInstant(version.firstSeenAt), place, screen), more(join(facts), screen)];

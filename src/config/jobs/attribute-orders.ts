@@ -31,6 +31,12 @@ const fields = z.strictObject({
     .describe(
       "Status words that are credited, in the shop's own language. Leave it out for those of the layout.",
     ),
+  drafts: z
+    .enum(['exclude', 'credit'])
+    .default('exclude')
+    .describe(
+      'What becomes of orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops make invoices and replacements that way, others sell so: credit treats them like any other order.',
+    ),
   start_date: day()
     .nullable()
     .default(null)
@@ -56,6 +62,7 @@ export const attributeOrders = fields.transform(
       codes: job.codes === null ? null : context.resolvePath(job.codes),
       revenue: job.revenue,
       include: job.include,
+      drafts: job.drafts,
       startDate: job.start_date,
       soleChannel: job.sole_channel,
     }),

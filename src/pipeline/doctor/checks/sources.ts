@@ -3,7 +3,7 @@ import { checkSource } from '../../../map/check-source.ts';
 import { layoutFor } from '../../../map/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
 import { mapContacts } from '../../../map/map-contacts.ts';
-import { resolveHeader } from '../../../map/resolve-header.ts';
+import { resolveForOrders } from '../../../map/resolve-for-orders.ts';
 import type { SourceSettings } from '../../../model/config.ts';
 import {
   type ConsentCount,
@@ -132,13 +132,13 @@ function opener(
   };
 }
 
-async function checkHeader({ layout, otherLayouts, open }: Beginning): Promise<void> {
+async function checkHeader({ layout, otherLayouts, source, open }: Beginning): Promise<void> {
   let columns: readonly string[] = [];
   for await (const { header } of open()) {
     columns = header;
     break;
   }
-  resolveHeader(columns, layoutFor(layout, 'orders') ?? layout, otherLayouts);
+  resolveForOrders(columns, layoutFor(layout, 'orders') ?? layout, { source, otherLayouts });
 }
 
 /** Nothing is kept of the customers: the hash is not needed to count them. */
