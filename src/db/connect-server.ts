@@ -100,11 +100,13 @@ function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
     },
     async end() {
       await guard.watch.stop();
-      const timer = setTimeout(() => {
-        for (const client of guard.clients) cut(client, new Error('Connection terminated'));
-      }, CLOSE_TIMEOUT_MS);
-      await pool.end();
+      const { promise: isLate, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+      const closed = pool.end();
+      await Promise.race([closed, isLate]);
       clearTimeout(timer);
+      // What is left belongs to work that was given up, or to a server that is gone: nobody gives it back.
+      for (const client of guard.clients) cut(client, new Error('Connection terminated'));
     },
   };
 }

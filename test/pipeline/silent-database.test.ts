@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 180_000 });
 /** A shop whose database is reached by way of a proxy, which can fall silent. */
 async function openRemoteShop(): Promise<{ readonly shop: Workshop; readonly proxy: DatabaseProxy }> {
   const shop = await openWorkshop({
-    api: 'lease_seconds: 2\ntimeout_seconds: 1',
+    api: 'lease_seconds: 6\ntimeout_seconds: 5',
     sandbox: ['--latency', '20'],
   });
   const proxy = await startDatabaseProxy(shop.databaseUrl);
@@ -39,7 +39,8 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect(spooledFiles(shop).length).toBeGreaterThan(0);
 
     shop.env.DATABASE_URL = shop.databaseUrl;
-    await waitFor(async () => (await shop.run()).exitCode !== 5);
+    // The lease of the first run may last, and a busy machine may lose its own.
+    await waitFor(async () => (await shop.run()).finished?.counts.entries.ready === 0);
     const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
     expect(others).toEqual({});
     expect(accepted + doubts).toBe(150);
