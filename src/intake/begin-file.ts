@@ -5,6 +5,7 @@ import type { DB } from '../db/tables.ts';
 import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
+import { withdrawContacts } from './withdraw-contacts.ts';
 
 export type BeginFileOptions = {
   /** Name of the source; the caller holds its lease, so nobody else reads a file of it. */
@@ -43,6 +44,7 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
       if (!isToBeRead(known, options) && state !== 'reading') return { kind: 'known', sourceFileId, state };
     }
     await takeOver(trx, options);
+    if (known !== null && isOutdated(known, options)) await withdrawContacts(trx, known.source_file_id);
     if (known?.state === 'sealed' || known?.state === 'duplicate')
       return { kind: 'read', sourceFileId: await supersede(trx, options, known.source_file_id) };
     return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };
@@ -50,8 +52,9 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
 }
 
 /** As `selectUnread`, and what a run asks for by name. */
-function isToBeRead(known: KnownFile, { layoutHash, again = false }: BeginFileOptions): boolean {
-  if (known.is_reread_wanted) return true;
+function isToBeRead(known: KnownFile, options: BeginFileOptions): boolean {
+  if (known.is_reread_wanted || isOutdated(known, options)) return true;
+  const { layoutHash, again = false } = options;
   if (known.state === 'held') return known.layout_hash !== layoutHash || known.hold_is_transient || again;
   return known.state === 'released' && (!known.is_released_by_person || again);
 }
@@ -73,6 +76,15 @@ async function supersede(
     trx,
   );
   return newId;
+}
+
+/**
+ * Customers are submitted once whatever is read twice, so a file that was read under other settings is read again. Orders are not: of
+ * two files that state an order the one read last counts, and reading an older one again would bring its state back.
+ */
+function isOutdated(known: KnownFile, { readFor, layoutHash }: BeginFileOptions): boolean {
+  const isRead = known.state === 'sealed' || known.state === 'duplicate';
+  return isRead && readFor === 'contacts' && known.layout_hash !== layoutHash;
 }
 
 type KnownFile = {

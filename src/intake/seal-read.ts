@@ -85,6 +85,7 @@ async function findOriginal(
     from intake.source_files f join intake.source_files o on o.source = f.source and o.read_for = f.read_for
     where f.source_file_id = ${sourceFileId}::bigint and o.content_sha256 = ${contentSha256} and o.state = 'sealed'
       and o.superseded_by is null
+      and (f.read_for = 'orders' or o.layout_hash = f.layout_hash)
     order by o.source_file_id limit 1`.execute(trx);
   return rows[0] ?? null;
 }

@@ -51,6 +51,8 @@ type StageOptions = {
   readonly recheckAfterDays?: number;
   readonly rejected?: number;
   readonly source?: string;
+  /** Another one reads a file again. */
+  readonly layoutHash?: string;
 };
 
 /** Begins a file and stages it; `seal` and `hold` end it. */
@@ -61,7 +63,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
     source: options.source ?? store.source,
     file: { uri: options.uri ?? `file:///${randomUUID()}`, version: 'v1', sizeBytes: 1 },
     layout: 'test',
-    layoutHash: 'h',
+    layoutHash: options.layoutHash ?? 'h',
     runId,
     reader,
     readFor: 'contacts',
@@ -159,6 +161,31 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     await read(store, ['a@x.example', 'f@x.example']);
     expect(await calls(store)).toEqual([['f@x.example']]);
     expect(await states(store)).toEqual({ submitted: 5, staged: 1 });
+  });
+
+  it('who wait are judged again when their file is read under other settings; others in their batches, and the submitted, stay', async () => {
+    const store = await openStore(database());
+    const uri = 'file:///customers.csv';
+    await read(store, ['sent@x.example'], { uri });
+    await calls(store);
+    await submitAll(store);
+    const second = { uri: 'file:///more.csv' };
+    await read(store, ['a@x.example', 'b@x.example'], second);
+    await read(store, ['other@x.example']);
+    // Joined: one batch holds customers of two files.
+    expect(await calls(store)).toEqual([['a@x.example', 'b@x.example', 'other@x.example']]);
+    const again = await read(store, ['b@x.example'], { ...second, layoutHash: 'h2' });
+    expect(again.sealed).toMatchObject({ kind: 'sealed' });
+    expect((await calls(store)).flat().toSorted()).toEqual(['b@x.example', 'other@x.example']);
+    expect(await wanderers(store)).toHaveLength(1); // The submitted one.
+    const held = await stage(store, ['b@x.example'], { ...second, layoutHash: 'h3' });
+    await held.hold();
+    expect((await calls(store)).flat()).toEqual(['other@x.example']);
+    await (await stage(store, ['sent@x.example'], { uri, layoutHash: 'h2' })).hold();
+    expect(await states(store)).toEqual({ submitted: 1, staged: 1 });
+    await read(store, ['sent@x.example', 'late@x.example'], { uri, layoutHash: 'h3' });
+    expect((await calls(store)).flat().toSorted()).toEqual(['late@x.example', 'other@x.example']);
+    expect(await states(store)).toEqual({ submitted: 1, staged: 2 });
   });
 
   it('are found where thousands before them were new', async () => {

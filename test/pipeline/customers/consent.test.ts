@@ -35,4 +35,20 @@ describe('a file whose consent is not read', () => {
     });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
   });
+
+  it('is read again when the rule changes: who may be submitted now is, and nobody is submitted twice', async () => {
+    const shop = await openCustomers({
+      layout: 'shopify-customers',
+      consent: 'recorded',
+      job: 'consent: required',
+    });
+    shop.drop('customers.csv', SHOPIFY);
+    shop.drop('copy.csv', SHOPIFY);
+    expect((await shop.identify()).finished?.counts).toMatchObject({ files: 1, submitted: 1 });
+    expect((await shop.identify()).finished?.counts).toMatchObject({ files: 0, submitted: 0 });
+    shop.reconfigure('consent: required', 'consent: not_refused');
+    const again = await shop.identify();
+    expect(again.finished?.counts).toMatchObject({ files: 1, rows: 3, submitted: 1, already: 1 });
+    expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
+  });
 });
