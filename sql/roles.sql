@@ -18,6 +18,9 @@ begin
   execute format('alter role bi_reader in database %I set idle_in_transaction_session_timeout = %L', current_database(), '60s');
   execute format('alter role bi_reader in database %I set default_transaction_read_only = on', current_database());
   execute format('grant connect on database %I to bi_reader, influencer_sync_app', current_database());
+  -- Temporary tables fill the server's disk: whoever reads needs none, but everybody may make them unless it is taken from PUBLIC.
+  execute format('revoke temporary on database %I from public, bi_reader', current_database());
+  execute format('grant temporary on database %I to %I', current_database(), current_user);
   -- Attribution works with temporary tables.
   execute format('grant temporary on database %I to influencer_sync_app', current_database());
 
@@ -38,6 +41,11 @@ begin
   grant execute on function ops.analyze_table(regclass) to influencer_sync_app;
   -- It looks up whether it has the schema it needs.
   grant select on public.influencer_sync_migrations, public.influencer_sync_migrations_lock to influencer_sync_app;
+
+  -- A database that an older server made lets everybody make tables in public.
+  if (select pg_get_userbyid(nspowner) from pg_namespace where nspname = 'public') = current_user or (select rolsuper from pg_roles where rolname = current_user) then
+    revoke create on schema public from public, bi_reader;
+  end if;
 
   revoke all on schema bi from bi_reader, influencer_sync_app;
   grant usage on schema bi to bi_reader, influencer_sync_app;

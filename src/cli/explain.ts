@@ -37,20 +37,26 @@ export const explainCommand: CommandDefinition = {
     const customer = addConfigOptions(
       command
         .command('customer')
-        .argument('<address>', 'e-mail address; it is hashed here and goes nowhere')
+        .argument(
+          '[address]',
+          'e-mail address; it is hashed here and goes nowhere. Left out: asked for, or read from standard input, so that no shell keeps it',
+        )
         .description('whether a customer was submitted, and what was found'),
     );
     addExamples(customer, [
+      ['explain customer', 'asks for the address, which then is in no history'],
+      ['explain customer < address.txt', 'by the address in a file'],
       ['explain customer jane@example.com', 'by the address; nothing else names a customer'],
     ]);
     customer.action(
-      act(async (output, address: string, options: ConfigOptions) => {
+      act(async (output, given: string | undefined, options: ConfigOptions) => {
+        const { askAddress } = await import('./ask-address.ts');
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { hashesOf } = await import('./hash-address.ts');
         const { explainCustomer } = await import('../report/explain-customer.ts');
         const { renderCustomerLife } = await import('./render/customer-life.ts');
         const config = openConfig(options);
-        const hashes = hashesOf(config, address);
+        const hashes = hashesOf(config, given ?? (await askAddress()));
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
         if (lives.length === 0) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { checkCodes } from '../attribute/load-codes.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { databasePlace, shortPath } from '../config/locate.ts';
+import { findPlainConnections } from '../config/plain-connections.ts';
 import { findUnusedVariables } from '../config/unused-variables.ts';
 import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import { explainFailure } from '../db/explain-failure.ts';
@@ -15,6 +16,7 @@ import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 import type { Stopping } from './listen-for-stop.ts';
 import { readEnvFile } from './read-env-file.ts';
+import type { Output } from './render/output.ts';
 
 /** Relative to the folder that a command is started in. */
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
@@ -39,6 +41,12 @@ function checkCodeFiles({ jobs }: PipelineConfig): readonly Problem[] {
     job.kind === 'attribute-orders' && job.codes !== null && existsSync(job.codes) ? [job.codes] : [],
   );
   return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
+}
+
+/** Said by every run and by `serve`: nobody looks at `doctor` each time. */
+export function warnOfPlainConnections(config: PipelineConfig, output: Output): void {
+  for (const { message, help } of findPlainConnections(config, process.env.PGSSLMODE))
+    output.warn(`Warning: ${message} ${help}`);
 }
 
 /**

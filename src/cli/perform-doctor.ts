@@ -63,7 +63,15 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   const sourceClients = openSourceClients();
   const client = openServiceClient(config);
   const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
-    const patient = { config, client, sourceClients, now: () => new Date(), freeBytes, ...database };
+    const patient = {
+      config,
+      client,
+      sourceClients,
+      pgSslMode: process.env.PGSSLMODE ?? '',
+      now: () => new Date(),
+      freeBytes,
+      ...database,
+    };
     for await (const finding of examine(patient)) show(finding);
   };
   try {

@@ -10,7 +10,7 @@ import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig, withMigratedDatabase } from './open-config.ts';
+import { openConfig, warnOfPlainConnections, withMigratedDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
 import type { Output } from './render/output.ts';
 import { rendererOf } from './render/reports/index.ts';
@@ -32,6 +32,7 @@ export async function performConfigured(
   request: Request,
 ): Promise<ExitCode> {
   const { job, flow } = findJob(config, request.jobName);
+  warnOfPlainConnections(config, output);
   const client = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);

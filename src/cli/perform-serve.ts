@@ -22,7 +22,7 @@ import type { Receiver } from '../webhook/start-receiver.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig } from './open-config.ts';
+import { openConfig, warnOfPlainConnections } from './open-config.ts';
 import type { Workplace } from './open-workplace.ts';
 import { readVersion } from './read-version.ts';
 import type { Output } from './render/output.ts';
@@ -192,6 +192,7 @@ function announce(
   config: PipelineConfig,
   at: { readonly url: string; readonly events: string | null },
 ): void {
+  warnOfPlainConnections(config, output);
   if (config.api.url !== '' && !isLoopback(config.api.url)) output.warn(`Live: jobs call ${config.api.url}.`);
   output.emit({ event: 'listening', ...at });
   const events = at.events === null ? '' : `\nReceiving events at ${at.events}.`;

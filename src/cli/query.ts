@@ -51,8 +51,14 @@ export const queryCommand: CommandDefinition = {
         const timeoutMs = timeout * 1000;
         // The server ends the question; this is for a server that does not.
         const phase = { name: 'Answering the question', limitMs: timeoutMs + GRACE_MS };
-        const result = await withDatabase(openConfig(options), (db) =>
-          inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
+        const config = openConfig(options);
+        const { url, biUrl } = config.database;
+        // As its own login it sees only bi, and so cannot look whether the database is migrated.
+        const database = { ...config.database, url: biUrl === '' ? url : biUrl };
+        const result = await withDatabase(
+          { ...config, database },
+          (db) => inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
+          { migrated: biUrl === '' },
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
         output.print(renderQuery(result, { screen: output.screen, isCsv: options.csv === true }));

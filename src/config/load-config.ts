@@ -115,6 +115,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
     },
     database: {
       url: file.database.url,
+      biUrl: file.database.bi_url,
       dataFolder: join(folder, '.data'),
       statementMinutes: file.database.statement_minutes,
     },
@@ -162,6 +163,7 @@ function toSource(
     endpoint: file.endpoint,
     region: file.region,
     profile: file.profile,
+    followLinks: file.follow_links,
     forcePathStyle: file.force_path_style,
     etagIsMd5: file.etag_is_md5,
     limits: {

@@ -46,6 +46,11 @@ const database = z
       .describe(
         'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside this file.',
       ),
+    bi_url: textOrEmpty()
+      .prefault('')
+      .describe(
+        `The same database for \`query\`, as a login that reads schema bi and nothing else (bi_reader). Best taken from the environment: \${BI_DATABASE_URL:-}. Empty: \`query\` asks by \`url\`, in the role bi_reader.`,
+      ),
     statement_minutes: anyNumber(0.01, 1_440)
       .prefault(15)
       .describe(
@@ -224,6 +229,11 @@ const source = z.strictObject({
     .default(null)
     .describe(
       'Profile in ~/.aws/config whose credentials this source uses. Left out: AWS_PROFILE, else the standard chain of the AWS SDK.',
+    ),
+  follow_links: yesOrNo()
+    .prefault(false)
+    .describe(
+      'Of a folder: whether links that lead out of it are followed. Otherwise what they lead to is held, and not read.',
     ),
   force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
   etag_is_md5: yesOrNo()

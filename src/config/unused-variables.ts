@@ -10,6 +10,7 @@ const USES: Readonly<Record<string, string>> = {
   INFLUENCER_API_URL: 'api: { url: "$INFLUENCER_API_URL" }',
   INFLUENCER_API_KEY: 'api: { key: "$INFLUENCER_API_KEY" }',
   DATABASE_URL: 'database: { url: "$DATABASE_URL" }',
+  BI_DATABASE_URL: 'database: { bi_url: "$BI_DATABASE_URL" }',
   CONTACT_HASH_KEY: 'contacts: { hash_key: "$CONTACT_HASH_KEY" }',
   INFLUENCER_WEBHOOK_SECRET: 'webhooks: { secret: "$INFLUENCER_WEBHOOK_SECRET" }',
 };

@@ -52,7 +52,7 @@ function readLayout(name: string, path: string): Layout {
   };
   const problem = findYamlProblem(text, { file, errors: document.errors });
   if (problem !== null) throw invalid(file, [problem]);
-  const parsed = layoutSchema.safeParse(document.toJS());
+  const parsed = layoutSchema.safeParse(contentOf(document, file));
   if (parsed.success) return toLayout(name, parsed.data);
   throw invalid(
     file,
@@ -62,6 +62,22 @@ function readLayout(name: string, path: string): Layout {
       help: 'config/layout.schema.json describes every setting; the layouts beside it are examples.',
     })),
   );
+}
+
+/** As many aliases as in pipeline.yaml: the library counts what they are made of, and refuses a tower of them. */
+function contentOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw invalid(file, [
+      {
+        where: `${file}:1:1`,
+        message: 'Aliases (*name) refer to each other without end, or to more than 100 values.',
+        help: 'Write the values out instead.',
+      },
+    ]);
+  }
 }
 
 /** Where a path's value begins; where there is none, that of the nearest parent. */

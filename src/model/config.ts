@@ -52,6 +52,8 @@ export type ApiSettings = {
 export type DatabaseSettings = {
   /** `postgres://…`; empty: the embedded database. */
   readonly url: string;
+  /** The same database as a login that reads schema bi and nothing else; empty where there is none. */
+  readonly biUrl: string;
   /** Folder of the embedded database and of the spool: `.data/` beside the configuration file, absolute. */
   readonly dataFolder: string;
   /** One statement takes so long at most, unless its phase has a limit of its own. */
@@ -84,6 +86,8 @@ export type SourceSettings = {
   readonly region: string | null;
   /** Profile of the AWS configuration whose credentials are used; null: AWS_PROFILE, else the standard chain. */
   readonly profile: string | null;
+  /** Of a folder: whether links that lead out of it are followed. */
+  readonly followLinks: boolean;
   /** Path-style addresses for S3 (MinIO and others). */
   readonly forcePathStyle: boolean;
   /** Whether an ETag of 32 hex digits is the MD5 of the content. False: it only tells versions apart. */

@@ -25,7 +25,8 @@ export type QueryResult = {
 /**
  * Asks one question. It cannot change anything: the transaction is read-only, the text stands in a subquery and is sent with a parameter, so
  * that Postgres takes neither a second statement nor anything but a select; on a server it sees what `bi_reader` sees, where that role
- * exists. This guards against accidents, not against who holds DATABASE_URL.
+ * exists. Functions that would change the role, or run a text as another statement, are refused by their names. A login of its own
+ * (`database.bi_url`) has no other role to change to; without one this guards against accidents, not against who holds DATABASE_URL.
  *
  * @throws KnownError `query_failed` (exit 2) with what Postgres says.
  */
@@ -33,6 +34,8 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   const { text, limit, timeoutMs } = options;
   const question = text.trim().replace(/;\s*$/, '');
   if (question === '') throw failed('It is empty.');
+  const refused = REFUSED.exec(question)?.[0];
+  if (refused !== undefined) throw failed(`${refused} cannot be used in a question.`, ONLY_VIEWS);
   return db.transaction().execute(async (trx) => {
     // Said in SQL: the dialect of the embedded database knows no access modes.
     await sql`set transaction read only`.execute(trx);
@@ -41,16 +44,24 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
           case when exists (select from pg_roles where rolname = 'bi_reader' and pg_has_role(oid, 'member') and has_schema_privilege(oid, 'bi', 'usage'))
             then set_config('role', 'bi_reader', true) end`.execute(trx);
     // The line break ends a comment at the end of the question.
-    const { rows } = await sql<{ json: string; columns: string[]; cells: (string | null)[] }>`
-        select q.json::text as json, array(select json_object_keys(q.json)) as columns,
-          array(select value from json_each_text(q.json)) as cells
-        from (select row_to_json(question) as json from (${sql.raw(question)}
-        ) as question limit ${limit + 1}) q`
+    // What would not fit is measured where it is, and does not come.
+    const { rows } = await sql<{ json: string | null; columns: string[]; cells: (string | null)[] }>`
+        select case when fits then q.text end as json,
+          case when fits then array(select json_object_keys(q.text::json)) end as columns,
+          case when fits then array(select value from json_each_text(q.text::json)) end as cells
+        from (
+          select question.text, sum(octet_length(question.text)) over (rows unbounded preceding) <= ${MAX_ANSWER_BYTES} as fits
+          from (select row_to_json(question)::text as text from (${sql.raw(question)}
+          ) as question limit ${limit + 1}) question
+        ) q`
       .execute(trx)
       .catch((error: unknown) => {
         throw explain(error, timeoutMs);
       });
-    const shown = rows.slice(0, limit);
+    const shown = rows.slice(0, limit).map(({ json, columns, cells }) => {
+      if (json === null) throw tooLarge();
+      return { json, columns, cells };
+    });
     return {
       columns: shown[0]?.columns ?? [],
       rows: shown.map(({ cells }) => cells),
@@ -60,6 +71,16 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   });
 }
 
+/** What one process can show: more than any screen or spreadsheet does. */
+const MAX_ANSWER_BYTES = 32 * 1024 ** 2;
+
+/**
+ * Functions that a question must not call: they change the role or a setting, run a text as a statement, or write elsewhere. Names with
+ * escapes (U&"…") could hide one.
+ */
+const REFUSED =
+  /\b(?:set_config|\w+_to_xml\w*|ts_stat|ts_rewrite|dblink\w*|lo_\w+|pg_(?:try_)?advisory\w*|pg_notify|nextval|setval)\b|u&"/i;
+
 /** SQLSTATE query_canceled, insufficient_privilege and syntax_error. */
 const CANCELLED = '57014';
 const NOT_ALLOWED = '42501';
@@ -68,6 +89,7 @@ const NOT_SQL = '42601';
 function explain(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof Error) || !('code' in error) || !/^[0-9A-Z]{5}$/.test(String(error.code)))
     return error;
+  if (/invalid memory alloc request size|out of memory/.test(error.message)) return tooLarge();
   // The server is gone, or a bug of ours: not the question's fault.
   if (/^(08|53|57P|58|XX)/.test(String(error.code))) return error;
   if (error.code === CANCELLED)
@@ -82,10 +104,19 @@ function explain(error: unknown, timeoutMs: number): unknown {
 const ONE_SELECT =
   'Only one statement is answered, and only one that selects, for example: select * from bi.runs.';
 
+const ONLY_VIEWS = 'Analysts read the views of schema bi.';
+
 const HELP: Readonly<Record<string, string>> = {
-  [NOT_ALLOWED]: 'Analysts read the views of schema bi.',
+  [NOT_ALLOWED]: ONLY_VIEWS,
   [NOT_SQL]: ONE_SELECT,
 };
+
+function tooLarge(): KnownError {
+  return failed(
+    `The answer has more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB.`,
+    'Ask for fewer columns or rows (--limit), or use psql as bi_reader.',
+  );
+}
 
 function failed(
   message: string,

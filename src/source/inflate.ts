@@ -13,6 +13,13 @@ export type InflateOptions = {
 const CHUNK_BYTES = 256 * 1_024;
 
 /**
+ * Each part (a frame, a member) needs a decompressor of its own, which takes far longer than a few bytes. Programs that compress in parallel
+ * write parts of some hundred kilobytes.
+ */
+const MANY_PARTS = 1_000;
+const LEAST_PART_BYTES = 1_024;
+
+/**
  * Decompresses all members (gzip) or frames (zstd) of a file and checks that every byte of it belonged to one.
  *
  * Node's decompressors end quietly where they do not know how to go on: gunzip before zeros, zstd after the first frame when the next
@@ -24,6 +31,8 @@ export async function* inflate(
 ): AsyncGenerator<Uint8Array> {
   const input = bytes[Symbol.asyncIterator]();
   let rest: Uint8Array | null = null;
+  let parts = 0;
+  let storedBytes = 0;
   try {
     do {
       const engine = create({ chunkSize: CHUNK_BYTES });
@@ -36,6 +45,9 @@ export async function* inflate(
         engine.destroy();
       }
       rest = feed.rest();
+      parts += 1;
+      storedBytes += engine.bytesWritten;
+      if (parts > MANY_PARTS && storedBytes < parts * LEAST_PART_BYTES) throw tooManyParts({ uri, format });
       if (rest !== null && engine.bytesWritten === 0) {
         throw damaged({ uri, format }, 'something follows its end');
       }
@@ -98,6 +110,14 @@ function toFileHeld(
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) return damaged(file, (error as Error).message);
   return error;
+}
+
+function tooManyParts({ uri, format }: { readonly uri: string; readonly format: string }): FileHeld {
+  return new FileHeld({
+    code: 'compression_bomb',
+    message: `${uri} consists of more than ${MANY_PARTS} ${format} parts of less than ${LEAST_PART_BYTES} bytes each, which no program writes.`,
+    help: 'Look at where the file comes from; compress it again as a whole.',
+  });
 }
 
 function damaged({ uri, format }: { readonly uri: string; readonly format: string }, why: string): FileHeld {

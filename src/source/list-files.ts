@@ -26,7 +26,8 @@ export async function* listFiles(
 ): AsyncGenerator<SourceFile> {
   const place = parseSourceUri(source.uri);
   const rules = { skip: createSkipRule(source.exclude), onSkipped, ...(signal ? { signal } : {}) };
-  if (place.kind === 'folder') yield* listFolderFiles(place.path, rules);
+  const { followLinks } = source;
+  if (place.kind === 'folder') yield* listFolderFiles(place.path, { ...rules, followLinks });
   else yield* listS3Files(place, { client: await clients.s3(source), ...rules });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, join, matchesGlob } from 'node:path';
+import { dirname, join, matchesGlob, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
@@ -13,14 +13,14 @@ import { WILDCARD } from './parse-source-uri.ts';
 export const READ_BYTES = 512 * 1_024;
 
 /**
- * The files in and below a folder, in the order of their names, each with the digest of its content. Links are followed, each real folder is
- * read once. A path that exists as it is written is no glob.
+ * The files in and below a folder, in the order of their names, each with the digest of its content. Links are followed within the folder, each
+ * real folder is read once. What a link leads to outside of it is listed and not read, unless `followLinks`. A path that exists as it is written is no glob.
  *
  * @throws KnownError `folder_missing`, `folder_unreadable` (exit 2).
  */
 export async function* listFolderFiles(
   path: string,
-  { signal, skip, onSkipped }: ListingRules,
+  { followLinks, signal, skip, onSkipped }: ListingRules & { readonly followLinks: boolean },
 ): AsyncGenerator<SourceFile> {
   const found = await statOrNull(path);
   if (found === null && !WILDCARD.test(path)) throw missing(path);
@@ -31,9 +31,12 @@ export async function* listFolderFiles(
   const glob = found === null ? path.slice(folder === '/' ? 1 : folder.length + 1) : null;
   const depth = glob === null || glob.includes('**') ? Number.POSITIVE_INFINITY : glob.split('/').length;
   const names: string[] = [];
+  const outside = new Set<string>();
   const walked = walk(folder, {
     depth,
     seen: new Set(),
+    root: followLinks ? null : await realpath(folder).catch((error: unknown) => refuse(error, folder)),
+    onOutside: (name) => void outside.add(name),
     skip: (name, sizeBytes) => {
       const reason = skip(name, sizeBytes);
       if (reason !== null) onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason });
@@ -41,11 +44,16 @@ export async function* listFolderFiles(
     },
   });
   for await (const name of walked) {
-    if (glob === null || matchesGlob(name, glob)) names.push(name);
+    // What a folder outside would have held nobody knows, so no glob passes it over.
+    if (glob === null || matchesGlob(name, glob) || (outside.has(name) && depth > 1)) names.push(name);
     else onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason: NOT_OF_GLOB });
   }
   names.sort();
-  for (const name of names) yield* digestFile(join(folder, name), signal);
+  for (const name of names) {
+    if (outside.has(name))
+      yield { uri: pathToFileURL(join(folder, name)).href, version: OUTSIDE, sizeBytes: 0 };
+    else yield* digestFile(join(folder, name), signal);
+  }
 }
 
 type Walk = {
@@ -53,27 +61,53 @@ type Walk = {
   readonly seen: Set<string>;
   /** Of a folder's name the size is not known. */
   readonly skip: (name: string, sizeBytes: number | null) => boolean;
+  /** The real folder that must not be left; null: any may be read. */
+  readonly root: string | null;
+  /** Told of a link that leads out, before its name comes. */
+  readonly onOutside: (name: string) => void;
   /** Names of the folders above, each with a slash behind it. */
   readonly above?: string;
 };
 
-/** Names of the regular files below a folder, relative to where the walk began. */
-async function* walk(folder: string, { depth, seen, skip, above = '' }: Walk): AsyncGenerator<string> {
+/** Names of the regular files below a folder, and of links that lead out of the root, relative to where the walk began. */
+async function* walk(folder: string, rules: Walk): AsyncGenerator<string> {
+  const { depth, seen, skip, root, onOutside, above = '' } = rules;
   const real = await realpath(folder).catch((error: unknown) => refuse(error, folder));
   if (seen.has(real)) return;
   seen.add(real);
-  const entries = await readdir(folder).catch((error: unknown) => refuse(error, folder));
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) =>
+    refuse(error, folder),
+  );
   for (const entry of entries) {
-    const name = `${above}${entry}`;
-    const path = join(folder, entry);
+    const name = `${above}${entry.name}`;
+    const path = join(folder, entry.name);
+    // Before anything is asked of what it leads to: /proc, a device, another one's files.
+    if (root !== null && entry.isSymbolicLink() && !(await staysWithin(root, path))) {
+      if (skip(name, null)) continue;
+      onOutside(name);
+      yield name;
+      continue;
+    }
     // Follows links. One that leads nowhere, or a file that went meanwhile, is not there.
     const stats = await statOrNull(path);
     if (stats === null || skip(name, stats.isFile() ? stats.size : null)) continue;
     if (stats.isFile()) yield name;
     if (stats.isDirectory() && depth > 1)
-      yield* walk(path, { depth: depth - 1, seen, skip, above: `${name}/` });
+      yield* walk(path, { ...rules, depth: depth - 1, above: `${name}/` });
   }
 }
+
+/** Whether a link leads to a place below the root, or nowhere. */
+async function staysWithin(root: string, path: string): Promise<boolean> {
+  const real = await realpath(path).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return root;
+    return null;
+  });
+  return real !== null && (real === root || real.startsWith(root === sep ? root : `${root}${sep}`));
+}
+
+/** Version of a link that leads out of its source's folder. */
+export const OUTSIDE = 'outside';
 
 async function* digestFile(path: string, signal?: AbortSignal): AsyncGenerator<SourceFile> {
   const content = await digestContent(path, signal).catch((error: unknown) => {

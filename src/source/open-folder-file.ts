@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { FileHeld } from '../model/file-held.ts';
 import type { SourceFile } from '../model/source.ts';
 import { changedWhileReading, fileGone } from './changed-while-reading.ts';
 import { fileUnavailable } from './file-unavailable.ts';
-import { codeOf, explainUnreadable, READ_BYTES } from './list-folder-files.ts';
+import { codeOf, explainUnreadable, OUTSIDE, READ_BYTES } from './list-folder-files.ts';
 import { pathOfFileUri } from './parse-source-uri.ts';
 
 /** Reads a file of a folder. Whether it was the listed version shows at the end, so nothing may be sealed before. */
@@ -12,6 +13,7 @@ export async function* openFolderFile(
   { signal }: { readonly signal?: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
   const path = pathOfFileUri(file.uri);
+  if (file.version === OUTSIDE) throw leadsOutside(file);
   const hash = createHash('sha256');
   const stream = createReadStream(path, { highWaterMark: READ_BYTES, ...(signal ? { signal } : {}) });
   try {
@@ -28,4 +30,12 @@ export async function* openFolderFile(
     stream.destroy();
   }
   if (`sha256:${hash.digest('hex')}` !== file.version) throw changedWhileReading(file);
+}
+
+function leadsOutside({ uri }: SourceFile): FileHeld {
+  return new FileHeld({
+    code: 'link_outside',
+    message: `${uri} is a link that leads out of the source's folder, so it is not read.`,
+    help: 'Put the files themselves there; or, if everybody who can write to the folder may have them read, set follow_links: true on the source.',
+  });
 }

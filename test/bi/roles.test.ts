@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -136,6 +136,37 @@ describe('bi_reader', () => {
     await expect(reader.ask('select * from ledger.entries')).rejects.toThrow('permission denied');
     expect(await reader.ask('select * from bi.orders')).toEqual([]);
   });
+});
+
+test('bi_reader makes no tables, not even temporary ones, also where it could before', async () => {
+  const stage = await setup();
+  const { reader, again } = await makeRoles(stage);
+  const name = new URL(reader.url).username;
+  const attempts = ['temporary table mine', 'table public.mine'].map(
+    (what) => `set transaction read write; create ${what} (n int)`,
+  );
+  for (const attempt of attempts) await expect(reader.ask(attempt)).rejects.toThrow('permission denied');
+  const database = new URL(stage.databaseUrl).pathname.slice(1);
+  await sql.raw(`grant temporary on database ${database} to public`).execute(stage.db);
+  await sql.raw(`grant create on schema public to ${name}`).execute(stage.db);
+  for (const attempt of attempts) await reader.ask(attempt);
+  await sql`drop table public.mine`.execute(stage.db);
+  await again();
+  for (const attempt of attempts) await expect(reader.ask(attempt)).rejects.toThrow('permission denied');
+});
+
+test('query asks by a login of its own where one is configured, which reads bi and nothing else', async () => {
+  const shop = await openWorkshop();
+  const { reader } = await makeRoles(shop);
+  shop.env.BI_DATABASE_URL = reader.url;
+  const place = join(shop.folder, 'pipeline.yaml');
+  const text = readFileSync(place, 'utf8');
+  writeFileSync(place, text.replace('database: {', `database: {bi_url: "\${BI_DATABASE_URL:-}", `));
+  const { exitCode, stdout, stderr } = await shop.cli('query', 'select current_user as who', '--csv');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toBe(`who\r\n${new URL(reader.url).username}\r\n`);
+  expect(await shop.cli('query', 'select * from bi.orders')).toMatchObject({ exitCode: 0 });
+  expect((await shop.cli('query', 'select * from ledger.entries')).stderr).toContain('permission denied');
 });
 
 describe('influencer_sync_app', () => {

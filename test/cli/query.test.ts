@@ -71,6 +71,36 @@ describe('a question', () => {
     expect((await sql`select * from bi.orders`.execute(db)).rows).toEqual([]);
   });
 
+  test('cannot step out of its role, nor have a text run as a statement', async () => {
+    const { db } = await setup();
+    for (const text of [
+      "select set_config('role', 'postgres', true)",
+      `select U&"set\\005fconfig"('role', 'postgres', true)`,
+      "select query_to_xml('select * from ledger.entries', true, false, '')",
+      "select QUERY_TO_XML('select 1', true, false, '')",
+      "select table_to_xml('ledger.entries', true, false, '')",
+      "select * from ts_stat('select to_tsvector(state) from ledger.entries')",
+      'select pg_advisory_lock(1)',
+      "select lo_from_bytea(0, 'x')",
+    ])
+      await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({
+        details: { code: 'query_failed', message: expect.stringContaining('cannot be used') },
+      });
+  });
+
+  test('ends at a limit of bytes', async () => {
+    const { db } = await setup();
+    for (const text of [
+      "select repeat('x', 200000000) as wide",
+      "select repeat('x', 1000000) as wide, n from generate_series(1, 40) n",
+    ])
+      await expect(queryViews(db, { text, limit: 50, timeoutMs: 60_000 }), text).rejects.toMatchObject({
+        details: { code: 'query_failed', message: expect.stringContaining('more than 32 MiB') },
+      });
+    const fitting = await queryViews(db, { text: "select repeat('x', 1000000) as wide", ...limits });
+    expect(fitting.rows[0]?.[0]).toHaveLength(1_000_000);
+  });
+
   test('cannot change anything in the embedded database either', async () => {
     const db = await setupEmbedded();
     await migrate(db);

@@ -102,6 +102,7 @@ describe('a good file', () => {
       endpoint: null,
       region: null,
       profile: null,
+      followLinks: false,
       forcePathStyle: false,
       etagIsMd5: true,
     });

@@ -195,6 +195,7 @@ describe('what a process cannot break on purpose', () => {
       databaseProblem: null,
       client: null,
       sourceClients,
+      pgSslMode: '',
       now: () => new Date(),
     };
     return { ...patient, freeBytes: async () => 10 ** 12, ...change };

@@ -19,6 +19,7 @@ const SOURCE: SourceSettings = {
   endpoint: null,
   region: null,
   profile: null,
+  followLinks: false,
   forcePathStyle: false,
   etagIsMd5: true,
   limits: {

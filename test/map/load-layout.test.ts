@@ -93,3 +93,17 @@ test('a layout that is nowhere is named with those that are', () => {
 test('the JSON Schema for editors is up to date', () => {
   expect(readFileSync(join(BUNDLED_LAYOUTS, '../layout.schema.json'), 'utf8')).toBe(layoutJsonSchema());
 });
+
+test('a tower of aliases is a problem of the layout with a way out, and takes no time', () => {
+  const levels = Array.from({ length: 9 }, (_, level) => {
+    const below = level === 0 ? 'lol' : `*l${level - 1}`;
+    return `l${level}: &l${level} [${Array.from({ length: 9 }, () => below).join(', ')}]`;
+  });
+  const folder = folderWith([...levels, 'title: *l8'].join('\n'));
+  const { code, problems = [] } = problemsOf(() => loadLayout('mine', [folder]));
+  expect(code).toBe('layout_invalid');
+  expect(problems[0]).toMatchObject({
+    message: expect.stringContaining('Aliases'),
+    help: 'Write the values out instead.',
+  });
+});

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -91,6 +91,26 @@ describe('listing a folder', () => {
     symlinkSync('..', join(folder, 'real/loop'));
     symlinkSync('nowhere', join(folder, 'broken.csv'));
     expect(await listNames()).toEqual(['orders.csv', 'real/a.csv']);
+  });
+
+  it('holds what a link leads to outside of the folder, and reads it only where the source says so', async () => {
+    write('a.csv', 'mine');
+    const other = mkdtempSync(join(tmpdir(), 'other-'));
+    writeFileSync(join(other, 'secret.csv'), 'not mine');
+    symlinkSync(join(other, 'secret.csv'), join(folder, 'b.csv'));
+    symlinkSync(other, join(folder, 'c'));
+    symlinkSync('/proc', join(folder, 'd'));
+    const found = await list();
+    expect(found.map(({ uri }) => basename(uri))).toEqual(['a.csv', 'b.csv', 'c', 'd']);
+    const [own, ...outside] = found;
+    expect(own?.version).toMatch(/^sha256:/);
+    for (const file of outside) {
+      const reading = openFile(file, { source: sourceSettings(folder), clients });
+      await expect(reading.next()).rejects.toMatchObject({ reason: { code: 'link_outside' } });
+    }
+    unlinkSync(join(folder, 'd'));
+    const told = await collectAll(listFiles({ ...sourceSettings(folder), followLinks: true }, { clients }));
+    expect(told.map(({ uri }) => basename(uri))).toEqual(['a.csv', 'b.csv', 'secret.csv']);
   });
 
   it('knows a file by its content, never by its time', async () => {

@@ -18,6 +18,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     endpoint: null,
     region: null,
     profile: null,
+    followLinks: false,
     forcePathStyle: false,
     etagIsMd5: true,
     limits: {

@@ -8,6 +8,8 @@ export type CliOptions = {
   readonly cwd?: string;
   /** Beside PATH, HOME and TMPDIR, which is all that it inherits: nothing of the developer's machine decides a test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What it reads from standard input; nothing when not given. */
+  readonly input?: string;
 };
 
 export type CliResult = {
@@ -32,7 +34,7 @@ const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 /** Starts `influencer-sync <args>` as a real process; it is killed when the test has finished. */
 export function startCli(
   args: readonly string[],
-  { cwd = process.cwd(), env = {} }: CliOptions = {},
+  { cwd = process.cwd(), env = {}, input }: CliOptions = {},
 ): CliProcess {
   const inherited = INHERITED.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
@@ -40,8 +42,11 @@ export function startCli(
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // One that reads nothing may be gone before.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {

@@ -17,6 +17,8 @@ export type Patient = {
   /** Null where the configuration names no service; the check of the service says so. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;
+  /** PGSSLMODE; empty where it is not set. */
+  readonly pgSslMode: string;
   readonly now: () => Date;
   /** Free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
 import { countContacts, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
 
@@ -225,5 +227,15 @@ describe('explain customer', () => {
     expect(unknown.exitCode).toBe(2);
     expect(unknown.stderr).not.toContain('nobody');
     expect((await explain('no address')).stderr).toContain('This is no e-mail address.');
+    // Out of the shell's history and the list of processes.
+    const piped = (input: string) =>
+      runCli(['explain', 'customer', '--config', join(shop.folder, 'pipeline.yaml')], {
+        env: shop.env,
+        input,
+      });
+    const read = await piped('ann@example.com\n');
+    expect(read).toMatchObject({ exitCode: 0 });
+    expect(read.stdout).toContain('Customer of brand 4819');
+    expect(await piped('')).toMatchObject({ exitCode: 2 });
   });
 });

@@ -1,6 +1,7 @@
 import {
   inspectServer,
   missingGrants,
+  needlessReaderRights,
   OLDEST_VERSION,
   type ServerFacts,
 } from '../../../db/inspect-server.ts';
@@ -30,6 +31,7 @@ export const database: Check = {
     // Without them nobody can tell which migrations there were.
     const missing = rightsOf(await missingGrants(db));
     if (missing.length > 0) return [...findings, ...missing];
+    if (!isEmbedded) findings.push(...readerRightsOf(await needlessReaderRights(db)));
     return [...findings, ...migrationsOf(await pendingMigrations(db), server)];
   },
 };
@@ -84,6 +86,19 @@ function migrationsOf(pending: readonly string[], { mayCreate }: ServerFacts): r
       what: `${list} This user may not create schemas.`,
       why: 'A run applies them first, and would fail.',
       mend: 'Run `npx influencer-sync migrate` as the owner of the database, or GRANT CREATE ON DATABASE … TO this user.',
+    },
+  ];
+}
+
+function readerRightsOf(needless: readonly string[]): readonly Finding[] {
+  if (needless.length === 0) return [];
+  return [
+    {
+      status: 'warning',
+      about: ABOUT,
+      what: `bi_reader has the right ${needless.join(' and ')}, which it does not need.`,
+      why: "Who reads reports could fill the server's disk, and then no job can work.",
+      mend: 'As the user that migrates:  npx influencer-sync migrate --roles',
     },
   ];
 }

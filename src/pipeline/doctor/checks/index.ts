@@ -5,6 +5,7 @@ import { codes } from './codes.ts';
 import { contactKey } from './contact-key.ts';
 import { database } from './database.ts';
 import { disk } from './disk.ts';
+import { encryption } from './encryption.ts';
 import { keyAndAccount } from './key-and-account.ts';
 import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
@@ -15,6 +16,7 @@ export const checks: readonly Check[] = [
   database,
   serverLimits,
   keyAndAccount,
+  encryption,
   clocks,
   sources,
   codes,

@@ -1,0 +1,54 @@
+import type { PipelineConfig } from '../model/config.ts';
+import type { Misled } from './unused-variables.ts';
+
+/** Modes of libpq that encrypt; `prefer` does where the server can. */
+const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * Connections to other machines on which a secret or customers' data go readable for everybody on the way: the key of the service over
+ * http://, a database without TLS. Nothing is said of this machine, and no password is repeated.
+ *
+ * @param pgSslMode PGSSLMODE, which counts where an address says nothing.
+ */
+export function findPlainConnections(
+  { api, database }: Pick<PipelineConfig, 'api' | 'database'>,
+  pgSslMode = '',
+): readonly Misled[] {
+  const found: Misled[] = [];
+  const service = URL.parse(api.url);
+  if (service?.protocol === 'http:' && !isThisMachine(service.hostname)) {
+    found.push({
+      message: `The API key and all orders go to ${service.host} without encryption (http://).`,
+      help: 'Write https:// in api.url (INFLUENCER_API_URL).',
+    });
+  }
+  for (const [setting, url] of [
+    ['database.url', database.url],
+    ['database.bi_url', database.biUrl],
+  ] as const) {
+    const parsed = URL.parse(url);
+    if (parsed === null || isThisMachine(parsed.hostname) || isEncrypted(parsed, pgSslMode)) continue;
+    found.push({
+      message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) names no sslmode.`,
+      help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  where no public authority has signed the server's certificate.`,
+    });
+  }
+  return found;
+}
+
+function isEncrypted({ searchParams }: URL, pgSslMode: string): boolean {
+  const ssl = searchParams.get('ssl');
+  return ENCRYPTING.includes(searchParams.get('sslmode') ?? pgSslMode) || ssl === 'true' || ssl === '1';
+}
+
+/** By its name or address; an empty one is a socket of this machine. */
+function isThisMachine(hostname: string): boolean {
+  return (
+    hostname === '' ||
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    hostname.startsWith('%2F') ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  );
+}

@@ -1,0 +1,16 @@
+import { findPlainConnections } from '../../../config/plain-connections.ts';
+import type { Check } from '../check.ts';
+
+/** Whether secrets and customers' data are encrypted on their way to other machines. */
+export const encryption: Check = {
+  name: 'encryption',
+  async look({ config, pgSslMode }) {
+    return findPlainConnections(config, pgSslMode).map(({ message, help }) => ({
+      status: 'warning',
+      about: 'encryption',
+      what: message,
+      why: 'Whoever can listen on the way can read it, and use it.',
+      mend: help,
+    }));
+  },
+};
