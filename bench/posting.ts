@@ -13,6 +13,8 @@ import { createClient } from '../src/api/client.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createClaimer } from '../src/ledger/claim.ts';
+import { ensureLedgerId } from '../src/ledger/continuity/identity.ts';
+import { openJournal } from '../src/ledger/continuity/journal.ts';
 import { readyEntries } from '../src/ledger/ready-entries.ts';
 import { createRecorder } from '../src/ledger/record.ts';
 import { openSpool } from '../src/ledger/spool.ts';
@@ -109,12 +111,15 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
     select 'referral', ${accountId}, 'shopify:' || ${runId}::text || '-' || n, 'ready', replace(${bodyOf('ORDER')}, 'ORDER', ${runId}::text || '-' || n),
            md5(n::text), ${JOB}, 'shopify', ${runId}::text || '-' || n, 25, 'EUR', ${runId}::bigint
     from generate_series(1, ${given.entries}::int) n`.execute(db);
+  const ledgerId = await ensureLedgerId(db);
+  const journal = openJournal({ folder: given.spoolFolder, ledgerId, accountId, owner, copy: null });
   const startedAt = performance.now();
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
-    claim: createClaimer(db, { owner, runId, accountId, backfillId: null }),
+    claim: createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads: [], journal }),
     send: createSender(client),
     record: createRecorder(db),
     spool: openSpool(given.spoolFolder, owner),
+    journal,
     lane: createLane({
       concurrency: given.concurrency,
       requestsPerSecond: 0,
@@ -125,6 +130,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
     onOutcome: () => {},
   });
   const seconds = (performance.now() - startedAt) / 1000;
+  journal.close();
   heartbeat.stop();
   await client.close();
   const { rows } = await sql<{

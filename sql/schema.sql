@@ -156,6 +156,12 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
 
 COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
+CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN "left"(encode(sha256(convert_to(((((account_id || chr(10)) || effect) || chr(10)) || key), 'UTF8'::name)), 'hex'::text), 32);
+
+COMMENT ON FUNCTION ledger.key_hash(account_id text, effect text, key text) IS 'Names an entry outside of the database: 128 bits of a digest of its account, effect and idempotency key.';
+
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1045,6 +1051,15 @@ COMMENT ON COLUMN intake.attributions.rules_hash IS 'Digest of the codes and rul
 
 COMMENT ON COLUMN intake.attributions.decided_at IS 'When.';
 
+CREATE SEQUENCE ledger.claim_numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE ledger.claim_numbers IS 'Numbers of claims: of the ledger, not of an entry.';
+
 CREATE TABLE ledger.attempts (
     entry_id bigint NOT NULL,
     attempt integer NOT NULL,
@@ -1052,7 +1067,8 @@ CREATE TABLE ledger.attempts (
     owner uuid NOT NULL,
     run_id bigint NOT NULL,
     body_hash text NOT NULL,
-    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    claimed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    claim_no bigint DEFAULT nextval('ledger.claim_numbers'::regclass) NOT NULL
 );
 
 COMMENT ON TABLE ledger.attempts IS 'Append-only: one row a claim, committed before a byte of the request is written.';
@@ -1070,6 +1086,8 @@ COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
 COMMENT ON COLUMN ledger.attempts.body_hash IS 'Digest of the body that it sends.';
 
 COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
+
+COMMENT ON COLUMN ledger.attempts.claim_no IS 'Number of the claim in this ledger. Counts up, with gaps.';
 
 CREATE TABLE ledger.evidence (
     evidence_id bigint NOT NULL,
@@ -2669,7 +2687,7 @@ CREATE TABLE ledger.answers (
     applied boolean NOT NULL,
     answered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT answers_kind_check CHECK ((kind = ANY (ARRAY['accepted'::text, 'rejected'::text, 'not_written'::text, 'throttled'::text, 'in_doubt'::text, 'lease_over'::text]))),
-    CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text])))
+    CONSTRAINT answers_via_check CHECK ((via = ANY (ARRAY['direct'::text, 'spool'::text, 'reaper'::text, 'journal'::text])))
 );
 
 COMMENT ON TABLE ledger.answers IS 'Append-only: what came of each attempt. A late answer is kept too.';
@@ -2692,7 +2710,7 @@ COMMENT ON COLUMN ledger.answers.collab_id IS 'Collaboration that the service na
 
 COMMENT ON COLUMN ledger.answers.retry_after_ms IS 'What a 429 asked for, in milliseconds.';
 
-COMMENT ON COLUMN ledger.answers.via IS 'direct, spool (replayed after the database was away) or reaper (its owner was gone).';
+COMMENT ON COLUMN ledger.answers.via IS 'direct, spool (replayed after the database was away), reaper (its owner was gone) or journal (read from the journal of a process that was gone, or recovered).';
 
 COMMENT ON COLUMN ledger.answers.applied IS 'False when fencing kept it from changing the entry.';
 
@@ -2773,7 +2791,7 @@ CREATE TABLE ledger.decisions (
     decided_by text NOT NULL,
     reason text NOT NULL,
     decided_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT decisions_decision_check CHECK ((decision = ANY (ARRAY['accept'::text, 'write_off'::text, 'resend'::text]))),
+    CONSTRAINT decisions_decision_check CHECK ((decision = ANY (ARRAY['accept'::text, 'write_off'::text, 'resend'::text, 'acknowledge'::text]))),
     CONSTRAINT decisions_reason_check CHECK ((length(TRIM(BOTH FROM reason)) > 0))
 );
 
@@ -2783,7 +2801,7 @@ COMMENT ON COLUMN ledger.decisions.decision_id IS 'Counts up.';
 
 COMMENT ON COLUMN ledger.decisions.entry_id IS 'Entry.';
 
-COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (let it go), resend (send once more).';
+COMMENT ON COLUMN ledger.decisions.decision IS 'accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).';
 
 COMMENT ON COLUMN ledger.decisions.attempt IS 'Attempt that was in doubt.';
 
@@ -2801,6 +2819,144 @@ ALTER TABLE ledger.decisions ALTER COLUMN decision_id ADD GENERATED ALWAYS AS ID
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE ledger.lost_claims (
+    lost_claim_id bigint NOT NULL,
+    recovery_id bigint,
+    ledger_id uuid NOT NULL,
+    claim_no bigint NOT NULL,
+    claim_id uuid NOT NULL,
+    account_id text NOT NULL,
+    effect text NOT NULL,
+    key_hash text NOT NULL,
+    body_hash text NOT NULL,
+    amount numeric(18,4),
+    currency text,
+    disposition text NOT NULL,
+    http_status integer,
+    deal_id text,
+    collab_id text,
+    message text,
+    claimed_at timestamp with time zone,
+    found_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT lost_claims_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'in_doubt'::text, 'not_processed'::text, 'disregarded'::text]))),
+    CONSTRAINT lost_claims_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text])))
+);
+
+COMMENT ON TABLE ledger.lost_claims IS 'Append-only: claims that were made and that this database does not have, because it was restored, failed over or swapped. Read from journals and spools.';
+
+COMMENT ON COLUMN ledger.lost_claims.lost_claim_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.lost_claims.recovery_id IS 'Decision that stored it; null when a run found it by itself.';
+
+COMMENT ON COLUMN ledger.lost_claims.ledger_id IS 'Ledger in which it was made.';
+
+COMMENT ON COLUMN ledger.lost_claims.claim_no IS 'Its number there.';
+
+COMMENT ON COLUMN ledger.lost_claims.claim_id IS 'The commit that made it there.';
+
+COMMENT ON COLUMN ledger.lost_claims.account_id IS 'Account of the service.';
+
+COMMENT ON COLUMN ledger.lost_claims.effect IS 'Which operation.';
+
+COMMENT ON COLUMN ledger.lost_claims.key_hash IS 'Digest of account, effect and idempotency key: names the entry without its order id.';
+
+COMMENT ON COLUMN ledger.lost_claims.body_hash IS 'Digest of the body.';
+
+COMMENT ON COLUMN ledger.lost_claims.amount IS 'Revenue as sent, in currency.';
+
+COMMENT ON COLUMN ledger.lost_claims.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ledger.lost_claims.disposition IS 'accepted (the service said so), in_doubt (it may have been processed), not_processed (proven), disregarded (`run --new-ledger`).';
+
+COMMENT ON COLUMN ledger.lost_claims.http_status IS 'Status of the answer, if there was one.';
+
+COMMENT ON COLUMN ledger.lost_claims.deal_id IS 'Deal that the service named.';
+
+COMMENT ON COLUMN ledger.lost_claims.collab_id IS 'Collaboration that the service named.';
+
+COMMENT ON COLUMN ledger.lost_claims.message IS 'What the service said or what went wrong, cut, addresses and secrets masked.';
+
+COMMENT ON COLUMN ledger.lost_claims.claimed_at IS 'By the clock of the machine that made it.';
+
+COMMENT ON COLUMN ledger.lost_claims.found_at IS 'When it was stored here.';
+
+CREATE TABLE ledger.recovered_claims (
+    lost_claim_id bigint NOT NULL,
+    entry_id bigint NOT NULL,
+    attempt integer NOT NULL,
+    recovered_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE ledger.recovered_claims IS 'Append-only: which entry a lost claim was found to be about. Until then no file has stated its order to this database.';
+
+COMMENT ON COLUMN ledger.recovered_claims.lost_claim_id IS 'Lost claim.';
+
+COMMENT ON COLUMN ledger.recovered_claims.entry_id IS 'Entry.';
+
+COMMENT ON COLUMN ledger.recovered_claims.attempt IS 'Attempt of the entry that stands for it.';
+
+COMMENT ON COLUMN ledger.recovered_claims.recovered_at IS 'When.';
+
+CREATE VIEW ledger.double_credits AS
+ WITH credits AS (
+         SELECT n.entry_id,
+            (a.attempt)::text AS claim
+           FROM (ledger.answers n
+             JOIN ledger.answers a ON (((a.entry_id = n.entry_id) AND (a.kind = 'accepted'::text))))
+          WHERE ((n.kind = 'accepted'::text) AND (NOT n.applied))
+        UNION
+         SELECT r.entry_id,
+            ((l.claim_id || '/'::text) || l.claim_no)
+           FROM (ledger.recovered_claims r
+             JOIN ledger.lost_claims l USING (lost_claim_id))
+          WHERE ((l.disposition = 'accepted'::text) AND (NOT (EXISTS ( SELECT
+                   FROM ledger.attempts t
+                  WHERE ((t.entry_id = r.entry_id) AND (t.attempt = r.attempt) AND (t.claim_id = l.claim_id))))))
+        UNION
+         SELECT r.entry_id,
+            (a.attempt)::text AS attempt
+           FROM (ledger.recovered_claims r
+             JOIN ledger.answers a ON (((a.entry_id = r.entry_id) AND (a.kind = 'accepted'::text))))
+        )
+ SELECT e.entry_id,
+    e.job,
+    e.order_platform,
+    e.order_id,
+    e.amount,
+    e.currency,
+    e.deal_id,
+    e.collab_id,
+    c.credits
+   FROM (( SELECT credits.entry_id,
+            count(*) AS credits
+           FROM credits
+          GROUP BY credits.entry_id
+         HAVING (count(*) > 1)) c
+     JOIN ledger.entries e USING (entry_id))
+  WHERE (NOT (EXISTS ( SELECT
+           FROM ledger.decisions d
+          WHERE ((d.entry_id = e.entry_id) AND (d.decision = 'acknowledge'::text)))));
+
+COMMENT ON VIEW ledger.double_credits IS 'Orders for which the service has accepted more than one request, until a person acknowledges it (`review ENTRY --acknowledge`).';
+
+COMMENT ON COLUMN ledger.double_credits.entry_id IS 'Entry.';
+
+COMMENT ON COLUMN ledger.double_credits.job IS 'Job that made it.';
+
+COMMENT ON COLUMN ledger.double_credits.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN ledger.double_credits.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN ledger.double_credits.amount IS 'Revenue as sent with each request, in currency.';
+
+COMMENT ON COLUMN ledger.double_credits.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ledger.double_credits.deal_id IS 'Deal that the service credited.';
+
+COMMENT ON COLUMN ledger.double_credits.collab_id IS 'Collaboration that the service credited.';
+
+COMMENT ON COLUMN ledger.double_credits.credits IS 'Requests that the service accepted.';
 
 ALTER TABLE ledger.entries ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.entries_entry_id_seq
@@ -2828,6 +2984,71 @@ CREATE TABLE ledger.evidence_lock (
 COMMENT ON TABLE ledger.evidence_lock IS 'Always empty: the table itself is locked. Transactions that write evidence lock it in ROW EXCLUSIVE mode, a run that waits for them in SHARE mode.';
 
 COMMENT ON COLUMN ledger.evidence_lock.only_row IS 'Not used.';
+
+CREATE TABLE ledger.identity (
+    only_row boolean DEFAULT true NOT NULL,
+    ledger_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT identity_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE ledger.identity IS 'Which ledger this is. Made by the first run, and part of every backup.';
+
+COMMENT ON COLUMN ledger.identity.only_row IS 'Always true: the table has at most one row.';
+
+COMMENT ON COLUMN ledger.identity.ledger_id IS 'Random. The journals outside of the database carry it too.';
+
+COMMENT ON COLUMN ledger.identity.created_at IS 'When the first run made it.';
+
+ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ledger.lost_claims_lost_claim_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ledger.recoveries (
+    recovery_id bigint NOT NULL,
+    kind text NOT NULL,
+    decided_by text NOT NULL,
+    reason text NOT NULL,
+    lost_claims bigint DEFAULT 0 NOT NULL,
+    ranges jsonb DEFAULT '[]'::jsonb NOT NULL,
+    accepts_undescribed boolean DEFAULT false NOT NULL,
+    decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT recoveries_kind_check CHECK ((kind = ANY (ARRAY['recover'::text, 'new_ledger'::text]))),
+    CONSTRAINT recoveries_lost_claims_check CHECK ((lost_claims >= 0)),
+    CONSTRAINT recoveries_reason_check CHECK ((length(TRIM(BOTH FROM reason)) > 0))
+);
+
+COMMENT ON TABLE ledger.recoveries IS 'Append-only: decisions to go on with a database that lacks claims which were made.';
+
+COMMENT ON COLUMN ledger.recoveries.recovery_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.recoveries.kind IS 'recover (`ledger recover`: what is known of the missing claims counts here) or new_ledger (`run --new-ledger`: what another ledger posted does not count here).';
+
+COMMENT ON COLUMN ledger.recoveries.decided_by IS 'Login name of the person.';
+
+COMMENT ON COLUMN ledger.recoveries.reason IS 'Why.';
+
+COMMENT ON COLUMN ledger.recoveries.lost_claims IS 'Claims that were found outside of the database and stored with this decision.';
+
+COMMENT ON COLUMN ledger.recoveries.ranges IS 'Numbers of claims that this database lost, each as {ledger_id, above, up_to}. Nothing is posted until each is described, or it is accepted that some are not.';
+
+COMMENT ON COLUMN ledger.recoveries.accepts_undescribed IS 'The person accepts that orders behind numbers which nothing describes may be posted again.';
+
+COMMENT ON COLUMN ledger.recoveries.decided_at IS 'When.';
+
+ALTER TABLE ledger.recoveries ALTER COLUMN recovery_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ledger.recoveries_recovery_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE ledger.seed_undos (
     seed_id bigint NOT NULL,
@@ -3695,8 +3916,23 @@ ALTER TABLE ONLY ledger.evidence
 ALTER TABLE ONLY ledger.identify_batches
     ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
 
+ALTER TABLE ONLY ledger.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY ledger.lookups
     ADD CONSTRAINT lookups_pkey PRIMARY KEY (contact_hash);
+
+ALTER TABLE ONLY ledger.lost_claims
+    ADD CONSTRAINT lost_claims_claim_id_claim_no_disposition_key UNIQUE (claim_id, claim_no, disposition);
+
+ALTER TABLE ONLY ledger.lost_claims
+    ADD CONSTRAINT lost_claims_pkey PRIMARY KEY (lost_claim_id);
+
+ALTER TABLE ONLY ledger.recovered_claims
+    ADD CONSTRAINT recovered_claims_pkey PRIMARY KEY (lost_claim_id);
+
+ALTER TABLE ONLY ledger.recoveries
+    ADD CONSTRAINT recoveries_pkey PRIMARY KEY (recovery_id);
 
 ALTER TABLE ONLY ledger.seed_undos
     ADD CONSTRAINT seed_undos_pkey PRIMARY KEY (seed_id);
@@ -3829,6 +4065,8 @@ CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
 
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
 
+CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHERE ((kind = 'accepted'::text) AND (NOT applied));
+
 CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
 CREATE INDEX contacts_unsubscribed ON ledger.contacts USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
@@ -3852,6 +4090,8 @@ CREATE INDEX identify_batches_run ON ledger.identify_batches USING btree (run_id
 CREATE INDEX lookups_influencers ON ledger.lookups USING btree (brand_id, looked_up_at) WHERE (outcome = 'influencer'::text);
 
 CREATE INDEX lookups_run ON ledger.lookups USING btree (run_id);
+
+CREATE INDEX recovered_claims_entry ON ledger.recovered_claims USING btree (entry_id);
 
 CREATE UNIQUE INDEX brand_versions_latest ON mirror.brand_versions USING btree (brand_id) WHERE is_latest;
 
@@ -3908,6 +4148,12 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.attempt
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.decisions FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.evidence FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.lost_claims FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.recovered_claims FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.recoveries FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seed_undos FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
@@ -3969,6 +4215,15 @@ ALTER TABLE ONLY ledger.identify_batches
 
 ALTER TABLE ONLY ledger.lookups
     ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ledger.lost_claims
+    ADD CONSTRAINT lost_claims_recovery_id_fkey FOREIGN KEY (recovery_id) REFERENCES ledger.recoveries(recovery_id);
+
+ALTER TABLE ONLY ledger.recovered_claims
+    ADD CONSTRAINT recovered_claims_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
+
+ALTER TABLE ONLY ledger.recovered_claims
+    ADD CONSTRAINT recovered_claims_lost_claim_id_fkey FOREIGN KEY (lost_claim_id) REFERENCES ledger.lost_claims(lost_claim_id);
 
 ALTER TABLE ONLY ledger.seed_undos
     ADD CONSTRAINT seed_undos_seed_id_fkey FOREIGN KEY (seed_id) REFERENCES ledger.seeds(seed_id);

@@ -8,6 +8,8 @@ import {
   parseId,
 } from './command.ts';
 
+import type { RecoverOptions } from './recover-ledger.ts';
+
 export type SeedOptions = ConfigOptions & { readonly reason: string };
 
 /** `influencer-sync ledger`: what a person tells the ledger about orders that it cannot know of. */
@@ -15,7 +17,9 @@ export const ledgerCommand: CommandDefinition = {
   name: 'ledger',
   define(command, act) {
     command
-      .description('tell the ledger which orders were credited elsewhere before: they are never posted')
+      .description(
+        'tell the ledger what it cannot know: orders that were credited elsewhere, and claims that a restored database lost',
+      )
       .enablePositionalOptions();
     addExamples(command, [
       [
@@ -23,11 +27,37 @@ export const ledgerCommand: CommandDefinition = {
         'order_platform,order_id and, if wanted, amount,currency,deal_id,collab_id,reason',
       ],
       ['ledger seeds', 'which files count'],
+      [
+        "ledger recover --reason 'restored the backup of 2 May'",
+        'hold what was posted since as accepted or in doubt; then runs go on',
+      ],
       ["ledger unseed 3 --reason 'the wrong file'", 'takes one back: its orders are decided about again'],
     ]);
     defineSeeds(command, act);
+    defineRecover(command, act);
   },
 };
+
+function defineRecover(command: Command, act: Act): void {
+  addConfigOptions(
+    command
+      .command('recover')
+      .description(
+        'go on with a database that was restored, failed over or replaced: what it lost is not posted again',
+      ),
+  )
+    .requiredOption('--reason <text>', 'what happened; kept with the decision')
+    .option('--from <file>', 'orders that the service has, in the form that `ledger seed` reads')
+    .option(
+      '--accept-undescribed',
+      'give up claims that no journal on this machine describes: their orders may be posted again',
+    )
+    .action(
+      act(async (output, options: RecoverOptions) =>
+        (await import('./recover-ledger.ts')).recoverLostClaims(output, options),
+      ),
+    );
+}
 
 function defineSeeds(command: Command, act: Act): void {
   addConfigOptions(

@@ -9,12 +9,12 @@ import { readOperator } from './read-operator.ts';
 import type { Output } from './render/output.ts';
 import { renderSeeded, renderSeeds } from './render/seeds.ts';
 import { plural } from './render/text.ts';
-import { usageError } from './usage-error.ts';
+import { requireReason } from './usage-error.ts';
 
 /** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */
 export async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
   const config = openConfig(options);
-  const reason = readReason(options);
+  const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
     const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
     output.emit({ event: 'seeded', ...seeded });
@@ -34,7 +34,7 @@ export async function showSeeds(output: Output, options: ConfigOptions): Promise
 
 export async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
   const config = openConfig(options);
-  const reason = readReason(options);
+  const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
     const undone = await undoSeed(db, { seedId, reason, undoneBy: readOperator() });
     if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
@@ -44,15 +44,6 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
     );
     return EXIT.ok;
   });
-}
-
-function readReason(options: SeedOptions): string {
-  const reason = options.reason.trim();
-  if (reason !== '') return reason;
-  throw usageError(
-    'A decision about money needs its reason.',
-    "Add --reason '…': it is kept with the decision.",
-  );
 }
 
 function notThere(seedId: string, isUnknown: boolean): KnownError {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkCodes } from '../attribute/load-codes.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { databasePlace, shortPath } from '../config/locate.ts';
@@ -8,10 +9,12 @@ import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import { explainFailure } from '../db/explain-failure.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
 import { ping } from '../db/ping.ts';
+import { listJournals } from '../ledger/continuity/journal-folder.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
+import { journalFolder } from '../pipeline/open-ledger.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 import type { Stopping } from './listen-for-stop.ts';
@@ -132,10 +135,23 @@ export async function withMigratedDatabase<Result>(
 
 /** Whether the embedded database is meant and nothing has made it yet. */
 function isNewEmbedded({ database }: PipelineConfig): boolean {
-  return database.url === '' && !existsSync(database.dataFolder);
+  return database.url === '' && !existsSync(join(database.dataFolder, 'postgres'));
+}
+
+/** Something has posted from here, and not with the embedded database. */
+function databaseMissing(config: PipelineConfig): KnownError {
+  return new KnownError({
+    code: 'ledger_swapped',
+    message: 'There is no embedded database here, and another ledger has posted from this data folder.',
+    where: shortPath(config.database.dataFolder),
+    help: 'Is DATABASE_URL missing? Set it to the database that was used before.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.ledgerWentBack,
+  });
 }
 
 function notMigrated(config: PipelineConfig): KnownError {
+  if (isNewEmbedded(config) && listJournals(journalFolder(config)).length > 0) return databaseMissing(config);
   const isNew = isNewEmbedded(config);
   return new KnownError({
     code: 'database_not_migrated',
@@ -165,7 +181,7 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
     where: databasePlace(config.database),
     help: isRefused
       ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
-      : 'Check that the server runs and can be reached from here. Leave DATABASE_URL empty for the embedded database.',
+      : 'Check that the server runs and can be reached from here.',
     safe: 'Nothing was sent.',
     exitCode: isRefused ? EXIT.configuration : EXIT.crash,
     cause,

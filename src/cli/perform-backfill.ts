@@ -11,7 +11,7 @@ import type { RunTarget } from '../model/run.ts';
 import { type BackfillEnd, executeBackfill } from '../pipeline/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../pipeline/backfill/plan-backfill.ts';
 import { type BackfillRun, withBackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
-import { openAccount } from '../pipeline/open-account.ts';
+import { type OpenLedger, openLedger } from '../pipeline/open-ledger.ts';
 import { describeStop } from '../pipeline/run-job.ts';
 import { readBackfillProgress } from '../report/backfill-progress.ts';
 import { openSourceClients } from '../source/source-clients.ts';
@@ -159,7 +159,7 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
   const { client, db, runId } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const { backfillId, period } = backfill;
-  const accountId = await openAccount(run, client);
+  const ledger = await openLedger(run, client);
   const rules = await planRules(run, period);
   const share = withShare(backfill, desk.options);
   const approvedBy = readOperator();
@@ -167,25 +167,25 @@ async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
-  return execute(run, { ...backfill, ...share }, { ...desk, accountId });
+  return execute(run, { ...backfill, ...share }, { ...desk, ledger });
 }
 
 async function goOn(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
   const { client, db } = run;
   if (client === null) throw new Error('a plan posts nothing');
-  const accountId = await openAccount(run, client);
+  const ledger = await openLedger(run, client);
   await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
   run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
-  return execute(run, { ...backfill, ...withShare(backfill, desk.options) }, { ...desk, accountId });
+  return execute(run, { ...backfill, ...withShare(backfill, desk.options) }, { ...desk, ledger });
 }
 
 async function execute(
   run: BackfillRun,
   backfill: Backfill,
-  { output, options, accountId }: Desk & { readonly accountId: string },
+  { output, options, ledger }: Desk & { readonly ledger: OpenLedger },
 ): Promise<ExitCode> {
   if (run.client === null) throw new Error('a plan posts nothing');
-  const end = await executeBackfill(run, backfill, { client: run.client, accountId });
+  const end = await executeBackfill(run, backfill, { client: run.client, ledger });
   run.progress.end();
   const progress = await readBackfillProgress(run.db, backfill);
   const problem = end.kind === 'stopped' ? describeStop(end.stop) : null;
@@ -211,6 +211,7 @@ function exitCodeOf(
   if (end.kind === 'cancelled') return EXIT.interrupted;
   if (end.kind === 'stopped') {
     if (end.stop.kind === 'drained') return EXIT.interrupted;
+    if (end.stop.kind === 'ledger_went_back') return EXIT.ledgerWentBack;
     return end.stop.kind === 'unauthorised' ? EXIT.authentication : EXIT.crash;
   }
   if (inDoubt > 0) return EXIT.doubts;

@@ -3,19 +3,22 @@ import type { Client } from '../api/client.ts';
 import { requireService } from '../config/require-service.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import type { ExitCode } from '../model/exit-code.ts';
+import { isLoopback } from '../model/is-loopback.ts';
 import type { RunTarget } from '../model/run.ts';
 import { createLogger } from '../observe/logger.ts';
+import type { RunOptions } from '../pipeline/run.ts';
 import { describeStop, runJob } from '../pipeline/run-job.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
-import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, warnOfPlainConnections, withMigratedDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
+import { readOperator } from './read-operator.ts';
 import type { Output } from './render/output.ts';
 import { rendererOf } from './render/reports/index.ts';
 import { renderRunSummary } from './render/run-summary.ts';
 import type { RunCommandOptions } from './run.ts';
+import { requireReason } from './usage-error.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 
@@ -43,7 +46,7 @@ export async function performConfigured(
   try {
     return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
       const { limit = null, file = null, allowEmpty = false } = request.options;
-      const options = { limit, file, allowEmpty };
+      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options) };
       const result = await runJob({
         config,
         job,
@@ -82,6 +85,12 @@ export function tellTarget(target: RunTarget, output: Output): void {
   output.emit({ event: 'run_target', ...target });
   const { service, accountId, ledger } = target;
   if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
+}
+
+/** Two ledgers of one account may credit an order twice, so a person must mean it and say why. */
+function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
+  if (newLedger !== true) return null;
+  return { reason: requireReason(reason), decidedBy: readOperator() };
 }
 
 /** Live is deliberate: a run says where it sends to. */

@@ -5,6 +5,7 @@ import { requireService } from '../config/require-service.ts';
 import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { isLoopback } from '../model/is-loopback.ts';
 import { KnownError } from '../model/known-error.ts';
 import { cached } from '../observe/cached.ts';
 import { createLogger } from '../observe/logger.ts';
@@ -12,6 +13,7 @@ import { createMetrics } from '../observe/metrics.ts';
 import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
 import { leaseNames } from '../pipeline/lease-names.ts';
+import { findContinuityProblem } from '../pipeline/open-ledger.ts';
 import { readGauges } from '../report/read-gauges.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
@@ -20,7 +22,6 @@ import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import { startTicker } from '../schedule/start-ticker.ts';
 import type { Receiver } from '../webhook/start-receiver.ts';
 import { handBackMemory } from './hand-back-memory.ts';
-import { isLoopback } from './is-loopback.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, warnOfPlainConnections } from './open-config.ts';
 import type { Workplace } from './open-workplace.ts';
@@ -91,6 +92,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
     nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
     atWork: () => scheduler.atWork(),
+    isLedgerContinuous: () => schedule.readiness().checks.ledger?.ok === true,
   });
   const scheduler = createScheduler({
     db,
@@ -111,6 +113,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     db,
     scheduler,
     draining,
+    findLedgerProblem: async () => (await findContinuityProblem(db, config))?.details.code ?? null,
     onTrouble: (error) =>
       log.warn(error instanceof Error ? error : {}, 'the schedule cannot be looked at; trying again'),
     onRecovered: () => log.info('the schedule can be looked at again'),

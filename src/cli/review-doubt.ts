@@ -3,6 +3,7 @@ import type { Database } from '../db/connect.ts';
 import { reapLost } from '../ledger/reap.ts';
 import {
   acceptDoubt,
+  acknowledgeDoubleCredit,
   approveResend,
   type Resolution,
   type Resolved,
@@ -17,12 +18,13 @@ import { readOperator } from './read-operator.ts';
 import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
 import { wrap } from './render/text.ts';
-import { usageError } from './usage-error.ts';
+import { requireReason, usageError } from './usage-error.ts';
 
 export type ReviewOptions = {
   readonly accepted?: boolean;
   readonly writeOff?: boolean;
   readonly resend?: boolean;
+  readonly acknowledge?: boolean;
   readonly reason?: string;
   readonly deal?: string;
   readonly collab?: string;
@@ -42,18 +44,21 @@ export type ReviewInput = {
  * @throws KnownError (exit 2) when it is not said what to do and why, or when the entry is not in doubt.
  */
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
-  const reason = (options.reason ?? '').trim();
-  if (!options.accepted && !options.writeOff && !options.resend) {
+  if (!options.accepted && !options.writeOff && !options.resend && !options.acknowledge) {
     throw usageError(
       'It is not said what to do with the entry.',
-      'Add --accepted, --write-off or --resend, and --reason.',
+      'Add --accepted, --write-off, --resend or (of a double credit) --acknowledge, and --reason.',
     );
   }
-  if (reason === '')
-    throw usageError(
-      'A decision about money needs its reason.',
-      "Add --reason '…': it is kept with the decision.",
-    );
+  const reason = requireReason(options.reason);
+
+  if (options.acknowledge) {
+    const resolved = await acknowledgeDoubleCredit(db, { entryId, reason, decidedBy: readOperator() });
+    if (!resolved.done) throw notDouble(entryId);
+    output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
+    output.print(`The double credit of entry ${entryId} is acknowledged.`);
+    return EXIT.ok;
+  }
 
   // An entry of a process that is gone is in doubt, whether or not a run has come by since.
   await reapLost(db);
@@ -113,6 +118,16 @@ async function confirmResend(
   const question = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await question.question('Type "resend" to go on: ').finally(() => question.close());
   return answer.trim().toLowerCase() === 'resend';
+}
+
+function notDouble(entryId: string): KnownError {
+  return new KnownError({
+    code: 'entry_not_credited_twice',
+    message: `The service has not accepted entry ${entryId} more than once, or that was acknowledged before.`,
+    help: 'npx influencer-sync review lists what was credited more than once.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
 }
 
 function notInDoubt(entryId: string, state: string | null): KnownError {

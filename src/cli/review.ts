@@ -33,6 +33,13 @@ export const reviewCommand: CommandDefinition = {
           'writeOff',
         ]),
       )
+      .addOption(
+        new Option('--acknowledge', 'of a double credit: it was dealt with in the service').conflicts([
+          'accepted',
+          'writeOff',
+          'resend',
+        ]),
+      )
       .option('--reason <text>', 'why; kept with the decision')
       .option('--deal <id>', 'with --accepted: the deal that was credited')
       .option('--collab <id>', 'with --accepted: the collaboration that was credited')
@@ -47,14 +54,18 @@ export const reviewCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { reviewDoubt } = await import('./review-doubt.ts');
         const { listDoubts } = await import('../report/list-doubts.ts');
+        const { listDoubleCredits } = await import('../report/double-credits.ts');
         const { renderDoubts } = await import('./render/doubts.ts');
         const config = openConfig(options);
         return withDatabase(config, async (db) => {
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
           const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
           for (const doubt of doubts) output.emit({ event: 'doubt', ...doubt });
-          output.print(renderDoubts({ doubts, configOption: configOption(options) }, output.screen));
-          return doubts.length === 0 ? EXIT.ok : EXIT.doubts;
+          const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
+          for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
+          const shown = { doubts, doubleCredits, configOption: configOption(options) };
+          output.print(renderDoubts(shown, output.screen));
+          return doubts.length + doubleCredits.length === 0 ? EXIT.ok : EXIT.doubts;
         });
       }),
     );

@@ -10,6 +10,8 @@ export type RunCommandOptions = ConfigOptions & {
   readonly limit?: number;
   readonly file?: string;
   readonly allowEmpty?: boolean;
+  readonly newLedger?: boolean;
+  readonly reason?: string;
 };
 
 export const runCommand: CommandDefinition = {
@@ -19,7 +21,12 @@ export const runCommand: CommandDefinition = {
       .argument('<job>', 'name of the job in the configuration')
       .option('--limit <count>', 'post so many orders at most; the rest stays ready', parseCount)
       .option('--file <text>', 'read only files whose address contains this')
-      .option('--allow-empty', 'finding no files at all is no failure');
+      .option('--allow-empty', 'finding no files at all is no failure')
+      .option(
+        '--new-ledger',
+        'begin a new ledger where another one was used: what that one posted may be posted again',
+      )
+      .option('--reason <text>', 'with --new-ledger: why; kept with the decision');
     addExamples(command, [
       ['run attribute-orders', 'the whole job'],
       ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then look'],

@@ -23,15 +23,22 @@ export const statusCommand: CommandDefinition = {
       act(async (output, options: ConfigOptions) => {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { readStatus } = await import('../report/read-status.ts');
+        const { findContinuityProblem } = await import('../pipeline/open-ledger.ts');
         const { renderStatus } = await import('./render/status.ts');
         const { nextSlots } = await import('../schedule/next-slots.ts');
         const config = openConfig(options);
-        const status = await withDatabase(config, readStatus);
+        const { status, problem } = await withDatabase(config, async (db) => ({
+          status: await readStatus(db),
+          problem: await findContinuityProblem(db, config),
+        }));
         const next = nextSlots(Object.values(config.jobs), new Date());
-        output.emit({ event: 'status', ...status, nextSlots: next });
+        const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
+        output.emit({ event: 'status', ...status, ledger, nextSlots: next });
         output.print(
           renderStatus({ status, config, configOption: configOption(options), next }, output.screen),
         );
+        // Last, next to the prompt: nothing is posted until this is settled.
+        if (problem !== null) throw problem;
         return EXIT.ok;
       }),
     );

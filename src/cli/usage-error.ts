@@ -11,3 +11,13 @@ export function usageError(message: string, help: string): KnownError {
     exitCode: EXIT.configuration,
   });
 }
+
+/** @throws KnownError where a decision is given without words: whoever reads it later must understand it. */
+export function requireReason(reason: string | undefined): string {
+  const text = (reason ?? '').trim();
+  if (text !== '') return text;
+  throw usageError(
+    'A decision about money needs its reason.',
+    "Add --reason '…': it is kept with the decision.",
+  );
+}

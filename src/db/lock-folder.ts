@@ -19,20 +19,32 @@ const SQLITE_BUSY = 5;
 export function lockFolder(folder: string): () => void {
   // Says what is wrong, as SQLite does not.
   accessSync(folder, constants.W_OK | constants.X_OK);
-  const lock = new DatabaseSync(join(folder, 'lock.sqlite'));
   // Only for whoever finds the folder taken.
   const note = join(folder, 'lock.pid');
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    writeFileSync(note, String(process.pid));
-  } catch (error) {
-    lock.close();
-    throw isBusy(error) ? inUse(folder, note) : error;
-  }
+  const unlock = lockFile(join(folder, 'lock.sqlite'));
+  if (unlock === null) throw inUse(folder, note);
+  writeFileSync(note, String(process.pid));
   return () => {
     rmSync(note, { force: true });
-    lock.close();
+    unlock();
   };
+}
+
+/**
+ * Takes a lock that ends with this process, however it ends. The file is made where it is missing, and holds nothing.
+ *
+ * @returns a function that gives it back; null when another process has it.
+ */
+export function lockFile(path: string): (() => void) | null {
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+  return () => lock.close();
 }
 
 function isBusy(error: unknown): boolean {

@@ -753,7 +753,7 @@ export interface LedgerAnswers {
    */
   retry_after_ms: Int8 | null;
   /**
-   * direct, spool (replayed after the database was away) or reaper (its owner was gone).
+   * direct, spool (replayed after the database was away), reaper (its owner was gone) or journal (read from the journal of a process that was gone, or recovered).
    */
   via: string;
 }
@@ -771,6 +771,10 @@ export interface LedgerAttempts {
    * Names the commit that made it, so that a commit of unknown outcome can be read back.
    */
   claim_id: string;
+  /**
+   * Number of the claim in this ledger. Counts up, with gaps.
+   */
+  claim_no: Generated<Int8>;
   /**
    * Database clock.
    */
@@ -971,7 +975,7 @@ export interface LedgerDecisions {
    */
   decided_by: string;
   /**
-   * accept (it was processed), write_off (let it go), resend (send once more).
+   * accept (it was processed), write_off (let it go), resend (send once more), acknowledge (a known double credit was dealt with outside).
    */
   decision: string;
   /**
@@ -986,6 +990,45 @@ export interface LedgerDecisions {
    * Why.
    */
   reason: string;
+}
+
+export interface LedgerDoubleCredits {
+  /**
+   * Revenue as sent with each request, in currency.
+   */
+  amount: Numeric | null;
+  /**
+   * Collaboration that the service credited.
+   */
+  collab_id: string | null;
+  /**
+   * Requests that the service accepted.
+   */
+  credits: Int8 | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string | null;
+  /**
+   * Deal that the service credited.
+   */
+  deal_id: string | null;
+  /**
+   * Entry.
+   */
+  entry_id: Int8 | null;
+  /**
+   * Job that made it.
+   */
+  job: string | null;
+  /**
+   * Order as sent.
+   */
+  order_id: string | null;
+  /**
+   * Shop platform as sent.
+   */
+  order_platform: string | null;
 }
 
 export interface LedgerEntries {
@@ -1216,6 +1259,21 @@ export interface LedgerIdentifyBatches {
   state: string;
 }
 
+export interface LedgerIdentity {
+  /**
+   * When the first run made it.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Random. The journals outside of the database carry it too.
+   */
+  ledger_id: Generated<string>;
+  /**
+   * Always true: the table has at most one row.
+   */
+  only_row: Generated<boolean>;
+}
+
 export interface LedgerLookups {
   /**
    * Brand.
@@ -1273,6 +1331,135 @@ export interface LedgerLookups {
    * Handle on the platform.
    */
   username: string | null;
+}
+
+export interface LedgerLostClaims {
+  /**
+   * Account of the service.
+   */
+  account_id: string;
+  /**
+   * Revenue as sent, in currency.
+   */
+  amount: Numeric | null;
+  /**
+   * Digest of the body.
+   */
+  body_hash: string;
+  /**
+   * The commit that made it there.
+   */
+  claim_id: string;
+  /**
+   * Its number there.
+   */
+  claim_no: Int8;
+  /**
+   * By the clock of the machine that made it.
+   */
+  claimed_at: Timestamp | null;
+  /**
+   * Collaboration that the service named.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string | null;
+  /**
+   * Deal that the service named.
+   */
+  deal_id: string | null;
+  /**
+   * accepted (the service said so), in_doubt (it may have been processed), not_processed (proven), disregarded (`run --new-ledger`).
+   */
+  disposition: string;
+  /**
+   * Which operation.
+   */
+  effect: string;
+  /**
+   * When it was stored here.
+   */
+  found_at: Generated<Timestamp>;
+  /**
+   * Status of the answer, if there was one.
+   */
+  http_status: number | null;
+  /**
+   * Digest of account, effect and idempotency key: names the entry without its order id.
+   */
+  key_hash: string;
+  /**
+   * Ledger in which it was made.
+   */
+  ledger_id: string;
+  /**
+   * Counts up.
+   */
+  lost_claim_id: Generated<Int8>;
+  /**
+   * What the service said or what went wrong, cut, addresses and secrets masked.
+   */
+  message: string | null;
+  /**
+   * Decision that stored it; null when a run found it by itself.
+   */
+  recovery_id: Int8 | null;
+}
+
+export interface LedgerRecoveredClaims {
+  /**
+   * Attempt of the entry that stands for it.
+   */
+  attempt: number;
+  /**
+   * Entry.
+   */
+  entry_id: Int8;
+  /**
+   * Lost claim.
+   */
+  lost_claim_id: Int8;
+  /**
+   * When.
+   */
+  recovered_at: Generated<Timestamp>;
+}
+
+export interface LedgerRecoveries {
+  /**
+   * The person accepts that orders behind numbers which nothing describes may be posted again.
+   */
+  accepts_undescribed: Generated<boolean>;
+  /**
+   * When.
+   */
+  decided_at: Generated<Timestamp>;
+  /**
+   * Login name of the person.
+   */
+  decided_by: string;
+  /**
+   * recover (`ledger recover`: what is known of the missing claims counts here) or new_ledger (`run --new-ledger`: what another ledger posted does not count here).
+   */
+  kind: string;
+  /**
+   * Claims that were found outside of the database and stored with this decision.
+   */
+  lost_claims: Generated<Int8>;
+  /**
+   * Numbers of claims that this database lost, each as {ledger_id, above, up_to}. Nothing is posted until each is described, or it is accepted that some are not.
+   */
+  ranges: Generated<Json>;
+  /**
+   * Why.
+   */
+  reason: string;
+  /**
+   * Counts up.
+   */
+  recovery_id: Generated<Int8>;
 }
 
 export interface LedgerSeededOrders {
@@ -2895,11 +3082,16 @@ export interface DB {
   "ledger.customer_counts": LedgerCustomerCounts;
   "ledger.customers": LedgerCustomers;
   "ledger.decisions": LedgerDecisions;
+  "ledger.double_credits": LedgerDoubleCredits;
   "ledger.entries": LedgerEntries;
   "ledger.evidence": LedgerEvidence;
   "ledger.evidence_lock": LedgerEvidenceLock;
   "ledger.identify_batches": LedgerIdentifyBatches;
+  "ledger.identity": LedgerIdentity;
   "ledger.lookups": LedgerLookups;
+  "ledger.lost_claims": LedgerLostClaims;
+  "ledger.recovered_claims": LedgerRecoveredClaims;
+  "ledger.recoveries": LedgerRecoveries;
   "ledger.seed_undos": LedgerSeedUndos;
   "ledger.seeded_orders": LedgerSeededOrders;
   "ledger.seeds": LedgerSeeds;

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
+import type { Journal } from './continuity/journal.ts';
+import type { ClaimPlace } from './continuity/journal-lines.ts';
 import { groupCommit } from './group-commit.ts';
+import { LedgerWentBack } from './record.ts';
 
 export type ClaimerOptions = {
   /** The process, as its leases name it. Without a lease in force nothing is claimed. */
@@ -12,43 +15,81 @@ export type ClaimerOptions = {
   readonly accountId: string;
   /** Only what this backfill has taken is claimed; null: only what none has. */
   readonly backfillId: string | null;
+  readonly ledgerId: string;
+  /** Claims that the database must still have when the first is made here (check-continuity.ts). */
+  readonly heads: readonly ClaimPlace[];
+  /** Takes note of each claim before it is handed out. */
+  readonly journal: Pick<Journal, 'claimed'>;
 };
 
 /** Claims one entry: null when it is not to be sent now (someone else has it, it is settled, it backs off, our lease is over). */
-export type Claim = (entryId: string) => Promise<ClaimedEntry | null>;
+export type ClaimEntry = (entryId: string) => Promise<ClaimedEntry | null>;
 
-type ClaimRow = { entry_id: string; attempt: number; effect: Effect; body: string };
+type ClaimRow = {
+  readonly entry_id: string;
+  readonly attempt: number;
+  readonly effect: Effect;
+  readonly body: string;
+  readonly claim_no: string;
+  readonly key_hash: string;
+  readonly body_hash: string;
+  readonly amount: string | null;
+  readonly currency: string | null;
+};
 
 /**
  * T2, ready → sending: concurrent claims share one statement. When the returned promise resolves to an entry, the attempt is
- * durable (`synchronous_commit = on`), and only then may a byte of the request be written.
+ * durable (`synchronous_commit = on`) and in the journal, and only then may a byte of the request be written.
  * A commit whose outcome is unknown is read back on a fresh connection by its claim id; when that fails too, the claim throws
  * and nothing is sent.
+ *
+ * Each claim names the one before it. A database that does not have that one has lost commits since (a failover, a restore while this
+ * process runs): then nothing is claimed.
+ *
+ * @throws LedgerWentBack then.
  */
-export function createClaimer(db: Database, options: ClaimerOptions): Claim {
+export function createClaimer(db: Database, options: ClaimerOptions): ClaimEntry {
+  let heads = options.heads;
   return groupCommit(async (entryIds) => {
     const claimId = randomUUID();
-    const rows = await claimGroup(db, entryIds, claimId, options).catch(() => readBack(db, claimId));
-    const byId = new Map(rows.map((row) => [row.entry_id, row]));
+    const rows = await claimGroup(db, entryIds, { ...options, claimId, heads }).catch((error: unknown) => {
+      if (error instanceof LedgerWentBack) throw error;
+      return readBack(db, claimId);
+    });
+    const claimed = rows.map((row) => toClaimed(row, { ...options, claimId }));
+    if (claimed.length > 0) {
+      await options.journal.claimed(claimed);
+      heads = claimed.slice(-1);
+    }
+    const byId = new Map(claimed.map((entry) => [entry.entryId, entry]));
     return entryIds.map((entryId) => {
-      const row = byId.get(entryId);
+      const entry = byId.get(entryId);
       byId.delete(entryId);
-      return row === undefined ? null : toClaimed(row);
+      return entry ?? null;
     });
   });
 }
 
+type Group = ClaimerOptions & { readonly claimId: string };
+
 async function claimGroup(
   db: Database,
   entryIds: readonly string[],
-  claimId: string,
-  options: ClaimerOptions,
-): Promise<ClaimRow[]> {
-  const { owner, runId, accountId, backfillId } = options;
-  const result = await sql<ClaimRow>`
+  { owner, runId, accountId, backfillId, claimId, heads }: Group,
+): Promise<readonly ClaimRow[]> {
+  const { rows } = await sql<ClaimRow & { entry_id: string | null; is_continuous: boolean }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+    continuous as materialized (
+      select not exists (
+        select from jsonb_to_recordset(${JSON.stringify(heads.map(toHead))}::jsonb) as h(entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
+        where not exists (
+            select from ledger.attempts a where a.entry_id = h.entry_id and a.attempt = h.attempt and a.claim_id = h.claim_id)
+          and not exists (select from ledger.lost_claims l where l.claim_id = h.claim_id and l.claim_no = h.claim_no)
+      ) as is_continuous
+    ),
     alive as materialized (
-      select 1 from ops.leases, durable where owner = ${owner}::uuid and expires_at > clock_timestamp() limit 1
+      select 1 from ops.leases, durable, continuous
+      where owner = ${owner}::uuid and expires_at > clock_timestamp() and is_continuous limit 1
     ),
     taken as (
       update ledger.entries e
@@ -58,25 +99,48 @@ async function claimGroup(
       where e.entry_id = any(string_to_array(${entryIds.join(',')}::text, ',')::bigint[])
         and e.state = 'ready' and e.account_id = ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
         and (e.not_before is null or e.not_before <= clock_timestamp())
-      returning e.entry_id, e.attempt, e.effect, e.body, e.body_hash
+      returning e.entry_id, e.attempt, e.effect, e.body, e.body_hash, e.account_id, e.key, e.amount, e.currency
     ),
     logged as (
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
       select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash from taken
+      returning entry_id, claim_no
     )
-    select entry_id, attempt, effect, body from taken`.execute(db);
-  return result.rows;
+    select c.is_continuous, t.entry_id, t.attempt, t.effect, t.body, t.body_hash, l.claim_no, t.amount, t.currency,
+      ledger.key_hash(t.account_id, t.effect, t.key) as key_hash
+    from continuous c left join (taken t join logged l using (entry_id)) on true
+    order by l.claim_no`.execute(db);
+  if (rows[0]?.is_continuous !== true) throw new LedgerWentBack();
+  return rows.filter(({ entry_id: entryId }) => entryId !== null);
 }
 
-async function readBack(db: Database, claimId: string): Promise<ClaimRow[]> {
+function toHead({ claim, entryId, attempt }: ClaimPlace) {
+  return { entry_id: entryId, attempt, claim_id: claim.claimId, claim_no: claim.claimNo };
+}
+
+async function readBack(db: Database, claimId: string): Promise<readonly ClaimRow[]> {
   const result = await sql<ClaimRow>`
-    select e.entry_id, e.attempt, e.effect, e.body
+    select e.entry_id, e.attempt, e.effect, e.body, e.body_hash, a.claim_no, e.amount, e.currency,
+      ledger.key_hash(e.account_id, e.effect, e.key) as key_hash
     from ledger.attempts a join ledger.entries e using (entry_id, attempt)
-    where a.claim_id = ${claimId}::uuid and e.state = 'sending'`.execute(db);
+    where a.claim_id = ${claimId}::uuid and e.state = 'sending'
+    order by a.claim_no`.execute(db);
   return result.rows;
 }
 
-function toClaimed(row: ClaimRow): ClaimedEntry {
+function toClaimed(row: ClaimRow, { ledgerId, accountId, claimId }: Group): ClaimedEntry {
+  const { entry_id: entryId, attempt, effect, body, amount, currency } = row;
+  const claim = {
+    ledgerId,
+    claimNo: Number(row.claim_no),
+    claimId,
+    accountId,
+    effect,
+    keyHash: row.key_hash,
+    bodyHash: row.body_hash,
+    amount,
+    currency,
+  };
   // The one place that makes a ClaimedEntry: the brand exists in the types only.
-  return { entryId: row.entry_id, attempt: row.attempt, effect: row.effect, body: row.body } as ClaimedEntry;
+  return { entryId, attempt, effect, body, claim } as ClaimedEntry;
 }

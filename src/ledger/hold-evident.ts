@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
+import { applyLostClaims } from './continuity/lost-claims.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
 export type HoldEvidentOptions = {
@@ -31,6 +32,8 @@ export async function holdEvident(db: Database, options: HoldEvidentOptions): Pr
   if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
+    // What this ledger sent before it lost the claim comes first: such an order is a doubt, not somebody else's.
+    await applyLostClaims(trx);
     const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
     if (any.length === 0) return 0;
     const { numAffectedRows } = await sql`

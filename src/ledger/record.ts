@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { EntryState, Outcome } from '../model/ledger.ts';
+import type { Claim, EntryState, Outcome } from '../model/ledger.ts';
 import { groupCommit } from './group-commit.ts';
 
 /** What came of one attempt, ready to be stored or spooled. */
@@ -10,31 +10,58 @@ export type Answer = {
   readonly outcome: Outcome;
   /** How long the entry rests before its next claim, in milliseconds; only for not_written and throttled. */
   readonly backoffMs: number;
+  /** The claim it belongs to, and no other. Only spools of versions before 0.2 lack it. */
+  readonly claim?: Claim;
 };
+
+/** The database does not have the claim that an answer belongs to: it lost commits since. */
+export const LOST = 'lost';
+
+/** Thrown where a process finds that the database no longer has a claim that it had acknowledged. */
+export class LedgerWentBack extends Error {
+  constructor() {
+    super('the database lacks claims that were committed to it: it was restored, replaced, or failed over');
+    this.name = 'LedgerWentBack';
+  }
+}
 
 /** Records one answer. Resolves to the entry's state after it, or null when fencing kept the answer from changing the entry. */
 export type RecordAnswer = (answer: Answer) => Promise<EntryState | null>;
 
-/** T3 to T6: concurrent answers share one statement. The answer is durable when the promise resolves. */
+/**
+ * T3 to T6: concurrent answers share one statement. The answer is durable when the promise resolves.
+ *
+ * @throws LedgerWentBack where the claim is not in the database any more; the answer is then to be spooled.
+ */
 export function createRecorder(db: Database): RecordAnswer {
-  return groupCommit((answers) => recordAnswers(db, answers, 'direct'));
+  const record = groupCommit((answers: readonly Answer[]) => recordAnswers(db, answers, 'direct'));
+  return async (answer) => {
+    const state = await record(answer);
+    if (state === LOST) throw new LedgerWentBack();
+    return state;
+  };
 }
 
 /**
- * Stores answers and moves their entries, fenced by attempt: an answer to an older attempt, or to a settled entry, is stored but
- * changes nothing. Storing the same answer twice (a spool replayed after a commit of unknown outcome) is harmless.
+ * Stores answers and moves their entries, fenced by claim and attempt: an answer to an older attempt, or to a settled entry, is stored but
+ * changes nothing. Storing the same answer twice (a spool replayed after a commit of unknown outcome) is harmless. An answer whose claim
+ * is not here is not stored: where it stands another claim may stand, of another order.
+ *
+ * @returns each entry's state after it, in the order of the answers; null where fencing kept it from changing; `lost` where the claim is not here.
  */
 export async function recordAnswers(
   db: Database,
   answers: readonly Answer[],
-  via: 'direct' | 'spool',
-): Promise<(EntryState | null)[]> {
-  const result = await sql<{ entry_id: string; attempt: number; state: EntryState }>`
+  via: 'direct' | 'spool' | 'journal',
+): Promise<(EntryState | typeof LOST | null)[]> {
+  const result = await sql<{ entry_id: string; attempt: number; state: EntryState | null }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     given as materialized (
       select a.* from jsonb_to_recordset(${JSON.stringify(answers.map(toRow))}::jsonb) as a(
-        entry_id bigint, attempt integer, kind text, http_status integer, message text,
+        entry_id bigint, attempt integer, claim_id uuid, kind text, http_status integer, message text,
         deal_id text, collab_id text, retry_after_ms bigint, backoff_ms bigint), durable
+      where a.claim_id is null or exists (
+        select from ledger.attempts t where t.entry_id = a.entry_id and t.attempt = a.attempt and t.claim_id = a.claim_id)
     ),
     changed as (
       update ledger.entries e
@@ -65,13 +92,18 @@ export async function recordAnswers(
              c.entry_id is not null
       from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt
     )
-    select entry_id, attempt, state from changed`.execute(db);
+    select g.entry_id, g.attempt, c.state from given g left join changed c on c.entry_id = g.entry_id and c.attempt = g.attempt`.execute(
+    db,
+  );
   const states = new Map(result.rows.map((row) => [`${row.entry_id}/${row.attempt}`, row.state]));
-  return answers.map((answer) => states.get(`${answer.entryId}/${answer.attempt}`) ?? null);
+  return answers.map((answer) => {
+    const state = states.get(`${answer.entryId}/${answer.attempt}`);
+    return state === undefined ? LOST : state;
+  });
 }
 
-function toRow({ entryId, attempt, outcome, backoffMs }: Answer) {
-  const row = { entry_id: entryId, attempt, kind: outcome.kind };
+function toRow({ entryId, attempt, outcome, backoffMs, claim }: Answer) {
+  const row = { entry_id: entryId, attempt, claim_id: claim?.claimId ?? null, kind: outcome.kind };
   switch (outcome.kind) {
     case 'accepted':
       return {

@@ -46,6 +46,30 @@ export function approveResend(db: Database, resolution: Resolution): Promise<Res
   });
 }
 
+/** A person has dealt with a double credit outside. The entry stays as it is. */
+export async function acknowledgeDoubleCredit(db: Database, resolution: Resolution): Promise<Resolved> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ state: EntryState; attempt: number }>`
+      select e.state, e.attempt from ledger.entries e
+      where e.entry_id = ${resolution.entryId}::bigint
+        and exists (select from ledger.double_credits d where d.entry_id = e.entry_id)
+      for update of e`.execute(trx);
+    const [entry] = rows;
+    if (entry === undefined) return { done: false, state: null };
+    await trx
+      .insertInto('ledger.decisions')
+      .values({
+        entry_id: resolution.entryId,
+        decision: 'acknowledge',
+        attempt: entry.attempt,
+        decided_by: resolution.decidedBy,
+        reason: resolution.reason,
+      })
+      .execute();
+    return { done: true, state: entry.state };
+  });
+}
+
 type Change = {
   readonly decision: 'accept' | 'write_off' | 'resend';
   readonly from: readonly EntryState[];

@@ -6,13 +6,16 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { boundAccount } from './bind-account.ts';
+import { dispositionOf, storeLostClaims } from './continuity/lost-claims.ts';
 import type { Answer } from './record.ts';
-import { recordAnswers } from './record.ts';
+import { LOST, recordAnswers } from './record.ts';
 
 /** Answers of the service that the database could not take when they came. */
 export type Spool = {
@@ -21,6 +24,9 @@ export type Spool = {
 };
 
 const ENDING = '.ndjson';
+
+/** Folder within the spool for lines that cannot be read. */
+const ASIDE = 'unreadable';
 
 /**
  * Opens this process's spool: one file, made on the first append.
@@ -50,25 +56,68 @@ export function openSpool(folder: string, owner: string): Spool {
   };
 }
 
+export type Replayed = {
+  /** Answers that were recorded. */
+  readonly answers: number;
+  /** Of them, answers to claims that this database lost: they are kept as such (continuity/lost-claims.ts). */
+  readonly lost: number;
+  /** Lines that cannot be used: damaged, or of a claim that cannot be told. They are set aside, and the doubts that they would have settled stay. */
+  readonly unreadable: number;
+};
+
 /**
  * Records what was spooled: by this process, and by processes whose leases are over. Must run before reaping, so that an answer that
- * is known does not become a doubt.
+ * is known does not become a doubt. A line that cannot be read is set aside (`spool/unreadable/`) and the rest goes on.
  *
- * @returns how many answers were recorded. Recording one twice is harmless; a line cut by a crash had not been acknowledged.
+ * @returns how many there were. Recording one twice is harmless; a line cut by a crash had not been acknowledged.
  */
-export async function replaySpool(db: Database, folder: string, owner: string): Promise<number> {
-  let replayed = 0;
+export async function replaySpool(db: Database, folder: string, owner: string): Promise<Replayed> {
+  const replayed = { answers: 0, lost: 0, unreadable: 0 };
+  const accountId = await boundAccount(db);
   for (const name of spoolFiles(folder)) {
     const writer = name.slice(0, -ENDING.length);
     if (writer !== owner && (await isAlive(db, writer))) continue;
     const path = join(folder, name);
-    const answers = readAnswers(path);
+    const { answers, unreadable } = readAnswers(path);
+    // A data folder may serve two accounts, each with a ledger of its own.
+    if (answers.some(({ answer }) => answer.claim !== undefined && answer.claim.accountId !== accountId))
+      continue;
     // One after the other: the same answer may stand in it twice.
-    for (const answer of answers) await recordAnswers(db, [answer], 'spool');
+    for (const { answer, line } of answers) {
+      if (answer.claim === undefined && !(await isOf(db, answer, writer))) {
+        unreadable.push(line);
+        continue;
+      }
+      const [state] = await recordAnswers(db, [answer], 'spool');
+      replayed.answers += 1;
+      if (state !== LOST || answer.claim === undefined) continue;
+      const { claim, outcome } = answer;
+      const disposition = dispositionOf(outcome);
+      replayed.lost += await storeLostClaims(db, [{ claim, disposition, outcome, claimedAt: null }]);
+    }
+    if (unreadable.length > 0) setAside(folder, { name, lines: unreadable });
+    replayed.unreadable += unreadable.length;
     rmSync(path);
-    replayed += answers.length;
   }
   return replayed;
+}
+
+/** How many lines were set aside and are still there. */
+export function countUnreadable(folder: string): number {
+  const aside = join(folder, ASIDE);
+  return spoolFiles(aside).reduce(
+    (sum, name) => sum + readFileSync(join(aside, name), 'utf8').split('\n').length - 1,
+    0,
+  );
+}
+
+/** An answer that does not name its claim: it counts for the process that wrote it, and for no other that may have taken its place. */
+async function isOf(db: Database, { entryId, attempt }: Answer, writer: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from ledger.attempts a where a.entry_id = ${entryId}::bigint and a.attempt = ${attempt} and a.owner::text = ${writer}`.execute(
+    db,
+  );
+  return rows.length > 0;
 }
 
 function spoolFiles(folder: string): string[] {
@@ -82,9 +131,44 @@ function spoolFiles(folder: string): string[] {
   }
 }
 
-function readAnswers(path: string): Answer[] {
+type SpoolFile = {
+  readonly answers: { readonly answer: Answer; readonly line: string }[];
+  readonly unreadable: string[];
+};
+
+function readAnswers(path: string): SpoolFile {
+  // What follows the last line break was cut by a crash, and its answer not acknowledged.
   const whole = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Answer);
+  const file: SpoolFile = { answers: [], unreadable: [] };
+  for (const line of whole) {
+    const answer = parseAnswer(line);
+    if (answer === null) file.unreadable.push(line);
+    else file.answers.push({ answer, line });
+  }
+  return file;
+}
+
+const OUTCOMES: readonly unknown[] = ['accepted', 'rejected', 'not_written', 'throttled', 'in_doubt'];
+
+/** A file that a disk or a person damaged may hold anything. */
+function parseAnswer(line: string): Answer | null {
+  try {
+    const answer = JSON.parse(line) as Answer;
+    const isAnswer =
+      /^\d{1,18}$/.test(answer.entryId) &&
+      Number.isSafeInteger(answer.attempt) &&
+      OUTCOMES.includes(answer.outcome?.kind) &&
+      (answer.claim === undefined || typeof answer.claim.claimId === 'string');
+    return isAnswer ? answer : null;
+  } catch {
+    return null;
+  }
+}
+
+function setAside(folder: string, { name, lines }: { name: string; lines: readonly string[] }): void {
+  const aside = join(folder, ASIDE);
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  writeFileSync(join(aside, name), `${lines.join('\n')}\n`, { flag: 'a', mode: 0o600 });
 }
 
 async function isAlive(db: Database, owner: string): Promise<boolean> {

@@ -7,6 +7,8 @@ export const EXIT = {
   authentication: 4,
   alreadyRunning: 5,
   doubts: 6,
+  /** The database lacks claims that were made: it was restored, failed over or replaced. */
+  ledgerWentBack: 7,
   interrupted: 130,
 } as const;
 

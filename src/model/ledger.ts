@@ -16,8 +16,30 @@ export type ClaimedEntry = {
   readonly effect: Effect;
   /** The frozen request body, exact JSON text. */
   readonly body: string;
+  readonly claim: Claim;
 };
 declare const claimed: unique symbol;
+
+/**
+ * One claim, as it is named wherever it leaves the database: in the journal, in a spooled answer, in a mark. `claimId` alone is never
+ * reused, also not by a database that was restored and counts the same numbers again.
+ */
+export type Claim = {
+  /** The ledger in which it was made. */
+  readonly ledgerId: string;
+  /** Counts up over the whole ledger, with gaps. */
+  readonly claimNo: number;
+  /** The commit that made it; concurrent claims share one. */
+  readonly claimId: string;
+  readonly accountId: string;
+  readonly effect: Effect;
+  /** `ledger.key_hash` of the entry: the same in every ledger. */
+  readonly keyHash: string;
+  readonly bodyHash: string;
+  /** As sent, in `currency`; null for effects without money. */
+  readonly amount: string | null;
+  readonly currency: string | null;
+};
 
 /** What is known after an attempt. Returned, never thrown. */
 export type Outcome =
@@ -44,3 +66,6 @@ export type Outcome =
 
 /** Why an entry left `sending`, as stored with the answer. */
 export type AnswerKind = Outcome['kind'] | 'lease_over';
+
+/** Sums of money, one for each currency, exact. */
+export type ClaimSum = { readonly currency: string | null; readonly amount: string };

@@ -95,6 +95,21 @@ export type Doubt = {
   readonly evidence: readonly Evidence[];
 };
 
+/** An order for which the service has accepted more than one request. */
+export type DoubleCredit = {
+  readonly entryId: string;
+  readonly job: string;
+  readonly orderPlatform: string | null;
+  readonly orderId: string | null;
+  /** Of each request, in `currency`. */
+  readonly amount: DecimalText | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** Requests that were accepted: 2 or more. */
+  readonly credits: number;
+};
+
 /** What somebody else says about an order. */
 export type Evidence = {
   readonly kind: string;
@@ -132,6 +147,8 @@ export type OrderDetails = {
   readonly heldFiles: readonly HeldFile[];
   /** The first few of the job. */
   readonly doubts: readonly Doubt[];
+  /** Of the job, until a person acknowledges them. */
+  readonly doubleCredits: readonly DoubleCredit[];
   readonly adjustments: readonly AdjustmentGroup[];
   /** What could not be used of codes.csv. */
   readonly codeProblems: readonly CodeProblem[];

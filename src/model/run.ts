@@ -15,7 +15,11 @@ export type RunStop =
   | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'throttled'; readonly message: string }
   | { readonly kind: 'lease_lost'; readonly message: string }
-  | { readonly kind: 'database_lost'; readonly message: string };
+  | { readonly kind: 'database_lost'; readonly message: string }
+  /** The local journal cannot be written, so that nothing may be sent. */
+  | { readonly kind: 'journal_lost'; readonly message: string }
+  /** The database lacks claims that were committed to it. */
+  | { readonly kind: 'ledger_went_back'; readonly message: string };
 
 /** What a run came to: one member for each kind of job. */
 export type RunReport = OrdersReport | CustomersReport | MirrorReport;

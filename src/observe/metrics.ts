@@ -10,6 +10,8 @@ export type MetricsOptions = {
   readonly nextSlots: () => readonly { readonly job: string; readonly at: Date }[];
   /** Jobs at work in this process. */
   readonly atWork: () => readonly string[];
+  /** Whether the database has all that was posted from here, as far as the last look tells. */
+  readonly isLedgerContinuous: () => boolean;
 };
 
 export type Metrics = {
@@ -56,6 +58,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const build = new Gauge(define('build_info', 'Always 1; the labels say what runs.', ['version', 'node']));
   build.set({ version: options.version, node: process.version }, 1);
 
+  const continuous = new Gauge(
+    define(
+      'ledger_continuous',
+      'Whether the database has all that was posted from here: 0 means that nothing is posted.',
+    ),
+  );
   const database = new Gauge(define('database_up', 'Whether the figures below could be read just now.'));
   const entries = new Gauge(
     define('entries', 'Entries of the ledger that are not settled.', ['job', 'state']),
@@ -81,6 +89,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   async function gather(): Promise<void> {
     atWork.set(options.atWork().length);
+    continuous.set(options.isLedgerContinuous() ? 1 : 0);
     for (const { job, at } of options.nextSlots()) nextSlot.set({ job }, at.getTime() / 1000);
     const gauges = await options.readGauges();
     database.set(gauges === null ? 0 : 1);

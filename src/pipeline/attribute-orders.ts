@@ -8,7 +8,7 @@ import type { AttributeOrdersSettings } from '../model/config.ts';
 import { reportOrders } from '../report/report-orders.ts';
 import { attributionRules, loadJobCodes } from './attribution-rules.ts';
 import { intakeSource } from './intake-source.ts';
-import { openAccount } from './open-account.ts';
+import { openLedger, requireContinuityOfPlan } from './open-ledger.ts';
 import { postReady } from './post-ready.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
@@ -23,9 +23,10 @@ const NO_ACCOUNT = 'not bound yet';
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd> {
   const { db, job, client } = run;
   const sources = sourcesOf(run);
-  const accountId =
-    client === null ? ((await boundAccount(db)) ?? NO_ACCOUNT) : await openAccount(run, client);
-  if (client !== null) await settlePast(run);
+  const ledger = client === null ? null : await openLedger(run, client);
+  if (ledger === null) await requireContinuityOfPlan(run);
+  else await settlePast(run, ledger);
+  const accountId = ledger?.accountId ?? (await boundAccount(db)) ?? NO_ACCOUNT;
   await releaseEnded(db, attributionRules(run));
 
   const codes = await loadJobCodes(run);
@@ -44,7 +45,8 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
   await holdEvident(db, { job: job.name, accountId });
 
-  const stop = client === null ? null : await postReady(run, { client, accountId, backfill: null });
+  const stop =
+    client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
   await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
   const staleBecause = await updateReports(run);
   const report = await reportOrders(db, {

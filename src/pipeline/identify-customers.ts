@@ -9,8 +9,8 @@ import type { RunStop } from '../model/run.ts';
 import { reportCustomers } from '../report/report-customers.ts';
 import { intakeSource } from './intake-source.ts';
 import { lookUpCustomers } from './look-up-customers.ts';
-import { openAccount } from './open-account.ts';
 import { openLane } from './open-lane.ts';
+import { openLedger } from './open-ledger.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
 import { submitBatches } from './submit-batches.ts';
@@ -20,7 +20,7 @@ import { createContactIntake } from './take-contacts.ts';
 export async function identifyCustomers(run: Run<IdentifyCustomersSettings>): Promise<FlowEnd> {
   const { db, job, client, runId, config } = run;
   await bindContactKey(db, fingerprintOf(requireHashKey(config)));
-  if (client !== null) await openAccount(run, client);
+  if (client !== null) await openLedger(run, client);
 
   const intake = createContactIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);

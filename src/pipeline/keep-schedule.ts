@@ -7,6 +7,8 @@ export type KeepScheduleOptions = {
   readonly db: Database;
   readonly scheduler: Scheduler;
   readonly draining: AbortSignal;
+  /** Says why the ledger lets nothing be posted, as a code; null where it does. */
+  readonly findLedgerProblem: () => Promise<string | null>;
   /** Told once when looking begins to fail, and once when it works again. */
   readonly onTrouble: (error: unknown) => void;
   readonly onRecovered: () => void;
@@ -22,6 +24,9 @@ export type KeptSchedule = {
 /** Six beats of the ticker: a look that took so long, or did not come, means that something is wrong. */
 const LAST_LOOK_AT_MOST_MS = 30_000;
 
+/** A database is not restored every minute, and every run looks by itself. */
+const LEDGER_EVERY_MS = 30_000;
+
 /**
  * Looks at the schedule again and again, whatever happens: a database that is away, at the start or in between, makes the process not
  * ready, and is asked again with the next beat. Migrates first, and looks for migrations again after trouble, because the database may
@@ -31,6 +36,7 @@ export function keepSchedule({
   db,
   scheduler,
   draining,
+  findLedgerProblem,
   onTrouble,
   onRecovered,
 }: KeepScheduleOptions): KeptSchedule {
@@ -38,6 +44,8 @@ export function keepSchedule({
   let lookedAt: number | null = null;
   let trouble: unknown = null;
   let beating = false;
+  let ledgerProblem: string | null = null;
+  let ledgerAskedAt = Number.NEGATIVE_INFINITY;
 
   async function look(): Promise<void> {
     if (pending === null || pending.length > 0) {
@@ -45,6 +53,9 @@ export function keepSchedule({
       pending = await pendingMigrations(db);
     }
     await scheduler.look();
+    if (performance.now() - ledgerAskedAt < LEDGER_EVERY_MS) return;
+    ledgerProblem = await findLedgerProblem();
+    ledgerAskedAt = performance.now();
   }
 
   return {
@@ -73,6 +84,7 @@ export function keepSchedule({
           ok: agoMs !== null && agoMs <= LAST_LOOK_AT_MOST_MS,
           seconds_ago: agoMs === null ? null : Math.round(agoMs / 100) / 10,
         },
+        ledger: { ok: ledgerProblem === null, ...(ledgerProblem === null ? {} : { code: ledgerProblem }) },
         not_stopping: { ok: !draining.aborted },
       };
       return { ready: Object.values(checks).every(({ ok }) => ok), checks };

@@ -10,7 +10,7 @@ import { createBudget } from '../post/ask.ts';
 import { reportMirror } from '../report/report-mirror.ts';
 import { type Explored, type Exploring, exploreHandles, explorePrefixes } from './explore-account.ts';
 import { fetchDeals, fetchListings } from './fetch-account.ts';
-import { openAccount } from './open-account.ts';
+import { openLedger } from './open-ledger.ts';
 import { openQuestions } from './open-questions.ts';
 import type { Run } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
@@ -34,7 +34,7 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
     return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
   }
 
-  await openAccount(run, client);
+  await openLedger(run, client);
   const questions = openQuestions(run, { client, budget, clock });
   const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
   const read = await readAccount(run, exploring, due).finally(questions.close);

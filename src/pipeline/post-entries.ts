@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pRetry from 'p-retry';
-import type { Claim } from '../ledger/claim.ts';
-import type { RecordAnswer } from '../ledger/record.ts';
+import type { ClaimEntry } from '../ledger/claim.ts';
+import type { Journal } from '../ledger/continuity/journal.ts';
+import { LedgerWentBack, type RecordAnswer } from '../ledger/record.ts';
 import type { Spool } from '../ledger/spool.ts';
 import type { ClaimedEntry, Outcome } from '../model/ledger.ts';
+import type { RunStop } from '../model/run.ts';
 import { backoffMs } from '../post/backoff.ts';
 import type { Lane } from '../post/lane.ts';
 import type { Send } from '../post/send.ts';
 
 export type PostDependencies = {
-  readonly claim: Claim;
+  readonly claim: ClaimEntry;
   readonly send: Send;
   readonly record: RecordAnswer;
   readonly spool: Spool;
+  readonly journal: Pick<Journal, 'writing' | 'answered'>;
   readonly lane: Lane;
   /** Told of each outcome, for progress. */
   readonly onOutcome: (outcome: Outcome) => void;
@@ -36,7 +39,7 @@ class NotProcessed extends Error {
 }
 
 /**
- * The way of an entry: enter → claim → send → record, for all that are ready, as many at once as the lane allows.
+ * The way of an entry: enter → claim → note → send → record, for all that are ready, as many at once as the lane allows.
  *
  * Beside those on the wire, half as many more are being claimed or recorded, so that the wire does not wait for the database. That sum
  * is the most that a killed process can leave in doubt.
@@ -45,7 +48,7 @@ export async function postEntries(
   pages: AsyncIterable<readonly string[]>,
   dependencies: PostDependencies,
 ): Promise<void> {
-  const { claim, record, spool, lane, onOutcome } = dependencies;
+  const { claim, record, spool, journal, lane, onOutcome } = dependencies;
   const wire = pLimit(lane.window());
   const places = pLimit(placesFor(lane.window()));
 
@@ -57,6 +60,14 @@ export async function postEntries(
 
   async function send(entry: ClaimedEntry): Promise<Outcome> {
     if (!lane.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
+    try {
+      await journal.writing(entry);
+    } catch (error) {
+      lane.stop({ kind: 'journal_lost', message: describe(error) });
+      return { kind: 'not_written', reason: 'its journal could not be written' };
+    }
+    // Noting it may have taken until after the lease was over: then somebody else may have judged the entry without the note.
+    if (!lane.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
     lane.report(outcome);
     adaptTo(lane.window());
@@ -66,20 +77,21 @@ export async function postEntries(
   async function attempt(entryId: string): Promise<void> {
     if (!(await lane.enter())) return;
     const entry = await claim(entryId).catch((error: unknown) => {
-      lane.stop({ kind: 'database_lost', message: describe(error) });
+      lane.stop(stopFor(error));
       return null;
     });
     if (entry === null) return;
     const outcome = await wire(send, entry);
     // What was held back because the run ends need not rest: the next run takes it at once.
     const restMs = lane.mayWrite() ? backoffMs(entry.attempt, outcome) : 0;
-    const answer = { entryId, attempt: entry.attempt, outcome, backoffMs: restMs };
+    const answer = { entryId, attempt: entry.attempt, outcome, backoffMs: restMs, claim: entry.claim };
+    journal.answered(entry, outcome);
     try {
       await record(answer);
     } catch (error) {
       // The service has answered; the answer must not be lost with the database.
       spool.append(answer);
-      lane.stop({ kind: 'database_lost', message: describe(error) });
+      lane.stop(stopFor(error));
     }
     onOutcome(outcome);
     if (outcome.kind === 'not_written' || outcome.kind === 'throttled')
@@ -113,6 +125,11 @@ export async function postEntries(
 
 function placesFor(window: number): number {
   return window + Math.ceil(window / 2);
+}
+
+function stopFor(error: unknown): RunStop {
+  const kind = error instanceof LedgerWentBack ? 'ledger_went_back' : 'database_lost';
+  return { kind, message: describe(error) };
 }
 
 function describe(error: unknown): string {

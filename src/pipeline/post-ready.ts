@@ -10,6 +10,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { RunStop } from '../model/run.ts';
 import { createSender } from '../post/send.ts';
 import { openLane } from './open-lane.ts';
+import type { OpenLedger } from './open-ledger.ts';
 import { postEntries } from './post-entries.ts';
 import type { Run } from './run.ts';
 import { spoolFolder } from './settle-past.ts';
@@ -30,7 +31,7 @@ export type BackfillShare = {
 
 export type PostReadyOptions = {
   readonly client: Client;
-  readonly accountId: string;
+  readonly ledger: OpenLedger;
   /** Null for a run, which posts what no backfill has taken. */
   readonly backfill: BackfillShare | null;
 };
@@ -42,7 +43,8 @@ export type PostReadyOptions = {
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
   const { db, job, progress, owner, runId } = run;
-  const { client, accountId, backfill } = options;
+  const { client, ledger, backfill } = options;
+  const { accountId, ledgerId } = ledger;
   const { limit } = run.options;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
   const { ready } = await countReady(db, backlog);
@@ -52,6 +54,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
   const { lane } = open;
   const send = createSender(client);
+  const journal = ledger.openJournal();
   const record = createRecorder(db);
   const spool = openSpool(spoolFolder(run), owner);
   const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
@@ -68,10 +71,19 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   try {
     await inPhase(POSTING, () =>
       postEntries(readyEntries(db, { ...backlog, limit }), {
-        claim: createClaimer(db, { owner, runId, accountId, backfillId: backlog.backfillId }),
+        claim: createClaimer(db, {
+          owner,
+          runId,
+          accountId,
+          backfillId: backlog.backfillId,
+          ledgerId,
+          heads: ledger.heads(),
+          journal,
+        }),
         send,
         record,
         spool: { append: (answer) => keep(answer) },
+        journal,
         lane,
         onOutcome: ({ kind }) => {
           if (kind !== 'not_written' && kind !== 'throttled') progress.advance(1);
@@ -80,6 +92,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
     );
   } finally {
     open.close();
+    journal.close();
   }
   // The database may be back: then nothing need wait for the next run.
   if (lane.stopped()?.kind === 'database_lost')

@@ -195,6 +195,7 @@ type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };
 function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean }): Judged {
   if (stop?.kind === 'drained') return { status: 'interrupted', exitCode: EXIT.interrupted };
   if (stop?.kind === 'unauthorised') return { status: 'failed', exitCode: EXIT.authentication };
+  if (stop?.kind === 'ledger_went_back') return { status: 'failed', exitCode: EXIT.ledgerWentBack };
   const isAllDone = stop === null || stop.kind === 'reports_stale';
   if (!isAllDone || !report.sumsAddUp) return { status: 'failed', exitCode: EXIT.crash };
   // What is in doubt is no failure of a plan; what could not be read is.

@@ -14,6 +14,8 @@ export type RunOptions = {
   readonly file: string | null;
   /** An empty listing is no failure. */
   readonly allowEmpty: boolean;
+  /** A person's decision that what another ledger posted does not count; null: another ledger is refused. */
+  readonly newLedger?: { readonly reason: string; readonly decidedBy: string } | null | undefined;
 };
 
 /** What every step of a run may use. Made by `runJob`, handed down, changed by nobody. */

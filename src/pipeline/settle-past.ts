@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { settleByEvidence } from '../ledger/apply-evidence.ts';
+import { settleJournals } from '../ledger/continuity/settle-journals.ts';
 import { reapLost } from '../ledger/reap.ts';
 import { resendRestedDoubts, resendUnauthorised } from '../ledger/resolve.ts';
 import { replaySpool } from '../ledger/spool.ts';
+import { journalFolder, type OpenLedger } from './open-ledger.ts';
 import type { Run } from './run.ts';
 
 const MS_PER_MINUTE = 60_000;
@@ -11,10 +13,34 @@ const MS_PER_MINUTE = 60_000;
  * Settles what earlier processes left: their spooled answers first, so that an answer that is known does not become a doubt; then what
  * they had claimed and can no longer answer for; then what may be sent again.
  */
-export async function settlePast(run: Run): Promise<void> {
+export async function settlePast(run: Run, { ledgerId }: OpenLedger): Promise<void> {
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
-  if (replayed > 0) progress.note(`Recorded ${replayed} answers that an earlier run had left in its spool.`);
+  if (replayed.answers > 0)
+    progress.note(`Recorded ${replayed.answers} answers that an earlier run had left in its spool.`);
+  if (replayed.lost > 0)
+    progress.note(
+      `${replayed.lost} of them belong to claims that the database lost. Their orders count as these answers say, and are not sent again.`,
+    );
+  if (replayed.unreadable > 0)
+    progress.note(
+      `${replayed.unreadable} lines of the spool cannot be used and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled stay.`,
+    );
+  const settledByJournal = await settleJournals(db, {
+    folder: journalFolder(config),
+    ledgerId,
+    now: new Date(),
+  });
+  const { answered, neverSent, unreadable } = settledByJournal;
+  if (answered > 0) progress.note(`Recorded ${answered} answers from the journal of an earlier run.`);
+  if (neverSent > 0)
+    progress.note(
+      `${neverSent} orders are ready again: the journal of an earlier run shows that their requests were never begun.`,
+    );
+  if (unreadable.length > 0)
+    progress.note(
+      `The journal ${unreadable.join(', ')} is damaged, so it settles no doubt. Look for a full or failing disk.`,
+    );
   const reaped = await reapLost(db);
   if (reaped > 0) progress.note(`${reaped} orders came into doubt: the process that sent them is gone.`);
   const settled = await settleByEvidence(db);

@@ -32,7 +32,14 @@ function bodyOf(entry: ClaimedEntry): string {
   return `${entry.body.slice(0, entry.body.lastIndexOf('}'))},"order_notes":"${referenceOf(entry)}"}`;
 }
 
-/** Opaque to the service: entry and attempt. */
-function referenceOf(entry: Pick<ClaimedEntry, 'entryId' | 'attempt'>): string {
-  return `influencer-sync e${entry.entryId}.a${entry.attempt}`;
+/** Digits of the ledger's id that tell two ledgers apart to a person (continuity/identity.ts shows the same ones). */
+const SHORT_ID = 8;
+
+/** Opaque to the service: ledger, entry and attempt. */
+function referenceOf({
+  entryId,
+  attempt,
+  claim,
+}: Pick<ClaimedEntry, 'entryId' | 'attempt' | 'claim'>): string {
+  return `influencer-sync ${claim.ledgerId.slice(0, SHORT_ID)}.e${entryId}.a${attempt}`;
 }

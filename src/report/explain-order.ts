@@ -148,8 +148,16 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Order
       union all
       select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
         || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
-        || case via when 'direct' then '' else ', by ' || via end || case when applied then '' else ' (came too late to count)' end, message
+        || case via when 'direct' then '' else ', by ' || via end || case when applied then ''
+          when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
+          else ' (came too late to count)' end, message
       from ledger.answers where entry_id = ${entryId}::bigint
+      union all
+      select l.found_at, 2, 'answered', 'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: ' || replace(l.disposition, '_', ' ')
+        || coalesce(', HTTP ' || l.http_status, '') || coalesce(', deal ' || l.deal_id, '')
+        || case when l.disposition = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
+          then ' (accepted a second time: a double credit)' else '' end, l.message
+      from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id) where r.entry_id = ${entryId}::bigint
       union all
       select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, '') || coalesce(', ' || to_char(v.amount, ${MONEY}) || ' ' || v.currency, ''), null
       from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { Doubt } from '../model/orders-report.ts';
+import type { DoubleCredit, Doubt } from '../model/orders-report.ts';
 import type { HeldFile } from '../model/report.ts';
 import { type CustomerGroup, countCustomers } from './count-customers.ts';
+import { listDoubleCredits } from './double-credits.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { type SlotSummary, summariseSlots } from './list-slots.ts';
 import { isDoubt } from './standing.ts';
+import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
 /** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
 export type Backlog = {
@@ -34,6 +36,10 @@ export type Status = {
   readonly customers: readonly CustomerGroup[];
   /** The oldest few. */
   readonly doubts: readonly Doubt[];
+  /** Orders that the service has accepted more than once, until a person acknowledges them. */
+  readonly doubleCredits: readonly DoubleCredit[];
+  /** Claims that the database lost and whose orders no file has stated to it since. */
+  readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
   readonly leases: readonly LiveLease[];
@@ -50,6 +56,8 @@ export async function readStatus(db: Database): Promise<Status> {
     backlog: await readBacklog(db),
     customers: await countCustomers(db),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
+    doubleCredits: await listDoubleCredits(db),
+    waitingClaims: await readWaitingClaims(db),
     lastRuns: await listRuns(db, { perJob: true }),
     heldFiles: await listHeldFiles(db),
     leases: await readLeases(db),

@@ -10,6 +10,7 @@ import type {
   Standing,
   StandingGroup,
 } from '../model/orders-report.ts';
+import { listDoubleCredits } from './double-credits.ts';
 import { listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
@@ -51,6 +52,7 @@ export async function reportOrders(
     : await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
   const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
   const heldFiles = await listHeldFiles(db, { sources });
+  const doubleCredits = await listDoubleCredits(db, { job });
   const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
     kind: 'attribute-orders',
@@ -62,7 +64,7 @@ export async function reportOrders(
       countOf(standings, 'unaccounted') === 0 &&
       addUp(counts) &&
       files.rows === files.orderRows + files.rejectedRows,
-    doubts,
+    doubts: doubts + doubleCredits.length,
     needsAttention:
       codeProblems.length > 0 || rejectedRows.length > 0 || heldFiles.length > 0 || rejected > 0 || held > 0,
     details: {
@@ -73,6 +75,7 @@ export async function reportOrders(
       rejectedRows,
       heldFiles,
       doubts: await listDoubts(db, { job, limit: SHOWN_ROWS }),
+      doubleCredits,
       adjustments: await readAdjustments(db, runId),
       codeProblems,
     },

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { renderCsv } from '../../src/cli/render/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/cli/render/error.ts';
-import { formatAmounts, formatMoney, sumMoney } from '../../src/cli/render/money.ts';
+import { formatAmounts, formatMoney } from '../../src/cli/render/money.ts';
 import { createOutput } from '../../src/cli/render/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/render/progress.ts';
 import { renderBar, renderDone, renderLine } from '../../src/cli/render/progress-line.ts';
@@ -12,6 +12,7 @@ import { renderTable } from '../../src/cli/render/table.ts';
 import { formatBytes, formatDuration, wrap } from '../../src/cli/render/text.ts';
 import type { OrderDetails, OrdersReport } from '../../src/model/orders-report.ts';
 import type { RunFinished } from '../../src/model/run.ts';
+import { sumMoney } from '../../src/model/sum-money.ts';
 
 const screen = plainScreen(80);
 
@@ -365,6 +366,7 @@ describe('summary of a run', () => {
         help: 'Export it again.',
       },
     ],
+    doubleCredits: [],
     doubts: [
       {
         entryId: '17',
@@ -499,6 +501,7 @@ describe('summary of a run', () => {
       unownedCodesTotal: 0,
       rejectedRows: [],
       heldFiles: [],
+      doubleCredits: [],
       doubts: [],
       adjustments: [],
       codeProblems: [],

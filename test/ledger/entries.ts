@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/connect.ts';
-import { type Claim, createClaimer } from '../../src/ledger/claim.ts';
+import { type ClaimEntry, createClaimer } from '../../src/ledger/claim.ts';
+import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
+import type { Journal } from '../../src/ledger/continuity/journal.ts';
+import type { ClaimPlace } from '../../src/ledger/continuity/journal-lines.ts';
 import type { EntryFacts } from '../../src/ledger/states.ts';
 import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
@@ -10,11 +13,19 @@ const ACCOUNT = 'A1';
 const JOB = 'attribute-orders';
 
 /** A process as the ledger knows it: an owner with a lease, a run, and a way to claim. */
-export type Worker = { readonly owner: string; readonly runId: string; readonly claim: Claim };
+export type Worker = { readonly owner: string; readonly runId: string; readonly claim: ClaimEntry };
 
 export async function startWorker(
   db: Database,
-  options: { ttlMs?: number; accountId?: string; name?: string; backfillId?: string } = {},
+  options: {
+    ttlMs?: number;
+    accountId?: string;
+    name?: string;
+    backfillId?: string;
+    heads?: readonly ClaimPlace[];
+    /** Where the test does not ask what is noted, nothing is. */
+    journal?: Pick<Journal, 'claimed'>;
+  } = {},
 ): Promise<Worker> {
   const owner = randomUUID();
   const name = options.name ?? `job:${owner}`;
@@ -28,6 +39,9 @@ export async function startWorker(
       runId,
       accountId: options.accountId ?? ACCOUNT,
       backfillId: options.backfillId ?? null,
+      ledgerId: await ensureLedgerId(db),
+      heads: options.heads ?? [],
+      journal: options.journal ?? { claimed: async () => {} },
     }),
   };
 }

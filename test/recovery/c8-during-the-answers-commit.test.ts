@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectGuarantees, setScene } from './crash.ts';
 
-const RECORD = 'jsonb_to_recordset';
+const RECORD = 'backoff_ms bigint';
 
 it('continues from accepted: killed when the commit of an answer is on its way back, what was committed is no doubt', async () => {
   const scene = await setScene(20);

@@ -83,6 +83,7 @@ export async function setScene(orders: number): Promise<Scene> {
       apiUrl: sandbox.url,
       apiKey: sandbox.key,
       spoolFolder: join(stage.folder, 'spool'),
+      journalFolder: join(stage.folder, 'journal'),
       owner: randomUUID(),
       leaseMs: LEASE_MS,
       concurrency: CONCURRENCY,

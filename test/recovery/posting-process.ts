@@ -8,6 +8,10 @@ import { createClient } from '../../src/api/client.ts';
 import { connect } from '../../src/db/connect.ts';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { createClaimer } from '../../src/ledger/claim.ts';
+import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
+import { ensureLedgerId } from '../../src/ledger/continuity/identity.ts';
+import { openJournal } from '../../src/ledger/continuity/journal.ts';
+import { settleJournals } from '../../src/ledger/continuity/settle-journals.ts';
 import { readyEntries } from '../../src/ledger/ready-entries.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { createRecorder } from '../../src/ledger/record.ts';
@@ -22,6 +26,7 @@ import { beginRun } from '../../src/schedule/run-record.ts';
 export type CrashPoint =
   | 'before_claim'
   | 'after_claim'
+  | 'noted'
   | 'mid_write'
   | 'answer_read'
   | 'spooled'
@@ -32,6 +37,7 @@ export type PostingOrders = {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly spoolFolder: string;
+  readonly journalFolder: string;
   readonly owner: string;
   readonly leaseMs: number;
   readonly concurrency: number;
@@ -70,7 +76,12 @@ async function post(orders: PostingOrders): Promise<void> {
   await bindAccount(db, accountId);
   await acquireLease(db, { name: `job:${owner}`, owner, host: 'test', pid: process.pid, ttlMs: leaseMs });
   const heartbeat = startHeartbeat(db, { owner, ttlMs: leaseMs, leases: 1 });
+  const folder = orders.journalFolder;
+  const ledgerId = await ensureLedgerId(db);
+  const continuity = await checkContinuity(db, { folders: [folder], accountId });
+  if (continuity.kind === 'went_back') throw new Error('the ledger went back');
   await replaySpool(db, orders.spoolFolder, owner);
+  await settleJournals(db, { folder, ledgerId, now: new Date() });
   await reapLost(db);
   const runId = await beginRun(db, { job: JOB, kind: JOB });
 
@@ -78,7 +89,9 @@ async function post(orders: PostingOrders): Promise<void> {
   diagnostics.subscribe('undici:client:sendHeaders', (message) => {
     if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
   });
-  const claim = createClaimer(db, { owner, runId, accountId, backfillId: null });
+  const journal = openJournal({ folder, ledgerId, accountId, owner, copy: null });
+  const heads = continuity.kind === 'continuous' ? continuity.heads : [];
+  const claim = createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads, journal });
   const record = createRecorder(db);
   const spool = openSpool(orders.spoolFolder, owner);
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
@@ -103,6 +116,13 @@ async function post(orders: PostingOrders): Promise<void> {
         pass('spooled');
       },
     },
+    journal: {
+      ...journal,
+      async writing(entry) {
+        await journal.writing(entry);
+        pass('noted');
+      },
+    },
     lane: createLane({
       concurrency,
       requestsPerSecond: 0,
@@ -112,6 +132,7 @@ async function post(orders: PostingOrders): Promise<void> {
     }),
     onOutcome: () => {},
   });
+  journal.close();
   heartbeat.stop();
   await replaySpool(db, orders.spoolFolder, owner);
   await releaseLeases(db, owner);

@@ -1,14 +1,23 @@
-import type { Doubt } from '../../model/orders-report.ts';
+import type { DoubleCredit, Doubt } from '../../model/orders-report.ts';
 import { formatAmounts, formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
-import { formatDuration, formatInstant, plural, wrap } from './text.ts';
+import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
 export function renderDoubts(
-  { doubts, configOption = '' }: { readonly doubts: readonly Doubt[]; readonly configOption?: string },
+  {
+    doubts,
+    doubleCredits = [],
+    configOption = '',
+  }: {
+    readonly doubts: readonly Doubt[];
+    readonly doubleCredits?: readonly DoubleCredit[];
+    readonly configOption?: string;
+  },
   screen: Screen,
 ): string {
-  if (doubts.length === 0) return 'No order is in doubt.\n';
+  const credits = renderDoubleCredits(doubleCredits, { configOption, screen });
+  if (doubts.length === 0) return credits === '' ? 'No order is in doubt.\n' : `${credits}\n`;
   const amounts = formatAmounts(
     doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
   );
@@ -16,6 +25,7 @@ export function renderDoubts(
     'The service may have credited them, but no answer says so. Look each up in the service; nothing is sent again by itself.';
   const command = 'npx influencer-sync review <entry>';
   return `${[
+    ...(credits === '' ? [] : [credits, '']),
     `${screen.style('bold', `${plural(doubts.length, 'order')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
     wrap(why, { width: screen.columns, indent: '' }),
     '',
@@ -29,6 +39,36 @@ export function renderDoubts(
     `  ${command} --write-off --reason '…'${configOption}`,
   ].join('\n')}\n`;
 }
+
+/** Orders that the service accepted more than once, with the money; empty where there is none. */
+export function renderDoubleCredits(
+  credits: readonly DoubleCredit[],
+  { configOption, screen }: { readonly configOption: string; readonly screen: Screen },
+): string {
+  if (credits.length === 0) return '';
+  const extra = credits.flatMap(({ amount, currency, credits: times }) =>
+    amount === null ? [] : Array.from({ length: times - 1 }, () => ({ amount, currency })),
+  );
+  const title = `Credited more than once (${formatCount(credits.length)}): ${formatAmounts(extra)} too much`;
+  const lines = credits
+    .slice(0, SHOWN_CREDITS)
+    .map(({ entryId, orderId, amount, currency, dealId, credits: times }) =>
+      wrap(
+        `entry ${entryId}: order ${orderId ?? '?'}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
+        { width: screen.columns, indent: '    ', firstIndent: '  ' },
+      ),
+    );
+  const more = credits.length - lines.length;
+  return [
+    screen.style(['bold', 'red'], title),
+    ...lines,
+    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
+    screen.style('dim', '  # correct each in the service, then acknowledge it'),
+    `  npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`,
+  ].join('\n');
+}
+
+const SHOWN_CREDITS = 20;
 
 /** One doubt in one or two lines. */
 export function renderDoubtLine(doubt: Doubt, screen: Screen): string {

@@ -1,4 +1,5 @@
 import type { DecimalText } from '../../model/order.ts';
+import { sumMoney } from '../../model/sum-money.ts';
 
 /** Currencies without an entry in ISO 4217 are shown with cents. */
 const DEFAULT_DIGITS = 2;
@@ -26,21 +27,6 @@ function minorDigits(currency: string | null): number {
   } catch {
     return DEFAULT_DIGITS;
   }
-}
-
-const SCALE_DIGITS = 4;
-
-/** Exact sum of amounts of one currency, with at most four decimals each. */
-export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
-  const total = amounts.reduce((sum, amount) => sum + toScaled(amount), 0n);
-  const digits = String(total < 0n ? -total : total).padStart(SCALE_DIGITS + 1, '0');
-  return `${total < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
-}
-
-function toScaled(amount: DecimalText): bigint {
-  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
-  const scaled = BigInt(whole + fraction.padEnd(SCALE_DIGITS, '0').slice(0, SCALE_DIGITS));
-  return amount.startsWith('-') ? -scaled : scaled;
 }
 
 /** One amount a currency, `1,204.50 EUR, 310.00 USD`; never a sum across currencies. */

@@ -1,14 +1,14 @@
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Status } from '../../report/read-status.ts';
 import type { NextSlot } from '../../schedule/next-slots.ts';
-import { renderDoubtLine } from './doubts.ts';
-import { formatMoney } from './money.ts';
+import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';
+import { formatAmounts, formatMoney } from './money.ts';
 import { describeHeldFile } from './reports/read-files.ts';
 import { renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
 import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
-import { formatCount, formatInstant, wrap } from './text.ts';
+import { formatCount, formatInstant, plural, wrap } from './text.ts';
 
 export type StatusInput = {
   readonly status: Status;
@@ -28,6 +28,8 @@ export function renderStatus(input: StatusInput, screen: Screen): string {
     renderCustomers(input, screen),
     renderWork(input, screen),
     renderHeld(input, screen),
+    renderWaitingClaims(input, screen),
+    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption ?? '', screen }),
     renderDoubts(input, screen),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -105,6 +107,14 @@ function renderHeld({ status }: StatusInput, screen: Screen): string {
     screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
   ]);
   return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
+}
+
+/** What was sent before the ledger went back and is in no file since. */
+function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, screen: Screen): string {
+  const { claims, accepted, amounts } = waitingClaims;
+  if (claims === 0) return '';
+  const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
+  return screen.style('yellow', wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }));
 }
 
 function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen): string {

@@ -8,6 +8,7 @@ import type { Backfill, BackfillState } from '../../model/backfill.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import type { RunStop } from '../../model/run.ts';
 import { attributionRules } from '../attribution-rules.ts';
+import type { OpenLedger } from '../open-ledger.ts';
 import { type BackfillShare, postReady } from '../post-ready.ts';
 import { settlePast } from '../settle-past.ts';
 import { updateReports } from '../update-reports.ts';
@@ -42,17 +43,18 @@ export function shareOf({ requestsPerSecond, concurrency }: WantedShare, api: Ap
 export async function executeBackfill(
   run: BackfillRun,
   backfill: Backfill,
-  { client, accountId }: { readonly client: Client; readonly accountId: string },
+  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
 ): Promise<BackfillEnd> {
   const { db, job } = run;
   const { backfillId } = backfill;
   const rules = attributionRules(run);
   const share: BackfillShare = { backfillId, ...shareOf(backfill, run.config.api) };
-  await settlePast(run);
+  const { accountId } = ledger;
+  await settlePast(run, ledger);
   await releaseEnded(db, rules);
   await holdEvident(db, { job: job.name, accountId });
   for (;;) {
-    const stop = await postWhileRunning(run, { client, accountId, share });
+    const stop = await postWhileRunning(run, { client, ledger, share });
     const state = await stateOf(run, backfillId);
     if (state === 'cancelled') {
       await releaseEnded(db, rules);
@@ -80,9 +82,9 @@ export async function executeBackfill(
 /** Posts until nothing is ready any more, or the backfill is no longer to run. */
 async function postWhileRunning(
   run: BackfillRun,
-  options: { readonly client: Client; readonly accountId: string; readonly share: BackfillShare },
+  options: { readonly client: Client; readonly ledger: OpenLedger; readonly share: BackfillShare },
 ): Promise<RunStop | null> {
-  const { client, accountId, share } = options;
+  const { client, ledger, share } = options;
   const halting = new AbortController();
   let looking = false;
   const look = async (): Promise<void> => {
@@ -97,7 +99,7 @@ async function postWhileRunning(
   const timer = setInterval(look, LOOK_EVERY_MS);
   try {
     const draining = AbortSignal.any([run.draining, halting.signal]);
-    return await postReady({ ...run, draining }, { client, accountId, backfill: share });
+    return await postReady({ ...run, draining }, { client, ledger, backfill: share });
   } finally {
     clearInterval(timer);
   }

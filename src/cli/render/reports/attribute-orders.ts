@@ -1,6 +1,6 @@
 import type { OrdersReport, Standing, StandingGroup } from '../../../model/orders-report.ts';
 import { renderCodeProblems } from '../code-problems.ts';
-import { renderDoubtLine } from '../doubts.ts';
+import { renderDoubleCredits, renderDoubtLine } from '../doubts.ts';
 import { heading } from '../heading.ts';
 import { formatAmounts, formatMoney } from '../money.ts';
 import { formatReasons } from '../reasons.ts';
@@ -38,6 +38,10 @@ export const ordersReport: ReportRenderer<OrdersReport> = {
     renderHeldOrders(summary, screen),
     renderRefusals(summary, screen),
     renderDoubts(summary, screen),
+    renderDoubleCredits(summary.report.details.doubleCredits, {
+      configOption: summary.configOption ?? '',
+      screen,
+    }),
     renderAdjustments(summary, screen),
     renderOrderSums(summary, screen),
   ],

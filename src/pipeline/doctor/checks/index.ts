@@ -7,6 +7,7 @@ import { database } from './database.ts';
 import { disk } from './disk.ts';
 import { encryption } from './encryption.ts';
 import { keyAndAccount } from './key-and-account.ts';
+import { ledger } from './ledger.ts';
 import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
@@ -17,6 +18,7 @@ export const checks: readonly Check[] = [
   serverLimits,
   keyAndAccount,
   encryption,
+  ledger,
   clocks,
   sources,
   codes,

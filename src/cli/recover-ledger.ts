@@ -1,0 +1,85 @@
+import type { Database } from '../db/connect.ts';
+import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
+import { type Continuity, checkContinuity } from '../ledger/continuity/check-continuity.ts';
+import { ensureLedgerId } from '../ledger/continuity/identity.ts';
+import { type Recovered, recoverLedger } from '../ledger/continuity/recover.ts';
+import { replaySpool } from '../ledger/spool.ts';
+import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { explainContinuity, journalFolders } from '../pipeline/open-ledger.ts';
+import { seedOrders } from '../pipeline/seed-orders.ts';
+import { spoolFolder } from '../pipeline/settle-past.ts';
+import type { ConfigOptions } from './command.ts';
+import { listenForStop } from './listen-for-stop.ts';
+import { openConfig, withMigratedDatabase } from './open-config.ts';
+import { readOperator } from './read-operator.ts';
+import { formatAmounts } from './render/money.ts';
+import type { Output } from './render/output.ts';
+import { renderSeeded } from './render/seeds.ts';
+import { formatCount, plural } from './render/text.ts';
+import { requireReason } from './usage-error.ts';
+
+export type RecoverOptions = ConfigOptions & {
+  readonly reason: string;
+  readonly from?: string;
+  readonly acceptUndescribed?: boolean;
+};
+
+/**
+ * Goes on with a database that lacks what was posted from here: holds it as accepted or in doubt.
+ *
+ * @returns 0 when runs can go on; 7 while claims are missing that nothing on this machine describes.
+ */
+export async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason);
+  const decidedBy = readOperator();
+  const progress = output.createProgress();
+  const stopping = listenForStop(output);
+  return withMigratedDatabase(config, { progress, stopping }, async (db) => {
+    const folders = journalFolders(config);
+    const accountId = (await boundAccount(db)) ?? (await accountOf(db, folders));
+    if (options.from !== undefined) {
+      const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
+      output.emit({ event: 'seeded', ...seeded });
+      output.print(renderSeeded(seeded, output.screen));
+    }
+    if (accountId === null) {
+      output.print('No run has posted from here yet, so there is nothing to recover.');
+      return EXIT.ok;
+    }
+    await bindAccount(db, accountId);
+    await ensureLedgerId(db);
+    const recovered = await recoverLedger(db, {
+      folders,
+      accountId,
+      reason,
+      decidedBy,
+      acceptsUndescribed: options.acceptUndescribed === true,
+    });
+    // Answers that a process had got when it found that the database had changed.
+    const spooled = await replaySpool(db, spoolFolder({ config }), '');
+    const after = explainContinuity(await checkContinuity(db, { folders, accountId }), config);
+    output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
+    output.print(renderRecovered(recovered));
+    if (after === null) return EXIT.ok;
+    throw after;
+  }).finally(() => stopping.ignore());
+}
+
+/** Which account has been posted to from here, where the database does not know any. */
+async function accountOf(db: Database, folders: readonly string[]): Promise<string | null> {
+  const continuity: Continuity = await checkContinuity(db, { folders, accountId: null });
+  return continuity.kind === 'went_back' ? continuity.accountId : null;
+}
+
+function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
+  if (claims === 0) return 'The database has every claim that the journals on this machine know.';
+  const orders = amounts.map(({ currency, amount }) => ({ currency: currency ?? '', amount }));
+  return [
+    `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(orders)}):`,
+    `  ${formatCount(accepted)} accepted by the service: not posted again`,
+    `  ${formatCount(inDoubt)} in doubt: not posted again; settle them with \`npx influencer-sync review\` after the next run`,
+    `  ${formatCount(notProcessed)} not processed: posted by the next run`,
+    'The next run reads the files again and finds their orders.',
+  ].join('\n');
+}

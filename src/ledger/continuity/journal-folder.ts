@@ -1,0 +1,98 @@
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CLOSED_ENDING, OPEN_ENDING } from './journal.ts';
+import type { ClaimPlace, JournalHead } from './journal-lines.ts';
+
+export type JournalFile = {
+  readonly path: string;
+  readonly name: string;
+  /** Its process had not closed it. */
+  readonly isOpen: boolean;
+};
+
+/** The journals of a folder: open ones first, closed ones by ledger and newest claim. */
+export function listJournals(folder: string): readonly JournalFile[] {
+  const files = namesIn(folder)
+    .filter((name) => name.endsWith(CLOSED_ENDING))
+    .sort()
+    .map((name) => ({ name, path: join(folder, name), isOpen: name.endsWith(OPEN_ENDING) }));
+  return [...files.filter(({ isOpen }) => isOpen), ...files.filter(({ isOpen }) => !isOpen)];
+}
+
+/** Of each ledger, the closed journal with its newest claim. */
+export function newestClosed(files: readonly JournalFile[]): readonly JournalFile[] {
+  const newest = new Map<string, JournalFile>();
+  for (const file of files) if (!file.isOpen) newest.set(file.name.split('-')[0] ?? '', file);
+  return [...newest.values()];
+}
+
+/** The lines of a journal, whatever its size. */
+export function linesOf(path: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+/** Longer than any head or closing line. */
+const EDGE_BYTES = 16_384;
+
+/**
+ * Head and newest claim of a closed journal, without reading what is between.
+ *
+ * @returns null when it cannot be read so: then it has to be read whole, or says nothing.
+ */
+export function readEdges(
+  path: string,
+): { readonly head: JournalHead; readonly last: ClaimPlace | null } | null {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const head = readAt(file, 0).split('\n', 1)[0] ?? '';
+    const tail =
+      readAt(file, Math.max(0, size - EDGE_BYTES))
+        .trimEnd()
+        .split('\n')
+        .at(-1) ?? '';
+    const closed = JSON.parse(tail) as { closed?: boolean; last?: ClaimPlace | null };
+    if (closed.closed !== true) return null;
+    return { head: JSON.parse(head) as JournalHead, last: closed.last ?? null };
+  } catch {
+    return null;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readAt(file: number, position: number): string {
+  const bytes = Buffer.alloc(EDGE_BYTES);
+  return bytes.toString('utf8', 0, readSync(file, bytes, 0, EDGE_BYTES, position));
+}
+
+const MS_PER_DAY = 86_400_000;
+
+/** Removes closed journals that are older than `keepDays`, but never the newest of a ledger: it is the mark. */
+export function removeOldJournals(folder: string, { keepDays, now }: { keepDays: number; now: Date }): void {
+  const files = listJournals(folder);
+  const marks = new Set(newestClosed(files).map(({ path }) => path));
+  for (const { path, isOpen } of files) {
+    if (isOpen || marks.has(path)) continue;
+    if (statSync(path).mtimeMs < now.getTime() - keepDays * MS_PER_DAY) rmSync(path, { force: true });
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { ClaimPlace } from './journal-lines.ts';
+
+/** Where a claim stands in this database. */
+export type ClaimStanding = {
+  /** It is here: made here, or recovered. */
+  readonly isKnown: boolean;
+  /** Its entry still waits for its answer. */
+  readonly isUnsettled: boolean;
+};
+
+/**
+ * Looks claims up, in the order in which they are given. A claim is known by its place (entry, attempt) and its id: a restored database
+ * may have another claim at the same place, and the same number.
+ */
+export async function lookUpClaims(
+  db: Database,
+  claims: readonly ClaimPlace[],
+): Promise<readonly ClaimStanding[]> {
+  if (claims.length === 0) return [];
+  const given = claims.map(({ claim, entryId, attempt }, place) => ({
+    place,
+    entry_id: entryId,
+    attempt,
+    claim_id: claim.claimId,
+    claim_no: claim.claimNo,
+  }));
+  const { rows } = await sql<{ isKnown: boolean; isUnsettled: boolean }>`
+    select a.entry_id is not null or exists (
+        select from ledger.lost_claims l where l.claim_id = g.claim_id and l.claim_no = g.claim_no) as "isKnown",
+      coalesce(a.entry_id is not null and e.attempt = g.attempt and e.state in ('sending', 'in_doubt'), false) as "isUnsettled"
+    from jsonb_to_recordset(${toJsonParameter(given)}::jsonb) as g(place integer, entry_id bigint, attempt integer, claim_id uuid, claim_no bigint)
+    left join ledger.attempts a on a.entry_id = g.entry_id and a.attempt = g.attempt and a.claim_id = g.claim_id
+    left join ledger.entries e on e.entry_id = a.entry_id
+    order by g.place`.execute(db);
+  return rows;
+}
+
+/** The newest claim of this database; null before the first. Reads all of them, so it is for messages only. */
+export async function readNewestClaim(
+  db: Database,
+): Promise<{ readonly claimNo: number; readonly claimedAt: Date; readonly claims: number } | null> {
+  const { rows } = await sql<{ claimNo: string | null; claimedAt: Date; claims: string }>`
+    select max(claim_no) as "claimNo", max(claimed_at) as "claimedAt", count(*) as claims from ledger.attempts`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined || row.claimNo === null) return null;
+  return { claimNo: Number(row.claimNo), claimedAt: row.claimedAt, claims: Number(row.claims) };
+}
+
+/**
+ * Claims that recoveries know to be missing by their numbers only: another machine may have made them, whose journal is not here. Numbers
+ * have gaps (a claim that was rolled back), so this may be more than were made, never less.
+ */
+export async function countUndescribed(db: Database): Promise<number> {
+  const { rows } = await sql<{ undescribed: string }>`
+    select coalesce(sum(r.up_to - r.above - (
+        select count(distinct l.claim_no) from ledger.lost_claims l
+        where l.ledger_id = r.ledger_id and l.claim_no > r.above and l.claim_no <= r.up_to)), 0) as undescribed
+    from (
+      select r.ledger_id, r.above, r.up_to from ledger.recoveries v,
+        jsonb_to_recordset(v.ranges) as r(ledger_id uuid, above bigint, up_to bigint)
+      where not exists (select from ledger.recoveries a where a.accepts_undescribed and a.recovery_id >= v.recovery_id)
+    ) r`.execute(db);
+  return Number(rows[0]?.undescribed ?? 0);
+}

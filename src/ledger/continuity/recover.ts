@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import type { ClaimSum } from '../../model/ledger.ts';
+import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
+import { readLedgerId } from './identity.ts';
+import { isProof } from './journal.ts';
+import { linesOf, listJournals } from './journal-folder.ts';
+import { type JournalledClaim, readJournal } from './journal-lines.ts';
+import { countUndescribed } from './known-claims.ts';
+import { dispositionOf, type LostClaim, storeLostClaims } from './lost-claims.ts';
+
+export type RecoveryOptions = Omit<ContinuityOptions, 'accountId'> & {
+  readonly accountId: string;
+  /** Why, in the words of who decides. Not blank. */
+  readonly reason: string;
+  /** Login name. */
+  readonly decidedBy: string;
+};
+
+/** What was recovered. */
+export type Recovered = {
+  /** Claims that the journals knew and the database did not. */
+  readonly claims: number;
+  readonly accepted: number;
+  readonly inDoubt: number;
+  readonly notProcessed: number;
+  /** Accepted ones and doubts. */
+  readonly amounts: readonly ClaimSum[];
+  /** Claims that are known to be missing by their numbers only, and not accepted to be. */
+  readonly undescribed: number;
+};
+
+const BATCH = 2_000;
+
+/**
+ * Stores what the journals know of claims that this database does not have, with the decision, in one commit. From then on these orders are
+ * accepted or in doubt, as their claims were, and are not posted again. Running it again does no harm.
+ *
+ * The sequence of claim numbers goes on above the newest mark, so that a number never means two claims from here on.
+ *
+ * @param options.acceptsUndescribed numbers that nothing describes are given up: their orders may be posted again.
+ */
+export async function recoverLedger(
+  db: Database,
+  options: RecoveryOptions & { readonly acceptsUndescribed: boolean },
+): Promise<Recovered> {
+  const found = await gatherMissing(db, options);
+  await store(db, { ...options, kind: 'recover', found });
+  const count = (disposition: LostClaim['disposition']) =>
+    found.filter((claim) => claim.disposition === disposition).length;
+  return {
+    claims: found.length,
+    accepted: count('accepted'),
+    inDoubt: count('in_doubt'),
+    notProcessed: count('not_processed'),
+    amounts: addUp(
+      found.filter(({ disposition }) => disposition === 'accepted' || disposition === 'in_doubt'),
+    ),
+    undescribed: await countUndescribed(db),
+  };
+}
+
+/**
+ * Begins a ledger anew where another one was used: what that one posted does not count here, and may be posted again. A person decides so.
+ *
+ * @returns how many claims are left out of account.
+ */
+export async function beginNewLedger(db: Database, options: RecoveryOptions): Promise<number> {
+  const found = (await gatherMissing(db, options)).map((claim) => ({
+    ...claim,
+    disposition: 'disregarded' as const,
+    outcome: null,
+  }));
+  await store(db, { ...options, kind: 'new_ledger', found, acceptsUndescribed: true });
+  return found.length;
+}
+
+type Decision = RecoveryOptions & {
+  readonly kind: 'recover' | 'new_ledger';
+  readonly found: readonly LostClaim[];
+  readonly acceptsUndescribed: boolean;
+};
+
+function store(db: Database, decision: Decision): Promise<void> {
+  const { kind, reason, decidedBy, found, acceptsUndescribed } = decision;
+  return inTransaction(db, async (trx) => {
+    const ranges = await findRanges(trx, found);
+    const { recovery_id: recoveryId } = await trx
+      .insertInto('ledger.recoveries')
+      .values({
+        kind,
+        reason,
+        decided_by: decidedBy,
+        lost_claims: found.length,
+        ranges: JSON.stringify(ranges),
+        accepts_undescribed: acceptsUndescribed,
+      })
+      .returning('recovery_id')
+      .executeTakeFirstOrThrow();
+    for (let from = 0; from < found.length; from += BATCH)
+      await storeLostClaims(trx, found.slice(from, from + BATCH), recoveryId);
+    await raiseNumbers(trx, newestNumber(found));
+  });
+}
+
+type Range = { readonly ledger_id: string; readonly above: number; readonly up_to: number };
+
+/** Of each ledger among the claims, the numbers between the newest one that this database has and the newest one found. */
+async function findRanges(db: Database, found: readonly LostClaim[]): Promise<readonly Range[]> {
+  const own = await readLedgerId(db);
+  const ranges: Range[] = [];
+  for (const ledgerId of new Set(found.map(({ claim }) => claim.ledgerId))) {
+    const { rows } = await sql<{ newest: string | null }>`
+      select greatest(
+        (select max(claim_no) from ledger.attempts where ${ledgerId === own}
+          and claim_no <= ${newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId))}),
+        (select max(claim_no) from ledger.lost_claims where ledger_id = ${ledgerId}::uuid)) as newest`.execute(
+      db,
+    );
+    const above = Number(rows[0]?.newest ?? 0);
+    const upTo = newestNumber(found.filter(({ claim }) => claim.ledgerId === ledgerId));
+    if (upTo > above) ranges.push({ ledger_id: ledgerId, above, up_to: upTo });
+  }
+  return ranges;
+}
+
+async function gatherMissing(db: Database, options: RecoveryOptions): Promise<readonly LostClaim[]> {
+  const neverSent = await readNeverSent(options);
+  const found: LostClaim[] = [];
+  await eachMissing(db, options, async (claims) => {
+    for (const { claim, outcome, at } of claims) {
+      const disposition = neverSent.has(keyOf(claim)) ? 'not_processed' : dispositionOf(outcome);
+      found.push({ claim, disposition, outcome, claimedAt: at });
+    }
+  });
+  return found;
+}
+
+/** Claims whose request was never begun, as far as that is proven (settle-journals.ts). */
+async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<string>> {
+  const neverSent = new Set<string>();
+  for (const folder of folders) {
+    for (const { path } of listJournals(folder)) {
+      const summary = await readJournal(linesOf(path), async () => {});
+      if (summary === null || summary.isDamaged) continue;
+      // What its process closed in order is whole, whatever has happened since.
+      if (!summary.isClosed && !isProof(path, summary.head)) continue;
+      for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
+    }
+  }
+  return neverSent;
+}
+
+function keyOf({ claimId, claimNo }: JournalledClaim['claim']): string {
+  return `${claimId}/${claimNo}`;
+}
+
+function newestNumber(found: readonly LostClaim[]): number {
+  return found.reduce((newest, { claim }) => Math.max(newest, claim.claimNo), 0);
+}
+
+/** Taking numbers needs no right that posting does not need. */
+async function raiseNumbers(db: Database, above: number): Promise<void> {
+  await sql`
+    select count(nextval('ledger.claim_numbers'))
+    from generate_series(1, greatest(0, ${above}::bigint - (select last_value from ledger.claim_numbers)))`.execute(
+    db,
+  );
+}

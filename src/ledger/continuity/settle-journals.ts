@@ -1,0 +1,113 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { recordAnswers } from '../record.ts';
+import { closedName, isProof, lockJournal, OPEN_ENDING } from './journal.ts';
+import { linesOf, listJournals, removeOldJournals } from './journal-folder.ts';
+import { type JournalledClaim, readJournal } from './journal-lines.ts';
+import { lookUpClaims } from './known-claims.ts';
+
+export type SettledByJournal = {
+  /** Answers that a process had got and not recorded. */
+  readonly answered: number;
+  /** Claims whose request was never begun: they are ready again. */
+  readonly neverSent: number;
+  /** Names of journals that cannot be read; they prove nothing, and are left where they are. */
+  readonly unreadable: readonly string[];
+};
+
+const NEVER_SENT = 'its process ended before it began to write the request';
+
+/** How long closed journals are kept: as long as somebody may restore a backup from. */
+const KEEP_DAYS = 90;
+
+/**
+ * Settles what processes that are gone left behind, by what their journals say: answers that were not recorded any more, and claims whose
+ * request was never begun. To be called before lost owners are reaped, so that what is known does not become a doubt.
+ *
+ * That a request was never begun is proven by a missing line only while nothing can be missing: the journal is whole and no copy, its process has
+ * ended (its lock is free), and the kernel that took its lines is still the one that runs. After a power cut, or on another machine, the
+ * doubt stays.
+ */
+export async function settleJournals(
+  db: Database,
+  options: { readonly folder: string; readonly ledgerId: string; readonly now: Date },
+): Promise<SettledByJournal> {
+  const { folder, ledgerId, now } = options;
+  let answered = 0;
+  let neverSent = 0;
+  const unreadable: string[] = [];
+  for (const { path, name, isOpen } of listJournals(folder)) {
+    if (!isOpen) continue;
+    const unlock = lockJournal(path);
+    if (unlock === null) continue;
+    try {
+      // Between the listing and the lock its process may have closed it.
+      if (!existsSync(path)) continue;
+      const owner = name.slice(0, -OPEN_ENDING.length);
+      const unsent = await readUnsettled(db, owner);
+      const keepUnwritten = (claims: readonly JournalledClaim[]): void => {
+        for (const { claim, entryId, isWriting } of claims)
+          if (isWriting) unsent.delete(keyOf(claim.claimId, entryId));
+      };
+      const summary = await readJournal(linesOf(path), async (claims) => {
+        keepUnwritten(claims);
+        answered += await settle(db, claims);
+      });
+      if (summary === null) {
+        unreadable.push(name);
+        continue;
+      }
+      if (summary.head.ledger !== ledgerId) continue;
+      keepUnwritten(summary.open);
+      if (!summary.isDamaged && isProof(path, summary.head))
+        neverSent += await settleUnsent(db, [...unsent.values()]);
+      if (summary.isDamaged) unreadable.push(name);
+      renameSync(path, join(folder, closedName(ledgerId, summary.last, owner)));
+    } finally {
+      unlock();
+    }
+  }
+  removeOldJournals(folder, { keepDays: KEEP_DAYS, now });
+  return { answered, neverSent, unreadable };
+}
+
+type Unsettled = { readonly entryId: string; readonly attempt: number };
+
+function keyOf(claimId: string, entryId: string): string {
+  return `${claimId}/${entryId}`;
+}
+
+/** Claims of a process whose entries still wait for an answer, whether or not its journal has them: the commit's answer may have been lost. */
+async function readUnsettled(db: Database, owner: string): Promise<Map<string, Unsettled>> {
+  const { rows } = await sql<Unsettled & { claimId: string }>`
+    select a.entry_id as "entryId", a.attempt, a.claim_id as "claimId"
+    from ledger.entries e join ledger.attempts a on a.entry_id = e.entry_id and a.attempt = e.attempt
+    where not e.is_settled and e.state in ('sending', 'in_doubt') and a.owner::text = ${owner}`.execute(db);
+  return new Map(rows.map((row) => [keyOf(row.claimId, row.entryId), row]));
+}
+
+async function settleUnsent(db: Database, unsent: readonly Unsettled[]): Promise<number> {
+  if (unsent.length === 0) return 0;
+  const outcome = { kind: 'not_written', reason: NEVER_SENT } as const;
+  const settled = await recordAnswers(
+    db,
+    unsent.map(({ entryId, attempt }) => ({ entryId, attempt, outcome, backoffMs: 0 })),
+    'journal',
+  );
+  return settled.filter((state) => state !== null).length;
+}
+
+/** Records outcomes of claims whose entries still wait for them. @returns how many. */
+async function settle(db: Database, claims: readonly JournalledClaim[]): Promise<number> {
+  const standings = await lookUpClaims(db, claims);
+  const answers = claims.flatMap(({ claim, entryId, attempt, outcome }, place) =>
+    outcome !== null && standings[place]?.isUnsettled === true
+      ? [{ entryId, attempt, outcome, backoffMs: 0, claim }]
+      : [],
+  );
+  if (answers.length === 0) return 0;
+  const settled = await recordAnswers(db, answers, 'journal');
+  return settled.filter((state) => state !== null).length;
+}

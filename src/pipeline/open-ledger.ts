@@ -1,0 +1,209 @@
+import { join } from 'node:path';
+import type { Client } from '../api/client.ts';
+import { databasePlace } from '../config/locate.ts';
+import type { Database } from '../db/connect.ts';
+import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
+import { type Continuity, checkContinuity } from '../ledger/continuity/check-continuity.ts';
+import { ensureLedgerId, readLedgerId, shortLedgerId } from '../ledger/continuity/identity.ts';
+import { type Journal, openJournal } from '../ledger/continuity/journal.ts';
+import type { ClaimPlace } from '../ledger/continuity/journal-lines.ts';
+import { beginNewLedger } from '../ledger/continuity/recover.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { Progress } from '../model/progress.ts';
+import { identifyAccount } from './open-account.ts';
+import type { Run, RunOptions } from './run.ts';
+
+/** The ledger of a run, after it was found to be continuous with what was posted before. */
+export type OpenLedger = {
+  readonly accountId: string;
+  readonly ledgerId: string;
+  /** Claims that the database must still have when the next one is made; moves on with each journal that is closed. */
+  heads(): readonly ClaimPlace[];
+  /** The journal of one phase of posting. */
+  openJournal(): Journal;
+};
+
+export type LedgerOptions = {
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  readonly owner: string;
+  readonly progress: Pick<Progress, 'note'>;
+  readonly options: Pick<RunOptions, 'newLedger'>;
+  readonly onTarget?: Run['onTarget'];
+};
+
+/**
+ * Asks the service whose key it is, finds the ledger continuous with what was posted from here before, and binds it to the account on first
+ * use.
+ *
+ * @throws KnownError `key_refused`, `wrong_account` (exit 4), `service_unavailable` (exit 1), `ledger_went_back`, `ledger_swapped`,
+ * `ledger_incomplete` (exit 7). Nothing was changed, and nothing but the question was sent.
+ */
+export async function openLedger(options: LedgerOptions, client: Client): Promise<OpenLedger> {
+  const { db, config, owner } = options;
+  const accountId = await identifyAccount(client);
+  await decideNewLedger(options, accountId);
+  const continuity = await requireContinuity(options, accountId);
+  await bindAccount(db, accountId);
+  const ledgerId = await ensureLedgerId(db);
+  options.onTarget?.({
+    service: config.api.url,
+    accountId,
+    ledger: `${databasePlace(config.database)} (${shortLedgerId(ledgerId)})`,
+  });
+  let heads = continuity.kind === 'continuous' ? continuity.heads : [];
+  return {
+    accountId,
+    ledgerId,
+    heads: () => heads,
+    openJournal() {
+      const journal = openJournal({ folder: journalFolder(config), ledgerId, accountId, owner, copy: null });
+      return {
+        ...journal,
+        close() {
+          const last = journal.last();
+          if (last !== null) heads = [last];
+          journal.close();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * What a plan asks, which knows no account where the ledger has none yet: then all that was posted from here counts.
+ *
+ * @throws KnownError (exit 7) like `openLedger`.
+ */
+export async function requireContinuityOfPlan(options: LedgerOptions): Promise<void> {
+  await requireContinuity(options, await boundAccount(options.db));
+}
+
+/** `--new-ledger`: what another ledger posted from here does not count. A ledger that went back is not another one. */
+async function decideNewLedger(
+  { db, config, progress, options }: LedgerOptions,
+  accountId: string,
+): Promise<void> {
+  const { newLedger = null } = options;
+  if (newLedger === null) return;
+  const folders = journalFolders(config);
+  const continuity = await checkContinuity(db, { folders, accountId });
+  if (continuity.kind !== 'went_back' || !continuity.isOther) return;
+  await bindAccount(db, accountId);
+  const claims = await beginNewLedger(db, { folders, accountId, ...newLedger });
+  progress.note(`A new ledger begins here. ${claims} claims of another ledger do not count in it.`);
+}
+
+async function requireContinuity(options: LedgerOptions, accountId: string | null): Promise<Continuity> {
+  const { db, config, progress } = options;
+  const continuity = await checkContinuity(db, { folders: journalFolders(config), accountId });
+  const problem = explainContinuity(continuity, config);
+  if (problem !== null) throw problem;
+  if (continuity.kind === 'unmarked' && continuity.claims > 0)
+    progress.note(
+      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. From now on it can, as long as ${journalFolder(config)} is kept.`,
+    );
+  return continuity;
+}
+
+/** What keeps every run of this configuration from posting; null where nothing does. */
+export async function findContinuityProblem(
+  db: Database,
+  config: PipelineConfig,
+): Promise<KnownError | null> {
+  const accountId = await boundAccount(db);
+  return explainContinuity(await checkContinuity(db, { folders: journalFolders(config), accountId }), config);
+}
+
+/** Where the journal of each process of this configuration is. */
+export function journalFolder(config: PipelineConfig): string {
+  return join(config.database.dataFolder, 'journal');
+}
+
+/** Where journals are looked for. */
+export function journalFolders(config: PipelineConfig): readonly string[] {
+  return [journalFolder(config)];
+}
+
+/** Why nothing may be posted, and what to do; null where all is well. */
+export function explainContinuity(continuity: Continuity, config: PipelineConfig): KnownError | null {
+  if (continuity.kind === 'undescribed') return incomplete(continuity.claims);
+  if (continuity.kind !== 'went_back') return null;
+  return continuity.isOther ? swapped(continuity, config) : wentBack(continuity, config);
+}
+
+type WentBack = Extract<Continuity, { readonly kind: 'went_back' }>;
+
+const SAFE = 'Nothing was read, changed or sent.';
+const RECOVER = "npx influencer-sync ledger recover --reason '…'";
+
+function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: PipelineConfig): KnownError {
+  const until =
+    newest === null
+      ? 'has no claim at all'
+      : `ends with claim ${newest.claimNo} of ${timeOf(newest.claimedAt)}`;
+  return new KnownError({
+    code: 'ledger_went_back',
+    message: `The ledger went back. The database ${until}; this machine made claims up to ${mark.claimNo}. It lacks ${describeMissing(missing)}.`,
+    where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${join(journalFolder(config), mark.file)}`,
+    help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy of it exists, use that one. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
+    safe: SAFE,
+    exitCode: EXIT.ledgerWentBack,
+  });
+}
+
+function swapped(
+  { missing, markedLedgerId, ledgerId, newest }: WentBack,
+  config: PipelineConfig,
+): KnownError {
+  const isEmbedded = config.database.url === '';
+  const place = isEmbedded ? 'the embedded database' : 'this database';
+  const now = ledgerId === null ? 'a new ledger' : `ledger ${shortLedgerId(ledgerId)}`;
+  const help = [
+    isEmbedded
+      ? 'Is DATABASE_URL missing? Set it to the database that was used before.'
+      : 'Set DATABASE_URL to the database that was used before.',
+    `If that database is lost, hold what it posted as accepted or in doubt:\n  ${RECOVER}`,
+    "To begin a new ledger that may post these orders again:\n  npx influencer-sync run <job> --new-ledger --reason '…'",
+  ];
+  return new KnownError({
+    code: 'ledger_swapped',
+    message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, and ledger ${shortLedgerId(markedLedgerId)} has posted from here. It lacks ${describeMissing(missing)}.`,
+    where: journalFolder(config),
+    help: help.join('\n'),
+    safe: SAFE,
+    exitCode: EXIT.ledgerWentBack,
+  });
+}
+
+function incomplete(claims: number): KnownError {
+  return new KnownError({
+    code: 'ledger_incomplete',
+    message: `The ledger was recovered, but ${claims} claims are still missing that no journal on this machine describes.`,
+    help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims; their orders may be posted again:\n  ${RECOVER} --accept-undescribed`,
+    safe: SAFE,
+    exitCode: EXIT.ledgerWentBack,
+  });
+}
+
+/** In words, with the money: `295 orders (12,345.60 EUR), posted between … and …; the service accepted 290 of them`. */
+function describeMissing({ entries, accepted, amounts, from, to }: WentBack['missing']): string {
+  if (entries === 0) return 'claims of which none was sent';
+  const money = amounts
+    .map(({ amount, currency }) => `${trimAmount(amount)} ${currency ?? ''}`.trim())
+    .join(', ');
+  const when = from === null || to === null ? '' : `, posted between ${timeOf(from)} and ${timeOf(to)}`;
+  const count = entries === 1 ? '1 order' : `${entries} orders`;
+  return `${count}${money === '' ? '' : ` (${money})`}${when}; the service accepted ${accepted} of them`;
+}
+
+/** Two decimals at least: `10.0000` is `10.00`. */
+function trimAmount(amount: string): string {
+  return amount.replace(/(\.\d\d)(\d*?)0*$/, '$1$2');
+}
+
+function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,222 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { backUp, openReplaceable } from './lost-databases.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 240_000 });
+
+const REFERRAL = 'new_influencer_referral';
+
+/** Ten orders are posted and backed up, then ten more are posted, and the backup is restored. */
+async function restoreOldBackup(): Promise<Workshop> {
+  const shop = await openReplaceable();
+  shop.drop('one.csv', toCsv(manyRows(10, 'a')));
+  expect((await shop.run()).exitCode).toBe(0);
+  const backup = await backUp(shop);
+  shop.drop('two.csv', toCsv(manyRows(10, 'b')));
+  expect((await shop.run()).exitCode).toBe(0);
+  expect(await shop.truth()).toHaveLength(20);
+  shop.env.DATABASE_URL = backup;
+  return shop;
+}
+
+describe('a database that was restored from an older backup', () => {
+  it('lets nothing be posted: run and plan end with exit 7 and say what is missing, with the money and the command', async () => {
+    const shop = await restoreOldBackup();
+    for (const command of ['run', 'plan']) {
+      const refused = await shop.cli(command, 'orders');
+      expect(refused.exitCode).toBe(7);
+      expect(refused.stderr).toContain('The ledger went back');
+      expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/10 orders \([\d.]+ EUR\)/);
+      expect(refused.stderr).toContain('ledger recover');
+    }
+    expect(await shop.truth()).toHaveLength(20);
+  });
+
+  it('is a problem to doctor and to status', async () => {
+    const shop = await restoreOldBackup();
+    const status = await shop.cli('status', '--json');
+    expect(status.exitCode).toBe(7);
+    expect(JSON.parse(status.stdout.trim().split('\n').at(0) ?? '')).toMatchObject({
+      ledger: { is_continuous: false, code: 'ledger_went_back' },
+    });
+    const doctor = await shop.cli('doctor');
+    expect(doctor.exitCode).not.toBe(0);
+    expect(doctor.stdout + doctor.stderr).toContain('The ledger went back');
+  });
+
+  it('goes on after `ledger recover`: what the service accepted counts as accepted, and nothing is posted twice', async () => {
+    const shop = await restoreOldBackup();
+    const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
+    expect(recovered.exitCode).toBe(0);
+    expect(recovered.stdout).toContain('10 accepted by the service');
+    shop.drop('three.csv', toCsv(manyRows(5, 'c')));
+    const run = await shop.run();
+    expect(run).toMatchObject({ exitCode: 0, finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
+    expect(repeated(await shop.truth())).toEqual([]);
+    expect(await shop.truth()).toHaveLength(25);
+    await look(shop.env.DATABASE_URL ?? '', async (db) => {
+      expect(await countStates(db)).toEqual({ accepted: 25 });
+    });
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await shop.truth()).toHaveLength(25);
+  });
+
+  it('holds an order whose answer was lost before the restore as a doubt, with its amount', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(3, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    await shop.sandbox.setFaults([{ kind: 'reset_after', operation: REFERRAL, count: 1 }]);
+    shop.drop('two.csv', toCsv(manyRows(3, 'b')));
+    expect((await shop.run()).exitCode).toBe(6);
+    shop.env.DATABASE_URL = backup;
+    expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).stdout).toContain('1 in doubt');
+    expect(await shop.run()).toMatchObject({
+      exitCode: 6,
+      finished: { counts: { entries: { in_doubt: 1 } } },
+    });
+    expect(repeated(await shop.truth())).toEqual([]);
+    expect((await shop.cli('review')).stdout).toContain('1 order in doubt');
+  });
+
+  it('stays refused while claims are missing that no journal describes, until a person gives them up', async () => {
+    const shop = await restoreOldBackup();
+    // The journal of the second run is lost but for its closing lines: it tells the number, and not the orders.
+    const folder = join(shop.folder, '.data', 'journal');
+    const newest = readdirSync(folder).sort().at(-1) ?? '';
+    const lines = readFileSync(join(folder, newest), 'utf8').trimEnd().split('\n');
+    const last = lines.filter((line) => line.startsWith('{"claim"')).at(-1) ?? '';
+    writeFileSync(join(folder, newest), `${[lines[0], last, lines.at(-1)].join('\n')}\n`);
+    const partly = await shop.cli('ledger', 'recover', '--reason', 'restored');
+    expect(partly.exitCode).toBe(7);
+    expect(partly.stderr.replace(/\s+/g, ' ')).toContain('9 claims are still missing');
+    expect((await shop.run()).exitCode).toBe(7);
+    expect(await shop.truth()).toHaveLength(20);
+    const given = await shop.cli('ledger', 'recover', '--reason', 'the disk is lost', '--accept-undescribed');
+    expect(given.exitCode).toBe(0);
+  });
+
+  it('settles the orders that a file of the service names as accepted (`ledger recover --from`)', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    await shop.sandbox.setFaults([{ kind: 'reset_after', operation: REFERRAL, count: 1 }]);
+    shop.drop('two.csv', toCsv(manyRows(2, 'b')));
+    await shop.run();
+    shop.env.DATABASE_URL = backup;
+    const rows = (await shop.truth()).map((id) => `shopify,${id}`);
+    shop.write('service.csv', `order_platform,order_id\n${rows.join('\n')}\n`);
+    const recovered = await shop.cli(
+      'ledger',
+      'recover',
+      '--reason',
+      'listed there',
+      '--from',
+      'service.csv',
+    );
+    expect(recovered.exitCode).toBe(0);
+    expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
+    expect(repeated(await shop.truth())).toEqual([]);
+  });
+});
+
+describe('another database than before', () => {
+  it('is refused where DATABASE_URL was left out, and posts nothing from a new embedded ledger', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(5, 'a')));
+    expect((await shop.run()).exitCode).toBe(0);
+    delete shop.env.DATABASE_URL;
+    for (const command of ['run', 'plan']) {
+      const refused = await shop.cli(command, 'orders');
+      expect(refused.exitCode).toBe(7);
+      expect(refused.stderr).toContain('This is another ledger');
+      expect(refused.stderr).toContain('DATABASE_URL');
+    }
+    expect(await shop.truth()).toHaveLength(5);
+  });
+
+  it('posts only after a person decides on a new ledger, with a reason that is kept', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    delete shop.env.DATABASE_URL;
+    expect((await shop.run('--new-ledger')).exitCode).toBe(2);
+    expect(await shop.truth()).toHaveLength(2);
+    const begun = await shop.run('--new-ledger', '--reason', 'the old one was a trial');
+    expect(begun.exitCode).toBe(0);
+    expect(await shop.truth()).toHaveLength(4);
+    expect((await shop.run()).exitCode).toBe(0);
+  });
+
+  it('takes over what a lost one posted, by the journals (`ledger recover`)', async () => {
+    const shop = await openReplaceable();
+    shop.drop('one.csv', toCsv(manyRows(5, 'a')));
+    await shop.run();
+    delete shop.env.DATABASE_URL;
+    expect((await shop.cli('ledger', 'recover', '--reason', 'the server is gone for good')).exitCode).toBe(0);
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    expect(await shop.truth()).toHaveLength(5);
+  });
+});
+
+describe('two machines with a data folder each', () => {
+  it('after a restore each is refused until its own journal is recovered', async () => {
+    const shop = await openReplaceable();
+    const data = join(shop.folder, '.data');
+    shop.drop('one.csv', toCsv(manyRows(3, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    shop.drop('two.csv', toCsv(manyRows(3, 'b')));
+    await shop.run();
+    // The second machine: the same database, a data folder of its own.
+    renameSync(data, join(shop.folder, 'first-data'));
+    mkdirSync(data);
+    shop.drop('three.csv', toCsv(manyRows(3, 'c')));
+    await shop.run();
+    shop.env.DATABASE_URL = backup;
+    expect((await shop.run()).exitCode).toBe(7);
+    // It knows its own claims, and by their numbers that there were others.
+    const partly = await shop.cli('ledger', 'recover', '--reason', 'restored');
+    expect(partly.exitCode).toBe(7);
+    expect(partly.stderr.replace(/\s+/g, ' ')).toContain('every other machine');
+    expect((await shop.run()).exitCode).toBe(7);
+    renameSync(data, join(shop.folder, 'second-data'));
+    renameSync(join(shop.folder, 'first-data'), data);
+    expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).exitCode).toBe(0);
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(repeated(await shop.truth())).toEqual([]);
+    expect(await shop.truth()).toHaveLength(9);
+  });
+});
+
+describe('the spool', () => {
+  it('sets a line that cannot be read aside, says so, and goes on with the others', async () => {
+    const shop = await openReplaceable();
+    const spool = join(shop.folder, '.data', 'spool');
+    mkdirSync(spool, { recursive: true });
+    appendFileSync(
+      join(spool, '00000000-0000-4000-8000-000000000000.ndjson'),
+      '{"entryId":"1","atte\u0000}\n',
+    );
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    const run = await shop.cli('run', 'orders');
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr.replace(/\s+/g, ' ')).toContain('set aside');
+    expect(await shop.truth()).toHaveLength(2);
+    expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).toContain('set aside');
+    rmSync(join(spool, 'unreadable'), { recursive: true });
+    expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).not.toContain('set aside');
+  });
+});

@@ -1,0 +1,39 @@
+import { randomInt } from 'node:crypto';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+/** A deployment whose database can be copied and replaced while nothing is connected to it. */
+export async function openReplaceable(options: WorkshopOptions = {}): Promise<Workshop> {
+  const database = await createTestDatabase(suiteDatabases());
+  onTestFinished(() => database.drop());
+  return openWorkshop({ ...options, databaseUrl: database.url });
+}
+
+/**
+ * What a backup of the database holds now: a copy of it, byte for byte, as `pg_dump` and restore make one.
+ *
+ * @returns its address.
+ */
+export async function backUp(shop: Workshop): Promise<string> {
+  const { serverUrl, prefix } = suiteDatabases();
+  const name = `${prefix}backup${randomInt(2 ** 40).toString(36)}`;
+  const original = new URL(shop.env.DATABASE_URL ?? '').pathname.slice(1);
+  await execute(serverUrl, `create database ${name} template ${original}`);
+  onTestFinished(() => execute(serverUrl, `drop database if exists ${name} with (force)`));
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function execute(serverUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
