@@ -12,6 +12,7 @@ import {
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Doubt } from '../model/orders-report.ts';
+import { dealsOfHandle } from '../report/deals-of-handle.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { readOperator } from './read-operator.ts';
@@ -99,11 +100,34 @@ async function decide(db: Database, { options, resolution, doubt }: Decision): P
     options.deal ?? doubt?.dealId ?? doubt?.evidence.find((one) => one.dealId !== null)?.dealId ?? null;
   const collabId = options.collab ?? doubt?.collabId ?? null;
   if (doubt !== undefined && dealId === null && collabId === null) {
-    const message = 'The order was sent for a handle, so it is not known which deal was credited.';
-    throw usageError(message, 'Look it up in the service and add --deal or --collab.');
+    throw await dealUnknown(db, { entryId: resolution.entryId, doubt });
   }
   return acceptDoubt(db, { ...resolution, dealId, collabId });
 }
+
+/** Nothing says which deal the service credited; the mirror may know the one, or those, of the influencer. */
+async function dealUnknown(
+  db: Database,
+  { entryId, doubt: { influencerHandle: handle } }: { readonly entryId: string; readonly doubt: Doubt },
+): Promise<KnownError> {
+  const deals = handle === null ? [] : await dealsOfHandle(db, handle);
+  const shown = deals.slice(0, DEALS_SHOWN).map(({ dealId, brandId, isActive }) => {
+    const facts = [brandId === null ? '' : `brand ${brandId}`, isActive === false ? 'not active' : ''];
+    const about = facts.filter((fact) => fact !== '').join(', ');
+    return `\n  --deal ${dealId}${about === '' ? '' : `   (${about})`}`;
+  });
+  const known =
+    shown.length === 0
+      ? `${handle === null ? '' : `The mirror knows no deal of ${handle}. `}Look the order up in the service, and add the deal or the collaboration that it shows:\n  --deal ID   or   --collab ID`
+      : `Look the order up in the service, and add the deal that it shows. The mirror knows of ${handle}:${shown.join('')}`;
+  return usageError(
+    `It is not known which deal was credited: entry ${entryId} was sent for ${handle === null ? 'an influencer' : `the handle ${handle}`}.`,
+    `${known}\n--accepted needs one of them, so that the sales are counted for the right deal.`,
+  );
+}
+
+/** An influencer has one deal with a brand, as a rule. */
+const DEALS_SHOWN = 5;
 
 /** Sending twice is the one thing that this program exists to prevent, so a person must mean it. */
 async function confirmResend(

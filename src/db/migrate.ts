@@ -58,6 +58,8 @@ async function migrateTogether(db: Database, attempt = 1): Promise<MigrationResu
 /** SQLSTATE unique_violation (of the catalog), duplicate_table, and in_failed_sql_transaction, with which Kysely's second look ends. */
 const TABLE_MADE_BY_ANOTHER = ['23505', '42P07', '25P02'];
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+
 function hasSqlState(error: unknown, states: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && states.includes(String(error.code));
 }
@@ -75,10 +77,18 @@ function migrator(db: Database): Migrator {
 /** What stands for `sql/views/` among the names of migrations: applied after them, and again whenever it changes. */
 const VIEWS = 'bi (views)';
 
-/** Names of the migrations that this database has not had yet, in order, and of the views if they are not as they should be. */
+/**
+ * Names of the migrations that this database has not had yet, in order, and of the views if they are not as they should be.
+ *
+ * @throws KnownError `database_of_another_version` (exit 2) where it has had migrations that this version does not know.
+ */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const applied = await readApplied(db);
-  const pending = Object.keys(await fromFiles.getMigrations()).filter((name) => !applied.has(name));
+  const ours = Object.keys(await fromFiles.getMigrations());
+  const pending = ours.filter((name) => !applied.has(name));
+  const unknown = [...applied].filter((name) => !ours.includes(name)).sort();
+  if (unknown.length > 0)
+    throw ofAnotherVersion(`It has had ${unknown.join(', ')}, which this version does not have`);
   return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
 }
 
@@ -107,6 +117,9 @@ const MIGRATING = { name: 'Applying migrations', limitMs: 60 * 60_000, lockLimit
 async function applyPending(db: Database): Promise<string[]> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return [];
+  const skipped = await skippedMigration(db, pending);
+  if (skipped !== null)
+    throw ofAnotherVersion(`It has had later migrations than ${skipped}, but not that one`);
   if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
   const { error, results = [] } = await migrateTogether(db);
   if (error !== undefined) {
@@ -119,16 +132,35 @@ async function applyPending(db: Database): Promise<string[]> {
   return hasNewViews ? [...applied, VIEWS] : applied;
 }
 
+/** The first that is pending although a later one was applied: then another version numbered them otherwise. */
+async function skippedMigration(db: Database, pending: readonly string[]): Promise<string | null> {
+  const last = [...(await readApplied(db))].sort().at(-1) ?? '';
+  return pending.find((name) => name !== VIEWS && name < last) ?? null;
+}
+
+function ofAnotherVersion(why: string): KnownError {
+  return new KnownError({
+    code: 'database_of_another_version',
+    message: `The database was made by a newer version of influencer-sync, or by one that was never released. ${why}.`,
+    help: 'Run the version that made it (git log sql/migrations/ tells which), or name another database (DATABASE_URL, database.url). What a version that was never released has made is not brought up to date.',
+    safe: 'Nothing was read, changed or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
 function failed(name: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof KnownError) throw error;
     // A right that is missing is explained below, with how to give it.
-    const failure = hasSqlState(error, ['42501']) ? null : explainFailure(error);
+    const failure = hasSqlState(error, [INSUFFICIENT_PRIVILEGE]) ? null : explainFailure(error);
     if (failure !== null) throw failure;
     throw new KnownError({
       code: 'migration_failed',
       message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
-      help: 'Nothing of it was kept. The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).',
+      help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
+        ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
+        : 'Please report this with the message; a version that worked before still does.',
+      safe: 'Nothing of it was kept.',
       exitCode: EXIT.crash,
       cause: error,
     });

@@ -2,8 +2,10 @@
 export const EXIT = {
   ok: 0,
   crash: 1,
+  /** The configuration, the command line, or what both rely on: files, folders, the credentials of a store. */
   configuration: 2,
   rowsRejected: 3,
+  /** The service refused the key, or the key is of another account. */
   authentication: 4,
   alreadyRunning: 5,
   doubts: 6,

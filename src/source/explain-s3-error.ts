@@ -59,7 +59,7 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_clock_wrong',
       message: 'S3 refused the request because the clock of this machine is wrong.',
       help: 'Set the clock (NTP) and run the job again.',
-      exitCode: EXIT.authentication,
+      exitCode: EXIT.configuration,
     };
   }
   if (REFUSED.has(error.name) || status === 401) {
@@ -67,7 +67,7 @@ function explain(error: unknown, request: S3Request): Explanation | null {
       code: 's3_credentials_refused',
       message: `The credentials were refused by ${at} (${error.name}).`,
       help: 'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or the profile: they are wrong, expired or of another store.',
-      exitCode: EXIT.authentication,
+      exitCode: EXIT.configuration,
     };
   }
   if (error.name === 'NoSuchBucket') {
@@ -104,7 +104,7 @@ function withoutCredentials({ profile }: S3Request['client']): Explanation {
     code: 's3_credentials_missing',
     message: `No credentials for S3 were found${of}.`,
     help: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role.',
-    exitCode: EXIT.authentication,
+    exitCode: EXIT.configuration,
   };
 }
 

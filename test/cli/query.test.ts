@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { renderQuery } from '../../src/cli/render/query.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
@@ -26,6 +27,39 @@ const NOT_QUESTIONS = [
   '',
   ';',
 ];
+
+describe('amounts in the table of an answer', () => {
+  const screen = {
+    columns: 80,
+    isTerminal: false,
+    isStyled: false,
+    style: (_format: unknown, text: string) => text,
+  };
+  const ask = (rows: readonly (readonly (string | null)[])[], columns: readonly string[]) =>
+    renderQuery({ columns, rows, json: [], isCut: false }, { screen, isCsv: false });
+
+  test('are shown as reports show them, by the currency of their row; CSV keeps all digits', () => {
+    const columns = ['currency', 'orders', 'amount', 'ratio'];
+    const rows = [
+      ['EUR', '1204', '1234567.5000', '0.25'],
+      ['JPY', '2', '-120.0000', '0.1250'],
+      ['KWD', '3', null, '1'],
+    ];
+    const lines = ask(rows, columns).split('\n');
+    expect(lines.slice(-4, -1).map((line) => line.trim().split(/ +/))).toEqual([
+      ['EUR', '1204', '1,234,567.50', '0.25'],
+      ['JPY', '2', '-120', '0.1250'],
+      ['KWD', '3', '1'],
+    ]);
+    expect(renderQuery({ columns, rows, json: [], isCut: false }, { screen, isCsv: true })).toContain(
+      'EUR,1204,1234567.5000,0.25',
+    );
+  });
+
+  test('lose no digit that is not a trailing zero', () => {
+    expect(ask([['10.1250'], ['0.0001']], ['sum'])).toBe('   sum\n10.125\n0.0001\n');
+  });
+});
 
 describe('a question', () => {
   test('is answered with exact numbers, instants in UTC, and days as days', async () => {
@@ -123,8 +157,8 @@ describe('the command', () => {
     expect(table).toMatchObject({ exitCode: 0, stderr: '' });
     expect(table.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
       'brand_name  currency  accepted_amount',
-      'Acme        EUR             1264.5000',
-      'Acme        USD                0.1000',
+      'Acme        EUR              1,264.50',
+      'Acme        USD                  0.10',
       '',
     ]);
     expect((await shop.cli('query', question, '--csv')).stdout).toBe(

@@ -414,11 +414,11 @@ describe('summary of a run', () => {
         in doubt            1  10.00 EUR, see below
 
       Held files (1): nothing of them was posted
-        b.csv: The header lacks the column Total.
+        b.csv (source s): The header lacks the column Total.
           Export it again.
 
       Rejected rows (6)
-        a.csv line 1,204, column Total "12,3x"
+        a.csv line 1,204, column Total "12,3x" (source s)
           It is not an amount of money.
           Write it like 1249.00.
         # all of them; and the rows themselves, to mend them and drop them back
@@ -462,7 +462,7 @@ describe('summary of a run', () => {
       { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
       screen,
     );
-    expect(summary).toContain('  a b.csv is not utf-8.\n    Set it.');
+    expect(summary).toContain('  a b.csv (source s) is not utf-8.\n    Set it.');
   });
 
   test('says how many of those to be posted are a backfill’s', () => {

@@ -544,6 +544,7 @@ describe('words of a closed list', () => {
     ['codes:', 'sole_channel: yes\n    codes:', 'true'],
     ['codes:', 'sole_channel: off\n    codes:', 'false'],
     ['time_zone: Europe/Amsterdam', 'currency: EURO', 'EUR'],
+    ['time_zone: Europe/Amsterdam', 'consent: not_recorde', 'not_recorded'],
     ['sources:', 'webhooks: {encoding: base46}\nsources:', 'base64'],
     ['kind: attribute-orders', 'kind: identify-customers\n    consent: requierd', 'required'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: realtime', 'real_time'],

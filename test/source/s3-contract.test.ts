@@ -231,7 +231,7 @@ describe('what goes wrong with the whole source', () => {
       const error = await knownError(
         collectAll(listFiles(sourceSettings(`s3://${bucket}/`), { clients: own })),
       );
-      expect(error).toMatchObject({ code: 's3_credentials_refused', exitCode: 4 });
+      expect(error).toMatchObject({ code: 's3_credentials_refused', exitCode: 2 });
       expect(JSON.stringify(error)).not.toMatch(/wrong-secret|WRONGKEYID/);
     } finally {
       Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });

@@ -239,8 +239,8 @@ describe('a store that fails', () => {
 
   it.each([
     [403, 'AccessDenied', 's3_access_denied', 2],
-    [403, 'ExpiredToken', 's3_credentials_refused', 4],
-    [403, 'RequestTimeTooSkewed', 's3_clock_wrong', 4],
+    [403, 'ExpiredToken', 's3_credentials_refused', 2],
+    [403, 'RequestTimeTooSkewed', 's3_clock_wrong', 2],
     [503, 'SlowDown', 's3_failing', 1],
     [500, 'InternalError', 's3_failing', 1],
   ])('is explained: %i %s', async (status, code, known, exitCode) => {
@@ -281,7 +281,7 @@ describe('a store that fails', () => {
       AWS_CONFIG_FILE: '/nonexistent',
       AWS_SHARED_CREDENTIALS_FILE: '/nonexistent',
     });
-    expect(await knownError(list())).toMatchObject({ code: 's3_credentials_missing', exitCode: 4 });
+    expect(await knownError(list())).toMatchObject({ code: 's3_credentials_missing', exitCode: 2 });
   });
 
   it('is found in another region than the configured one', async () => {

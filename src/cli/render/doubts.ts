@@ -31,7 +31,10 @@ export function renderDoubts(
     '',
     ...doubts.map((doubt) => renderDoubt(doubt, screen)),
     'To settle one:',
-    screen.style('dim', '  # the service shows it'),
+    screen.style(
+      'dim',
+      `  # the service shows it${doubts.some(lacksDeal) ? ' (--deal ID too, where the deal is not known)' : ''}`,
+    ),
     `  ${command} --accepted --reason '…'${configOption}`,
     screen.style('dim', '  # it does not: send it once more'),
     `  ${command} --resend --reason '…'${configOption}`,
@@ -77,12 +80,17 @@ export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
   return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
 }
 
+/** The order was sent for a handle, and nothing says which deal the service credited. */
+function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
+  return dealId === null && collabId === null && evidence.every((one) => one.dealId === null);
+}
+
 function renderDoubt(doubt: Doubt, screen: Screen): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const title = `entry ${doubt.entryId}: ${doubt.orderPlatform ?? ''} order ${doubt.orderId ?? '?'}${amount}`;
   const whose = [
     doubt.influencerHandle === null ? '' : `influencer ${doubt.influencerHandle}`,
-    doubt.dealId === null ? '' : `deal ${doubt.dealId}`,
+    doubt.dealId === null ? (lacksDeal(doubt) ? 'deal not known' : '') : `deal ${doubt.dealId}`,
     doubt.collabId === null ? '' : `collaboration ${doubt.collabId}`,
   ].filter((part) => part !== '');
   const evidence = doubt.evidence.map(({ kind, dealId, amount: named, currency, receivedAt }) =>

@@ -1,5 +1,6 @@
 import type { QueryResult } from '../../report/query-views.ts';
 import { isFormula, renderCsv } from './csv.ts';
+import { formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 
@@ -10,7 +11,7 @@ export function renderQuery(
 ): string {
   if (isCsv) return rows.length === 0 ? '' : asCsv(columns, withoutNulls(rows));
   if (rows.length === 0) return 'No rows.\n';
-  const cells = withoutNulls(rows).map((row) => row.map(shortInstant));
+  const cells = readable(columns, withoutNulls(rows));
   const fits = columns.join(GAP).length <= screen.columns;
   return fits ? asTable({ columns, cells }, screen) : asRecords({ columns, cells }, screen);
 }
@@ -48,11 +49,30 @@ function withoutNulls(rows: QueryResult['rows']): readonly (readonly string[])[]
   return rows.map((row) => row.map((cell) => cell ?? ''));
 }
 
+/** Instants and amounts as every command shows them; CSV and JSON keep all of them. */
+function readable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly (readonly string[])[] {
+  const isMoney = columns.map((_, index) => rows.every((row) => MONEY.test(row[index] ?? '')));
+  const currency = columns.indexOf('currency');
+  return rows.map((row) =>
+    row.map((cell, index) => {
+      if (isMoney[index] !== true || cell === '') return shortInstant(cell);
+      // The currency stands in its own column.
+      return formatMoney(cell, row[currency] || null).split(' ')[0] ?? cell;
+    }),
+  );
+}
+
+/** Amounts are kept with four decimals, and nothing else is. */
+const MONEY = /^(-?\d+\.\d{4})?$/;
+
 /** `2026-04-01T00:30:00.123456+00:00` → `2026-04-01 00:30:00`, as every time that is shown; CSV and JSON keep all of it. */
 function shortInstant(cell: string): string {
   return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
 }
 
 function isNumber(cell: string): boolean {
-  return /^-?\d*(\.\d+)?$/.test(cell);
+  return /^-?[\d,]*(\.\d+)?$/.test(cell);
 }

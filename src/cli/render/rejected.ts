@@ -29,13 +29,17 @@ export function renderRejected(
   ].join('\n')}\n`;
 }
 
-/** File, line, column, value, what is wrong, how to mend it. */
+/** File, line, column, value, source, what is wrong, how to mend it. */
 export function renderRejectedRow(row: RejectedRowPlace, screen: Screen): readonly string[] {
   const column = row.column === null ? '' : `, column ${row.column}`;
   const value = row.value === null ? '' : ` ${JSON.stringify(cut(row.value, 40))}`;
+  const place = `${fileName(row.uri)} line ${formatCount(row.line)}${column}`;
+  const source = `(source ${row.source})`;
+  // The place and the value stay on one line, which can be searched for.
+  const fits = `  ${place}${value} ${source}`.length <= screen.columns;
   return [
-    `  ${screen.style('bold', `${fileName(row.uri)} line ${formatCount(row.line)}${column}`)}${value}`,
-    wrap(row.reason, { width: screen.columns, indent: '    ' }),
+    `  ${screen.style('bold', place)}${value}${fits ? ` ${source}` : ''}`,
+    wrap(fits ? row.reason : `${source} ${row.reason}`, { width: screen.columns, indent: '    ' }),
     screen.style('cyan', wrap(row.help, { width: screen.columns, indent: '    ' })),
   ];
 }

@@ -18,9 +18,9 @@ export function renderRead(read: {
   return `Read ${plural(files, 'file')}, ${plural(rows, 'row')}${again}.`;
 }
 
-/** A message may begin with the address of its file, whose name says enough. */
-export function describeHeldFile({ uri, message }: HeldFile): string {
-  const name = fileName(uri);
+/** File, source and why. A message may begin with the address of its file, whose name says enough. */
+export function describeHeldFile({ source, uri, message }: HeldFile): string {
+  const name = `${fileName(uri)} (source ${source})`;
   return message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
 }
 

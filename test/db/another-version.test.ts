@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
+import { setup } from '../support/setup.ts';
+
+it('a database with a migration that this version does not have is called one of another version, and is left alone', async () => {
+  const { db } = await setup();
+  await sql`insert into influencer_sync_migrations values ('0999_not_released', now()::text)`.execute(db);
+  for (const look of [pendingMigrations, migrate]) {
+    const error: unknown = await look(db).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      details: {
+        code: 'database_of_another_version',
+        exitCode: 2,
+        message: expect.stringContaining('0999_not_released'),
+      },
+    });
+    expect(JSON.stringify(error)).not.toContain('GRANT CREATE');
+  }
+});
+
+it('so is one that has had a later migration, but not one before it', async () => {
+  const { db } = await setup();
+  await sql`delete from influencer_sync_migrations where name = '0002_webhooks'`.execute(db);
+  await expect(migrate(db)).rejects.toMatchObject({
+    details: { code: 'database_of_another_version', message: expect.stringContaining('0002_webhooks') },
+  });
+  // Nothing was dropped before that was found.
+  await sql`select from bi.runs`.execute(db);
+});
