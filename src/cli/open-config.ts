@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkCodes } from '../attribute/load-codes.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -7,7 +8,7 @@ import { findPlainConnections } from '../config/plain-connections.ts';
 import { findUnusedVariables } from '../config/unused-variables.ts';
 import { cancelStatements, connect, type Database } from '../db/connect.ts';
 import { explainFailure } from '../db/explain-failure.ts';
-import { migrate, pendingMigrations } from '../db/migrate.ts';
+import { hasMigrations, migrate, pendingMigrations } from '../db/migrate.ts';
 import { ping } from '../db/ping.ts';
 import { listJournals } from '../ledger/continuity/journal-folder.ts';
 import type { PipelineConfig } from '../model/config.ts';
@@ -133,6 +134,49 @@ export async function withMigratedDatabase<Result>(
   );
 }
 
+/**
+ * The same for a plan, which keeps nothing: it makes no database, and applies no migration. Where there are no tables yet, nothing was
+ * ever recorded, so that a throw-away database says as well what the first run will do.
+ *
+ * @throws KnownError `database_not_migrated` (exit 2) where there are tables, but not those of this version; `ledger_swapped` (exit 7)
+ * where there are none, and another ledger has posted from this data folder.
+ */
+export async function withPlanDatabase<Result>(
+  config: PipelineConfig,
+  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  if (!isNewEmbedded(config)) {
+    const planned = await withDatabase(
+      config,
+      async (db) => {
+        if (!(await hasMigrations(db))) return null;
+        if ((await pendingMigrations(db)).length > 0) throw notMigrated(config);
+        return { result: await work(db) };
+      },
+      { migrated: false, stopping },
+    );
+    if (planned !== null) return planned.result;
+  }
+  // What another ledger has posted is not known to a new one, whose plan would count it again.
+  if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
+  progress.note('Nothing has run yet: the plan is made in a throw-away database, and nothing is kept.');
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
+  try {
+    const database = { ...config.database, url: '', dataFolder: folder };
+    return await withDatabase(
+      { ...config, database },
+      async (db) => {
+        await migrate(db);
+        return work(db);
+      },
+      { migrated: false, stopping },
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Whether the embedded database is meant and nothing has made it yet. */
 function isNewEmbedded({ database }: PipelineConfig): boolean {
   return database.url === '' && !existsSync(join(database.dataFolder, 'postgres'));
@@ -142,8 +186,8 @@ function isNewEmbedded({ database }: PipelineConfig): boolean {
 function databaseMissing(config: PipelineConfig): KnownError {
   return new KnownError({
     code: 'ledger_swapped',
-    message: 'There is no embedded database here, and another ledger has posted from this data folder.',
-    where: shortPath(config.database.dataFolder),
+    message: `${config.database.url === '' ? 'There is no embedded database here' : 'This database has no tables'}, and another ledger has posted from this data folder.`,
+    where: databasePlace(config.database),
     help: 'Is DATABASE_URL missing? Set it to the database that was used before.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.ledgerWentBack,

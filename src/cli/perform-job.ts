@@ -11,7 +11,7 @@ import { describeStop, runJob } from '../pipeline/run-job.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig, warnOfPlainConnections, withMigratedDatabase } from './open-config.ts';
+import { openConfig, warnOfPlainConnections, withMigratedDatabase, withPlanDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
 import { readOperator } from './read-operator.ts';
 import type { Output } from './render/output.ts';
@@ -44,7 +44,8 @@ export async function performConfigured(
   const log = createLogger({ level: process.env.LOG_LEVEL ?? 'silent', isTerminal: false });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
   try {
-    return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
+    const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
+    return await open(config, { progress, stopping }, async (db) => {
       const { limit = null, file = null, allowEmpty = false } = request.options;
       const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options) };
       const result = await runJob({

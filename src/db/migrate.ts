@@ -92,6 +92,11 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
 }
 
+/** Whether any migration was ever applied to this database. */
+export async function hasMigrations(db: Database): Promise<boolean> {
+  return (await readApplied(db)).size > 0;
+}
+
 /** Every command asks. Kysely would read all tables and columns first, which takes the embedded database a fifth of a second. */
 async function readApplied(db: Database): Promise<ReadonlySet<string>> {
   const table = `${TABLE.schema}.${TABLE.name}`;

@@ -1,10 +1,14 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
 import {
   CODES,
   countRows,
   LATER_CODE,
+  look,
   manyRows,
   openWorkshop,
   readRun,
@@ -129,6 +133,39 @@ describe('plan', () => {
     expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { already: 30, ready: 610 } } });
     expect(await sizes(shop.db)).toEqual(between);
     await expectPlanToEqualRun(shop);
+  });
+
+  it('makes no database and no table where there is none, and says all the same what the first run will do', async () => {
+    const shop = await openWorkshop({ embedded: true });
+    shop.drop('orders.csv', MIXED);
+    const temporary = makeTestFolder();
+    shop.env.TMPDIR = temporary;
+    expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { ready: 31 } } });
+    expect(existsSync(join(shop.folder, '.data'))).toBe(false);
+
+    const { db, databaseUrl } = await setup();
+    const name = `without_tables_${process.pid}`;
+    await sql.raw(`create database ${name}`).execute(db);
+    onTestFinished(async () => {
+      await sql.raw(`drop database ${name} with (force)`).execute(db);
+    });
+    const url = new URL(databaseUrl);
+    url.pathname = `/${name}`;
+    shop.env.DATABASE_URL = url.href;
+    expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { ready: 31 } } });
+    expect(await look(url.href, (fresh) => countRows(fresh))).toEqual({});
+    expect(readdirSync(temporary).filter((file) => file.startsWith('influencer-sync'))).toEqual([]);
+  });
+
+  it('applies no migration, and says so, where a table is older than this version', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', MIXED);
+    await sql`drop schema bi cascade`.execute(shop.db);
+    await sql`delete from reporting.applied_views`.execute(shop.db);
+    const refused = await shop.cli('plan', 'orders');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('npx influencer-sync migrate');
+    expect((await sql`select from pg_namespace where nspname = 'bi'`.execute(shop.db)).rows).toEqual([]);
   });
 
   it('needs no service and no key', async () => {
