@@ -43,11 +43,11 @@ export async function missingGrants(db: Database): Promise<readonly string[]> {
 /** Rights of `bi_reader` that it does not need, in words; none where there is no such role. Servers that this user may look at only. */
 export async function needlessReaderRights(db: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ right: string }>`
-    select r.right from pg_roles cross join lateral (values
+    select r."right" from pg_roles cross join lateral (values
       ('to make temporary tables', has_database_privilege(pg_roles.oid, current_database(), 'TEMPORARY')),
       ('to make schemas', has_database_privilege(pg_roles.oid, current_database(), 'CREATE')),
       ('to make tables in schema public', exists (select from pg_namespace where nspname = 'public' and has_schema_privilege(pg_roles.oid, oid, 'CREATE')))
-    ) as r(right, has) where rolname = 'bi_reader' and not rolsuper and r.has`.execute(db);
+    ) as r("right", has) where rolname = 'bi_reader' and not rolsuper and r.has`.execute(db);
   return rows.map(({ right }) => right);
 }
 
