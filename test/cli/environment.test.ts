@@ -104,7 +104,7 @@ it('a run says what has no effect, then whose account it posts to and into which
   const order = [
     'Warning: INFLUENCER_API_KEY: the environment has another value than my.env',
     'Warning: INFLUENCER_WEBHOOK_SECRET is set, and has no effect: pipeline.yaml does not name it.',
-    `Service: ${shop.sandbox.url}, account ${shop.sandbox.accountId}. Ledger: ${host}${pathname}.`,
+    `Service: ${shop.sandbox.url}, account ${shop.sandbox.accountId}. Ledger: ${host}${pathname} (`,
     'orders.csv',
   ].map((text) => said.indexOf(text));
   expect(order).toEqual(order.toSorted((one, other) => one - other));
@@ -117,7 +117,7 @@ it('a run says what has no effect, then whose account it posts to and into which
     event: 'run_target',
     service: shop.sandbox.url,
     account_id: shop.sandbox.accountId,
-    ledger: `${host}${pathname}`,
+    ledger: expect.stringMatching(`^${host}${pathname} \\(\\w+\\)$`),
   });
   expect(names.indexOf('run_target')).toBeLessThan(names.indexOf('step_began'));
 });
