@@ -136,7 +136,7 @@ export function explainContinuity(continuity: Continuity, config: PipelineConfig
 
 type WentBack = Extract<Continuity, { readonly kind: 'went_back' }>;
 
-const SAFE = 'Nothing was read, changed or sent.';
+const SAFE = 'Nothing was read or sent.';
 const RECOVER = "npx influencer-sync ledger recover --reason '…'";
 
 function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: PipelineConfig): KnownError {

@@ -10,7 +10,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
-import { backUp, openReplaceable } from './lost-databases.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { backUp, failOver, openReplaceable } from './lost-databases.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -129,6 +130,33 @@ describe('a database that was restored from an older backup', () => {
     expect(recovered.exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
     expect(repeated(await shop.truth())).toEqual([]);
+  });
+});
+
+describe('a failover that loses commits while a run posts', () => {
+  it('posts nothing to the new database that the old one knew: what it lacks is held after `ledger recover`', async () => {
+    const shop = await openReplaceable({ sandbox: ['--latency', '30'] });
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    shop.drop('two.csv', toCsv(manyRows(60, 'b')));
+    const run = shop.start('run', 'orders');
+    await waitFor(async () => (await shop.truth()).length >= 10);
+    await failOver(shop, backup);
+    expect([1, 7]).toContain((await run.ended).exitCode);
+    const sent = (await shop.truth()).length;
+    expect((await shop.run()).exitCode).toBe(7);
+    expect(await shop.truth()).toHaveLength(sent);
+    expect((await shop.cli('ledger', 'recover', '--reason', 'the standby took over')).exitCode).toBe(0);
+    const after = await shop.run();
+    expect([0, 6]).toContain(after.exitCode);
+    expect(repeated(await shop.truth())).toEqual([]);
+    await look(shop.env.DATABASE_URL ?? '', async (db) => {
+      const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
+      expect(others).toEqual({});
+      expect(accepted + doubts).toBe(62);
+      expect(await shop.truth()).toHaveLength(62);
+    });
   });
 });
 

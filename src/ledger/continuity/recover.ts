@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import type { ClaimSum } from '../../model/ledger.ts';
 import { addUp, type ContinuityOptions, eachMissing } from './check-continuity.ts';
 import { readLedgerId } from './identity.ts';
-import { isProof } from './journal.ts';
+import { isProof, lockJournal } from './journal.ts';
 import { linesOf, listJournals } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed } from './known-claims.ts';
@@ -145,11 +145,18 @@ async function readNeverSent({ folders }: RecoveryOptions): Promise<ReadonlySet<
       const summary = await readJournal(linesOf(path), async () => {});
       if (summary === null || summary.isDamaged) continue;
       // What its process closed in order is whole, whatever has happened since.
-      if (!summary.isClosed && !isProof(path, summary.head)) continue;
+      if (!summary.isClosed && !(isDead(path) && isProof(path, summary.head))) continue;
       for (const { claim, isWriting } of summary.open) if (!isWriting) neverSent.add(keyOf(claim));
     }
   }
   return neverSent;
+}
+
+/** A process that lives may still write what is missing in its journal. */
+function isDead(path: string): boolean {
+  const unlock = lockJournal(path);
+  unlock?.();
+  return unlock !== null;
 }
 
 function keyOf({ claimId, claimNo }: JournalledClaim['claim']): string {

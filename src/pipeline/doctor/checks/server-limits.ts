@@ -87,7 +87,7 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
       about: ABOUT,
       what: `${one ? 'A standby follows' : `${asynchronousStandbys} standbys follow`} this server asynchronously (synchronous_standby_names is empty).`,
       why: 'A failover to a standby that lags loses the last commits: claims and answers of orders that were posted. The mark and the journal of the ledger (docs/ledger.md) find that out, and the next run stops before it posts; without a data folder or mark that outlives the failover, orders could be posted twice.',
-      mend: 'Set synchronous_standby_names, or keep the data folder on a lasting disk (or ledger.mark_uri in another place), and run `ledger recover` after a failover.',
+      mend: 'Set synchronous_standby_names, or keep the data folder on a lasting disk, and run `ledger recover` after a failover.',
     },
   ];
 }

@@ -1,0 +1,221 @@
+import { applyEvent, type EntryFacts, newEntry } from '../../src/ledger/states.ts';
+
+/**
+ * An explicit-state model of one entry whose database may go back: two workers that claim, note, write, read answers, record and die; a
+ * journal beside the database; a backup that is taken and restored at any time, also while they work; a person who recovers. The entry's
+ * transitions are the production ones.
+ */
+export type ContinuityRules = {
+  /** Nothing is claimed while the database lacks a claim that a journal knows. */
+  readonly comparesJournals: boolean;
+  /** The journal says that a request begins before it does. */
+  readonly notesBeforeWriting: boolean;
+  /** A missing note proves something only of a process that is dead. */
+  readonly trustsOnlyTheDead: boolean;
+  /** An answer counts for its own claim alone. */
+  readonly answersNameClaims: boolean;
+  /** Recovery holds claims without an answer too. */
+  readonly recoversUnanswered: boolean;
+};
+
+export const productionContinuity: ContinuityRules = {
+  comparesJournals: true,
+  notesBeforeWriting: true,
+  trustsOnlyTheDead: true,
+  answersNameClaims: true,
+  recoversUnanswered: true,
+};
+
+type Answer = 'accepted' | 'in_doubt' | 'not_written';
+type Claim = { readonly attempt: number; readonly isNoted: boolean; readonly answer: Answer | null };
+type Worker = {
+  readonly at: 'idle' | 'claimed' | 'noted' | 'written' | 'answered' | 'dead';
+  readonly claim: number;
+};
+type Stored = { readonly entry: EntryFacts; readonly known: readonly number[] };
+
+type World = Stored & {
+  /** Claims that the database lost and that a recovery told it of. */
+  readonly recovered: readonly number[];
+  /** The journals: every claim that was ever made. */
+  readonly claims: readonly Claim[];
+  readonly workers: readonly Worker[];
+  readonly backup: Stored | null;
+  readonly restoresLeft: number;
+  readonly crashesLeft: number;
+  readonly writes: number;
+  readonly processed: number;
+};
+
+const IDLE: Worker = { at: 'idle', claim: -1 };
+/** More are never needed to break a rule, and each multiplies the states. */
+const MAX_CLAIMS = 3;
+
+/** @returns the first violation that can be reached; null where there is none. */
+export function exploreContinuity(rules: ContinuityRules): {
+  readonly states: number;
+  readonly violation: string | null;
+} {
+  const first: World = {
+    entry: newEntry,
+    known: [],
+    recovered: [],
+    claims: [],
+    workers: [IDLE, IDLE],
+    backup: null,
+    restoresLeft: 1,
+    crashesLeft: 2,
+    writes: 0,
+    processed: 0,
+  };
+  const seen = new Set([JSON.stringify(first)]);
+  for (let generation = [first]; generation.length > 0; ) {
+    const following: World[] = [];
+    for (const world of generation) {
+      const violation = findViolation(world);
+      if (violation !== null) return { states: seen.size, violation };
+      for (const next of nextWorlds(world, rules)) {
+        const key = JSON.stringify(next);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        following.push(next);
+      }
+    }
+    generation = following;
+  }
+  return { states: seen.size, violation: null };
+}
+
+function findViolation({ entry, writes, processed }: World): string | null {
+  if (writes > 1) return `written ${writes} times`;
+  if (entry.state === 'accepted' && processed === 0) return 'accepted, and the service never had it';
+  return null;
+}
+
+function* nextWorlds(world: World, rules: ContinuityRules): Generator<World> {
+  for (const [index, worker] of world.workers.entries()) {
+    const put = (change: Worker, rest: Partial<World> = {}): World => ({
+      ...world,
+      ...rest,
+      workers: world.workers.map((other, at) => (at === index ? change : other)),
+    });
+    yield* workerSteps(world, worker, rules, put);
+    if (worker.at !== 'dead' && world.crashesLeft > 0)
+      yield put({ ...worker, at: 'dead' }, { crashesLeft: world.crashesLeft - 1 });
+    if (worker.at === 'dead') {
+      yield* settleDead(world, worker, rules, put);
+      // A new process takes its place.
+      if (!isOpen(world, worker)) yield put(IDLE);
+    }
+  }
+  const { entry, known } = world;
+  if (world.backup === null) yield { ...world, backup: { entry, known } };
+  else if (world.restoresLeft > 0) yield { ...world, ...world.backup, restoresLeft: world.restoresLeft - 1 };
+  if (lacking(world).length > 0) yield recover(world, rules);
+  // Nobody who lives has the claim that the database knows to be out: the reaper makes it a doubt.
+  if (
+    entry.state === 'sending' &&
+    !world.workers.some((worker) => worker.at !== 'dead' && known.includes(worker.claim))
+  )
+    yield* withEntry(
+      world,
+      applyEvent(entry, { kind: 'answered', attempt: entry.attempt, answer: 'lease_over' }),
+    );
+}
+
+type Put = (change: Worker, rest?: Partial<World>) => World;
+
+function* workerSteps(world: World, worker: Worker, rules: ContinuityRules, put: Put): Generator<World> {
+  const { claims, entry, known } = world;
+  const note = (change: Partial<Claim>) =>
+    claims.map((claim, at) => (at === worker.claim ? { ...claim, ...change } : claim));
+  if (worker.at === 'idle' && claims.length < MAX_CLAIMS) {
+    if (rules.comparesJournals && lacking(world).length > 0) return;
+    const next = applyEvent(entry, { kind: 'claimed' });
+    if (next === null) return;
+    const claim = { attempt: next.attempt, isNoted: false, answer: null };
+    yield put(
+      { at: 'claimed', claim: claims.length },
+      { entry: next, claims: [...claims, claim], known: [...known, claims.length] },
+    );
+  } else if (worker.at === 'claimed') {
+    yield put(
+      { ...worker, at: 'noted' },
+      { claims: rules.notesBeforeWriting ? note({ isNoted: true }) : claims },
+    );
+    yield put({ ...worker, at: 'answered' }, { claims: note({ answer: 'not_written' }) });
+  } else if (worker.at === 'noted') {
+    for (const processed of [0, 1])
+      yield put(
+        { ...worker, at: 'written' },
+        { writes: world.writes + 1, processed: world.processed + processed },
+      );
+  } else if (worker.at === 'written') {
+    if (world.processed > 0)
+      yield put({ ...worker, at: 'answered' }, { claims: note({ isNoted: true, answer: 'accepted' }) });
+    yield put({ ...worker, at: 'answered' }, { claims: note({ isNoted: true, answer: 'in_doubt' }) });
+  } else if (worker.at === 'answered') {
+    yield put(IDLE, record(world, worker.claim, rules));
+  }
+}
+
+/** An answer to a claim that the database lacks waits in the spool: recovery finds it in the journal. */
+function record(world: World, index: number, rules: ContinuityRules): Partial<World> {
+  const claim = world.claims[index];
+  if (claim === undefined || claim.answer === null) return {};
+  if (rules.answersNameClaims && !world.known.includes(index)) return {};
+  const { attempt, answer } = claim;
+  return { entry: applyEvent(world.entry, { kind: 'answered', attempt, answer }) ?? world.entry };
+}
+
+/** What the journal of a dead process says (settle-journals.ts). */
+function* settleDead(world: World, worker: Worker, rules: ContinuityRules, put: Put): Generator<World> {
+  const claim = world.claims[worker.claim];
+  if (claim === undefined || !isOpen(world, worker)) return;
+  if (claim.answer !== null) yield put(IDLE, record(world, worker.claim, rules));
+  else if (!claim.isNoted) {
+    const { attempt } = claim;
+    yield* withEntry(
+      put(IDLE),
+      applyEvent(world.entry, { kind: 'answered', attempt, answer: 'not_written' }),
+    );
+  }
+}
+
+function isOpen({ entry, known, claims }: World, { claim }: Worker): boolean {
+  return known.includes(claim) && entry.state === 'sending' && claims[claim]?.attempt === entry.attempt;
+}
+
+function lacking({ claims, known, recovered }: World): readonly number[] {
+  return claims.flatMap((_, index) => (known.includes(index) || recovered.includes(index) ? [] : [index]));
+}
+
+function recover(world: World, rules: ContinuityRules): World {
+  const lost = lacking(world);
+  const claims = lost.flatMap((index) => world.claims[index] ?? []);
+  const isDead = (index: number) => !world.workers.some(({ at, claim }) => claim === index && at !== 'dead');
+  const mayBeSent = (index: number, { isNoted, answer }: Claim): boolean => {
+    if (answer !== null) return answer === 'in_doubt';
+    if (!rules.recoversUnanswered) return false;
+    return isNoted || (rules.trustsOnlyTheDead && !isDead(index));
+  };
+  const recovered = [...world.recovered, ...lost];
+  const isAccepted = claims.some(({ answer }) => answer === 'accepted');
+  const isDoubt = lost.some((index) =>
+    mayBeSent(index, world.claims[index] ?? { attempt: 0, isNoted: true, answer: null }),
+  );
+  let { entry } = world;
+  if (!isAccepted && !isDoubt) return { ...world, recovered };
+  if (entry.state === 'ready') entry = applyEvent(entry, { kind: 'claimed' }) ?? entry;
+  else if (entry.state !== 'in_doubt' || !isAccepted) return { ...world, recovered };
+  const answer = isAccepted ? 'accepted' : 'in_doubt';
+  return {
+    ...world,
+    recovered,
+    entry: applyEvent(entry, { kind: 'answered', attempt: entry.attempt, answer }) ?? entry,
+  };
+}
+
+function* withEntry(world: World, entry: EntryFacts | null): Generator<World> {
+  if (entry !== null) yield { ...world, entry };
+}
