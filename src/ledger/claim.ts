@@ -97,7 +97,7 @@ async function claimGroup(
           state_changed_at = clock_timestamp()
       from alive
       where e.entry_id = any(string_to_array(${entryIds.join(',')}::text, ',')::bigint[])
-        and e.state = 'ready' and e.account_id = ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
+        and e.state = 'ready' and e.account_id is not distinct from ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
         and (e.not_before is null or e.not_before <= clock_timestamp())
       returning e.entry_id, e.attempt, e.effect, e.body, e.body_hash, e.account_id, e.key, e.amount, e.currency
     ),
