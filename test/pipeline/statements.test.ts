@@ -108,11 +108,14 @@ async function measureBoth(
   }
 }
 
+/** What puts the statistics right is not slowed by them: it has nothing to do where they are. */
+const CURE = 'select ops.analyze_table(';
+
 /** Statements that took more than they may, with both times. */
 function slowerThan(normal: Measured, measured: Measured): readonly string[] {
   return [...measured.times].flatMap(([name, ms]) => {
     const allowed = FACTOR * (normal.times.get(name) ?? 0) + NOISE_MS;
-    return ms <= allowed
+    return ms <= allowed || name.startsWith(CURE)
       ? []
       : [`${Math.round(ms)} ms instead of ${Math.round(normal.times.get(name) ?? 0)} ms: ${name}`];
   });
