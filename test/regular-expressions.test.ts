@@ -21,6 +21,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/cli/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/load-config.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/pipeline/open-ledger.ts /(\\.\\d\\d)(\\d*?)0*$/': 'numeric(18,4) of the database',
+  'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
   'src/post/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',
   'src/source/create-s3-client.ts /^\\s*\\[\\s*(?:profile\\s+)?["\']?([^\\]"\']+?)["\']?\\s*\\]/':
