@@ -89,7 +89,12 @@ describe('a good file', () => {
       leaseSeconds: 60,
       timeoutSeconds: 30,
     });
-    expect(config.database).toEqual({ url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 });
+    expect(config.database).toEqual({
+      url: '',
+      biUrl: '',
+      dataFolder: join(folder, '.data'),
+      statementMinutes: 15,
+    });
     expect(config.sources['shop-orders']).toMatchObject({
       name: 'shop-orders',
       uri: 's3://acme-exports/orders/',
