@@ -40,7 +40,7 @@ describe('one unreadable object among many', () => {
       finished: { status: 'issues', counts: { files: OBJECTS - 1, entries: { accepted: OBJECTS - 1 } } },
     });
     const { stdout } = await shop.cli('status');
-    expect(stdout).toContain('007.csv cannot be read now.');
+    expect(stdout).toContain('007.csv (source shop) cannot be read now.');
     expect(stdout).toContain(code);
 
     expect(await shop.run()).toMatchObject({ exitCode: 3 });
