@@ -69,9 +69,16 @@ export type Replayed = {
  * Records what was spooled: by this process, and by processes whose leases are over. Must run before reaping, so that an answer that
  * is known does not become a doubt. A line that cannot be read is set aside (`spool/unreadable/`) and the rest goes on.
  *
+ * @param options.isContinuous false where it is not known whether the database lost claims: then answers to claims that it does not have stay in
+ * the spool. To take note of some of what it lost would hide the rest from `checkContinuity`.
  * @returns how many there were. Recording one twice is harmless; a line cut by a crash had not been acknowledged.
  */
-export async function replaySpool(db: Database, folder: string, owner: string): Promise<Replayed> {
+export async function replaySpool(
+  db: Database,
+  folder: string,
+  owner: string,
+  { isContinuous = true }: { readonly isContinuous?: boolean } = {},
+): Promise<Replayed> {
   const replayed = { answers: 0, lost: 0, unreadable: 0 };
   const accountId = await boundAccount(db);
   for (const name of spoolFiles(folder)) {
@@ -82,6 +89,7 @@ export async function replaySpool(db: Database, folder: string, owner: string): 
     // A data folder may serve two accounts, each with a ledger of its own.
     if (answers.some(({ answer }) => answer.claim !== undefined && answer.claim.accountId !== accountId))
       continue;
+    let isKept = false;
     // One after the other: the same answer may stand in it twice.
     for (const { answer, line } of answers) {
       if (answer.claim === undefined && !(await isOf(db, answer, writer))) {
@@ -89,12 +97,18 @@ export async function replaySpool(db: Database, folder: string, owner: string): 
         continue;
       }
       const [state] = await recordAnswers(db, [answer], 'spool');
+      if (state === LOST && !isContinuous) {
+        isKept = true;
+        continue;
+      }
       replayed.answers += 1;
       if (state !== LOST || answer.claim === undefined) continue;
       const { claim, outcome } = answer;
       const disposition = dispositionOf(outcome);
       replayed.lost += await storeLostClaims(db, [{ claim, disposition, outcome, claimedAt: null }]);
     }
+    // It is replayed as a whole once more: to record an answer twice is harmless.
+    if (isKept) continue;
     if (unreadable.length > 0) setAside(folder, { name, lines: unreadable });
     replayed.unreadable += unreadable.length;
     rmSync(path);

@@ -96,7 +96,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   }
   // The database may be back: then nothing need wait for the next run.
   if (lane.stopped()?.kind === 'database_lost')
-    await replaySpool(db, spoolFolder(run), owner).catch(() => {});
+    await replaySpool(db, spoolFolder(run), owner, { isContinuous: false }).catch(() => {});
   // An event may have overtaken an answer that was then lost. When the database is away, the next run looks.
   await settleByEvidence(db).catch(() => {});
   await keepAtLast(unkept, record);
