@@ -7,6 +7,7 @@ import { lockJournal } from './journal.ts';
 import { type JournalFile, linesOf, listJournals, newestClosed, readEdges } from './journal-folder.ts';
 import { type ClaimPlace, type JournalHead, type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed, lookUpClaims, readNewestClaim } from './known-claims.ts';
+import { dispositionOf } from './lost-claims.ts';
 
 export type ContinuityOptions = {
   /** Folders of journals: the data folder's, and that of a mark elsewhere. */
@@ -132,19 +133,13 @@ export async function eachMissing(
   }
 }
 
-/** Whether the service may have processed it. */
-function mayBeProcessed({ outcome, isWriting }: JournalledClaim, isProof: boolean): boolean {
-  if (outcome === null) return isWriting || !isProof;
-  return outcome.kind === 'accepted' || outcome.kind === 'in_doubt';
-}
-
 async function addUpMissing(db: Database, options: ContinuityOptions): Promise<MissingClaims> {
   const byKey = new Map<string, JournalledClaim>();
   let from: Date | null = null;
   let to: Date | null = null;
   await eachMissing(db, options, async (claims) => {
     for (const claim of claims) {
-      if (!mayBeProcessed(claim, false)) continue;
+      if (dispositionOf(claim.outcome) === 'not_processed') continue;
       if (byKey.get(claim.claim.keyHash)?.outcome?.kind !== 'accepted') byKey.set(claim.claim.keyHash, claim);
       if (from === null || claim.at < from) from = claim.at;
       if (to === null || claim.at > to) to = claim.at;
