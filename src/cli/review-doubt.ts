@@ -11,12 +11,12 @@ import {
 } from '../ledger/resolve.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { formatMoney } from '../model/money.ts';
 import type { Doubt } from '../model/orders-report.ts';
 import { dealsOfHandle } from '../report/deals-of-handle.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { readOperator } from './read-operator.ts';
-import { formatMoney } from './render/money.ts';
 import type { Output } from './render/output.ts';
 import { wrap } from './render/text.ts';
 import { requireReason, usageError } from './usage-error.ts';

@@ -11,6 +11,7 @@ import { beginNewLedger } from '../ledger/continuity/recover.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { formatAmounts } from '../model/money.ts';
 import type { Progress } from '../model/progress.ts';
 import { identifyAccount } from './open-account.ts';
 import type { Run, RunOptions } from './run.ts';
@@ -191,17 +192,10 @@ function incomplete(claims: number): KnownError {
 /** In words, with the money: `295 orders (12,345.60 EUR), posted between … and …; the service accepted 290 of them`. */
 function describeMissing({ entries, accepted, amounts, from, to }: WentBack['missing']): string {
   if (entries === 0) return 'claims of which none was sent';
-  const money = amounts
-    .map(({ amount, currency }) => `${trimAmount(amount)} ${currency ?? ''}`.trim())
-    .join(', ');
+  const money = formatAmounts(amounts);
   const when = from === null || to === null ? '' : `, posted between ${timeOf(from)} and ${timeOf(to)}`;
   const count = entries === 1 ? '1 order' : `${entries} orders`;
   return `${count}${money === '' ? '' : ` (${money})`}${when}; the service accepted ${accepted} of them`;
-}
-
-/** Two decimals at least: `10.0000` is `10.00`. */
-function trimAmount(amount: string): string {
-  return amount.replace(/(\.\d\d)(\d*?)0*$/, '$1$2');
 }
 
 function timeOf(at: Date): string {

@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { renderCsv } from '../../src/cli/render/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/cli/render/error.ts';
-import { formatAmounts, formatMoney } from '../../src/cli/render/money.ts';
 import { createOutput } from '../../src/cli/render/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/render/progress.ts';
 import { renderBar, renderDone, renderLine } from '../../src/cli/render/progress-line.ts';
@@ -12,43 +11,12 @@ import { renderTable } from '../../src/cli/render/table.ts';
 import { formatBytes, formatDuration, wrap } from '../../src/cli/render/text.ts';
 import type { OrderDetails, OrdersReport } from '../../src/model/orders-report.ts';
 import type { RunFinished } from '../../src/model/run.ts';
-import { sumMoney } from '../../src/model/sum-money.ts';
 
 const screen = plainScreen(80);
 
 function widestLine(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
 }
-
-describe('money', () => {
-  test.each([
-    ['1234.5000', 'EUR', '1,234.50 EUR'],
-    ['0.1000', 'USD', '0.10 USD'],
-    ['-1234567.8912', 'EUR', '-1,234,567.8912 EUR'],
-    ['1500.0000', 'JPY', '1,500 JPY'],
-    ['1.5000', 'KWD', '1.500 KWD'],
-    ['99999999999999.9999', 'EUR', '99,999,999,999,999.9999 EUR'],
-    ['007', null, '7.00'],
-    ['0', 'EUR', '0.00 EUR'],
-    ['5', 'XXZ', '5.00 XXZ'],
-  ])('%s %s is %s', (amount, currency, shown) => expect(formatMoney(amount, currency)).toBe(shown));
-
-  test('sums are exact where floats are not', () => {
-    expect(sumMoney(['0.1', '0.2'])).toBe('0.3000');
-    expect(sumMoney(['99999999999999.9999', '-0.0001'])).toBe('99999999999999.9998');
-    expect(sumMoney(['1', '-1.5'])).toBe('-0.5000');
-    expect(sumMoney([])).toBe('0.0000');
-  });
-
-  test('currencies are never summed up', () => {
-    const amounts = [
-      { currency: 'USD', amount: '1' },
-      { currency: 'EUR', amount: '2.5' },
-      { currency: 'USD', amount: '1.25' },
-    ];
-    expect(formatAmounts(amounts)).toBe('2.50 EUR, 2.25 USD');
-  });
-});
 
 describe('tables', () => {
   test('numbers stand to the right and the widest text is cut to fit', () => {

@@ -6,8 +6,8 @@ import type {
   PlanStanding,
 } from '../../model/backfill.ts';
 import { fileName } from '../../model/file-name.ts';
+import { formatAmounts } from '../../model/money.ts';
 import type { BackfillProgress } from '../../report/backfill-progress.ts';
-import { formatAmounts } from './money.ts';
 import { formatReasons } from './reasons.ts';
 import type { Screen } from './screen.ts';
 import { formatSum } from './sums.ts';

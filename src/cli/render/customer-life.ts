@@ -1,5 +1,5 @@
+import { formatMoney } from '../../model/money.ts';
 import type { CustomerLife } from '../../report/explain-customer.ts';
-import { formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { formatCount, formatInstant, plural, wrap } from './text.ts';
 

@@ -1,5 +1,5 @@
+import { formatAmounts, formatMoney } from '../../model/money.ts';
 import type { DoubleCredit, Doubt } from '../../model/orders-report.ts';
-import { formatAmounts, formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
 

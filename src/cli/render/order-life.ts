@@ -1,6 +1,6 @@
 import { fileName } from '../../model/file-name.ts';
+import { formatMoney } from '../../model/money.ts';
 import type { OrderAttribution, OrderEntry, OrderLife, OrderVersion } from '../../report/explain-order.ts';
-import { formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { formatInstant, plural, wrap } from './text.ts';
 

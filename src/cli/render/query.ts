@@ -1,6 +1,6 @@
+import { formatMoney } from '../../model/money.ts';
 import type { QueryResult } from '../../report/query-views.ts';
 import { isFormula, renderCsv } from './csv.ts';
-import { formatMoney } from './money.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 

@@ -1,6 +1,6 @@
+import { formatAmounts } from '../../model/money.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 import { backfillDid } from './backfill.ts';
-import { formatAmounts } from './money.ts';
 import { rendererOf } from './reports/index.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';

@@ -1,8 +1,8 @@
 import type { PipelineConfig } from '../../model/config.ts';
+import { formatAmounts, formatMoney } from '../../model/money.ts';
 import type { Status } from '../../report/read-status.ts';
 import type { NextSlot } from '../../schedule/next-slots.ts';
 import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';
-import { formatAmounts, formatMoney } from './money.ts';
 import { describeHeldFile } from './reports/read-files.ts';
 import { renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimSum } from '../../model/ledger.ts';
-import { sumMoney } from '../../model/sum-money.ts';
+import { sumMoney } from '../../model/money.ts';
 import { readLedgerId } from './identity.ts';
 import { lockJournal } from './journal.ts';
 import { type JournalFile, linesOf, listJournals, newestClosed, readEdges } from './journal-folder.ts';

@@ -1,8 +1,8 @@
+import { formatAmounts, formatMoney } from '../../../model/money.ts';
 import type { OrdersReport, Standing, StandingGroup } from '../../../model/orders-report.ts';
 import { renderCodeProblems } from '../code-problems.ts';
 import { renderDoubleCredits, renderDoubtLine } from '../doubts.ts';
 import { heading } from '../heading.ts';
-import { formatAmounts, formatMoney } from '../money.ts';
 import { formatReasons } from '../reasons.ts';
 import type { Screen } from '../screen.ts';
 import { formatSum, renderSums } from '../sums.ts';

@@ -1,8 +1,8 @@
-import type { DecimalText } from '../../model/order.ts';
-import { sumMoney } from '../../model/sum-money.ts';
+import type { DecimalText } from './order.ts';
 
 /** Currencies without an entry in ISO 4217 are shown with cents. */
 const DEFAULT_DIGITS = 2;
+const SCALE_DIGITS = 4;
 
 /** `1234.5000` EUR → `1,234.50 EUR`. On the text, digit by digit: an amount is never a float, and no digit but trailing zeros is dropped. */
 export function formatMoney(amount: DecimalText, currency: string | null): string {
@@ -40,4 +40,17 @@ export function formatAmounts(
     .sort(([one], [other]) => one.localeCompare(other))
     .map(([currency, list]) => formatMoney(sumMoney(list), currency === '' ? null : currency))
     .join(', ');
+}
+
+/** Exact sum of amounts of one currency, with at most four decimals each. */
+export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
+  const total = amounts.reduce((sum, amount) => sum + toScaled(amount), 0n);
+  const digits = String(total < 0n ? -total : total).padStart(SCALE_DIGITS + 1, '0');
+  return `${total < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
+}
+
+function toScaled(amount: DecimalText): bigint {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const scaled = BigInt(whole + fraction.padEnd(SCALE_DIGITS, '0').slice(0, SCALE_DIGITS));
+  return amount.startsWith('-') ? -scaled : scaled;
 }
