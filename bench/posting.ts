@@ -112,7 +112,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
            md5(n::text), ${JOB}, 'shopify', ${runId}::text || '-' || n, 25, 'EUR', ${runId}::bigint
     from generate_series(1, ${given.entries}::int) n`.execute(db);
   const ledgerId = await ensureLedgerId(db);
-  const journal = openJournal({ folder: given.spoolFolder, ledgerId, accountId, owner, copy: null });
+  const journal = openJournal({ folder: given.spoolFolder, ledgerId, accountId, owner, mark: null });
   const startedAt = performance.now();
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
     claim: createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads: [], journal }),
@@ -130,7 +130,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
     onOutcome: () => {},
   });
   const seconds = (performance.now() - startedAt) / 1000;
-  journal.close();
+  await journal.close();
   heartbeat.stop();
   await client.close();
   const { rows } = await sql<{

@@ -1,12 +1,10 @@
-import type { Database } from '../db/connect.ts';
 import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
-import { type Continuity, checkContinuity } from '../ledger/continuity/check-continuity.ts';
 import { ensureLedgerId } from '../ledger/continuity/identity.ts';
 import { type Recovered, recoverLedger } from '../ledger/continuity/recover.ts';
 import { replaySpool } from '../ledger/spool.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { formatAmounts } from '../model/money.ts';
-import { explainContinuity, journalFolders } from '../pipeline/open-ledger.ts';
+import { compare, explainContinuity } from '../pipeline/open-ledger.ts';
 import { seedOrders } from '../pipeline/seed-orders.ts';
 import { spoolFolder } from '../pipeline/settle-past.ts';
 import type { ConfigOptions } from './command.ts';
@@ -36,8 +34,9 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
   const progress = output.createProgress();
   const stopping = listenForStop(output);
   return withMigratedDatabase(config, { progress, stopping }, async (db) => {
-    const folders = journalFolders(config);
-    const accountId = (await boundAccount(db)) ?? (await accountOf(db, folders));
+    const { continuity, folders } = await compare(db, { config, accountId: await boundAccount(db) });
+    const accountId =
+      (await boundAccount(db)) ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
     if (options.from !== undefined) {
       const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
       output.emit({ event: 'seeded', ...seeded });
@@ -58,7 +57,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     });
     // Answers that a process had got when it found that the database had changed.
     const spooled = await replaySpool(db, spoolFolder({ config }), '');
-    const after = explainContinuity(await checkContinuity(db, { folders, accountId }), config);
+    const after = explainContinuity((await compare(db, { config, accountId })).continuity, config);
     output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
     output.print(renderRecovered(recovered));
     if (after === null) return EXIT.ok;
@@ -66,14 +65,8 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
   }).finally(() => stopping.ignore());
 }
 
-/** Which account has been posted to from here, where the database does not know any. */
-async function accountOf(db: Database, folders: readonly string[]): Promise<string | null> {
-  const continuity: Continuity = await checkContinuity(db, { folders, accountId: null });
-  return continuity.kind === 'went_back' ? continuity.accountId : null;
-}
-
 function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
-  if (claims === 0) return 'The database has every claim that the journals on this machine know.';
+  if (claims === 0) return 'The database has every claim that the journals know.';
   const orders = amounts.map(({ currency, amount }) => ({ currency: currency ?? '', amount }));
   return [
     `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(orders)}):`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PipelineConfig, SourceSettings } from '../model/config.ts';
+import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { WebhookSettings } from '../model/webhook-event.ts';
@@ -119,6 +119,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       dataFolder: join(folder, '.data'),
       statementMinutes: file.database.statement_minutes,
     },
+    ledger: { mark: toMark(file.ledger, resolvePath) },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
     contacts: { hashKey: file.contacts.hash_key },
@@ -151,7 +152,7 @@ function toSource(
 ): SourceSettings {
   return {
     name,
-    uri: /^[a-z][a-z0-9+.-]*:\/\//i.test(file.uri) ? file.uri : resolvePath(file.uri),
+    uri: toUri(file.uri, resolvePath),
     layout: file.layout,
     orderPlatform: file.order_platform ?? '',
     timeZone: file.time_zone,
@@ -160,11 +161,8 @@ function toSource(
     consent: file.consent,
     encoding: file.encoding,
     exclude: file.exclude,
-    endpoint: file.endpoint,
-    region: file.region,
-    profile: file.profile,
+    ...toStore(file),
     followLinks: file.follow_links,
-    forcePathStyle: file.force_path_style,
     etagIsMd5: file.etag_is_md5,
     limits: {
       maxBytes: file.limits.max_bytes,
@@ -176,6 +174,24 @@ function toSource(
       maxZeroRevenueShare: file.limits.max_zero_revenue_share,
       maxUnlistedShare: file.limits.max_unlisted_share,
     },
+  };
+}
+
+function toMark(file: PipelineFile['ledger'], resolvePath: (path: string) => string): LedgerSettings['mark'] {
+  if (file.mark_uri === '') return null;
+  return { uri: toUri(file.mark_uri, resolvePath), ...toStore(file) };
+}
+
+function toUri(address: string, resolvePath: (path: string) => string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : resolvePath(address);
+}
+
+function toStore(file: Omit<PipelineFile['ledger'], 'mark_uri'>) {
+  return {
+    endpoint: file.endpoint,
+    region: file.region,
+    profile: file.profile,
+    forcePathStyle: file.force_path_style,
   };
 }
 

@@ -60,6 +60,39 @@ const database = z
   .prefault({})
   .describe('Where orders and the ledger are kept.');
 
+/** How the S3 store of an address is reached. */
+const store = {
+  endpoint: text(500)
+    .nullable()
+    .default(null)
+    .describe(
+      "Address of the S3 store, for example https://minio.example.com:9000. Left out: AWS_ENDPOINT_URL_S3, else Amazon's.",
+    ),
+  region: text(60)
+    .nullable()
+    .default(null)
+    .describe('Region of the bucket. Left out: AWS_REGION, else what the profile says.'),
+  profile: text(200)
+    .nullable()
+    .default(null)
+    .describe(
+      'Profile in ~/.aws/config whose credentials are used. Left out: AWS_PROFILE, else the standard chain of the AWS SDK.',
+    ),
+  force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
+};
+
+const ledger = z
+  .strictObject({
+    mark_uri: textOrEmpty()
+      .prefault('')
+      .describe(
+        's3://bucket/prefix/, or a folder (relative to this file), that keeps the journals besides the data folder, so that a restored or replaced database is noticed where the data folder does not last, as in a container. Empty: the data folder alone.',
+      ),
+    ...store,
+  })
+  .prefault({})
+  .describe('What keeps orders from being posted again when the database is not the one of before.');
+
 const contacts = z
   .strictObject({
     hash_key: textOrEmpty()
@@ -214,28 +247,12 @@ const source = z.strictObject({
     .describe(
       'Patterns of names that are no exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are passed over besides.',
     ),
-  endpoint: text(500)
-    .nullable()
-    .default(null)
-    .describe(
-      "Address of the S3 store, for example https://minio.example.com:9000. Left out: AWS_ENDPOINT_URL_S3, else Amazon's.",
-    ),
-  region: text(60)
-    .nullable()
-    .default(null)
-    .describe('Region of the bucket. Left out: AWS_REGION, else what the profile says.'),
-  profile: text(200)
-    .nullable()
-    .default(null)
-    .describe(
-      'Profile in ~/.aws/config whose credentials this source uses. Left out: AWS_PROFILE, else the standard chain of the AWS SDK.',
-    ),
+  ...store,
   follow_links: yesOrNo()
     .prefault(false)
     .describe(
       'Of a folder: whether links that lead out of it are followed. Otherwise what they lead to is held, and not read.',
     ),
-  force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
   etag_is_md5: yesOrNo()
     .prefault(true)
     .describe(
@@ -249,6 +266,7 @@ export const pipelineSchema = z
   .strictObject({
     api,
     database,
+    ledger,
     sources: z
       .record(z.string().regex(NAME), source)
       .describe('Where exports arrive. The name is yours; it appears in reports.'),

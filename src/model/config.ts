@@ -9,6 +9,7 @@ export type PipelineConfig = {
   readonly variables: readonly string[];
   readonly api: ApiSettings;
   readonly database: DatabaseSettings;
+  readonly ledger: LedgerSettings;
   readonly sources: Readonly<Record<string, SourceSettings>>;
   readonly jobs: Readonly<Record<string, JobSettings>>;
   readonly contacts: ContactSettings;
@@ -58,6 +59,12 @@ export type DatabaseSettings = {
   readonly dataFolder: string;
   /** One statement takes so long at most, unless its phase has a limit of its own. */
   readonly statementMinutes: number;
+};
+
+/** What shows a restored or replaced database, beside the journals in the data folder. */
+export type LedgerSettings = {
+  /** Where the journals are kept, too: an S3 address or an absolute folder, reached as a source is; null: nowhere. */
+  readonly mark: Pick<SourceSettings, 'uri' | 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> | null;
 };
 
 export type SourceSettings = {

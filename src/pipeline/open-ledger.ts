@@ -7,12 +7,14 @@ import { type Continuity, checkContinuity } from '../ledger/continuity/check-con
 import { ensureLedgerId, readLedgerId, shortLedgerId } from '../ledger/continuity/identity.ts';
 import { type Journal, openJournal } from '../ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../ledger/continuity/journal-lines.ts';
+import { createMark, type Mark } from '../ledger/continuity/mark.ts';
 import { beginNewLedger } from '../ledger/continuity/recover.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { formatAmounts } from '../model/money.ts';
 import type { Progress } from '../model/progress.ts';
+import { openFileStore } from '../source/file-store.ts';
 import { identifyAccount } from './open-account.ts';
 import type { Run, RunOptions } from './run.ts';
 
@@ -22,6 +24,8 @@ export type OpenLedger = {
   readonly ledgerId: string;
   /** Claims that the database must still have when the next one is made; moves on with each journal that is closed. */
   heads(): readonly ClaimPlace[];
+  /** The journals once more, outside of this machine; null where none is configured. */
+  readonly mark: Mark | null;
   /** The journal of one phase of posting. */
   openJournal(): Journal;
 };
@@ -54,19 +58,21 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
     accountId,
     ledger: `${databasePlace(config.database)} (${shortLedgerId(ledgerId)})`,
   });
+  const mark = openMark(config);
   let heads = continuity.kind === 'continuous' ? continuity.heads : [];
   return {
     accountId,
     ledgerId,
+    mark,
     heads: () => heads,
     openJournal() {
-      const journal = openJournal({ folder: journalFolder(config), ledgerId, accountId, owner, copy: null });
+      const journal = openJournal({ folder: journalFolder(config), ledgerId, accountId, owner, mark });
       return {
         ...journal,
-        close() {
+        async close() {
           const last = journal.last();
           if (last !== null) heads = [last];
-          journal.close();
+          await journal.close();
         },
       };
     },
@@ -89,8 +95,7 @@ async function decideNewLedger(
 ): Promise<void> {
   const { newLedger = null } = options;
   if (newLedger === null) return;
-  const folders = journalFolders(config);
-  const continuity = await checkContinuity(db, { folders, accountId });
+  const { continuity, folders } = await compare(db, { config, accountId });
   if (continuity.kind !== 'went_back' || !continuity.isOther) return;
   await bindAccount(db, accountId);
   const claims = await beginNewLedger(db, { folders, accountId, ...newLedger });
@@ -99,12 +104,12 @@ async function decideNewLedger(
 
 async function requireContinuity(options: LedgerOptions, accountId: string | null): Promise<Continuity> {
   const { db, config, progress } = options;
-  const continuity = await checkContinuity(db, { folders: journalFolders(config), accountId });
+  const { continuity } = await compare(db, { config, accountId });
   const problem = explainContinuity(continuity, config);
   if (problem !== null) throw problem;
   if (continuity.kind === 'unmarked' && continuity.claims > 0)
     progress.note(
-      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. From now on it can, as long as ${journalFolder(config)} is kept.`,
+      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. From now on it can, as long as ${describeJournals(config)} is kept.`,
     );
   return continuity;
 }
@@ -115,7 +120,35 @@ export async function findContinuityProblem(
   config: PipelineConfig,
 ): Promise<KnownError | null> {
   const accountId = await boundAccount(db);
-  return explainContinuity(await checkContinuity(db, { folders: journalFolders(config), accountId }), config);
+  try {
+    return explainContinuity((await compare(db, { config, accountId })).continuity, config);
+  } catch (error) {
+    if (error instanceof KnownError) return error;
+    throw error;
+  }
+}
+
+/** How the database compares with the journals, and where those are. */
+export type Comparison = { readonly continuity: Continuity; readonly folders: readonly string[] };
+
+/**
+ * Compares the database with the journals of this machine and those of the mark. Of the mark only the newest ones are read, unless the database
+ * lacks something: then all are, and in `folders`.
+ *
+ * @throws KnownError `mark_unavailable`.
+ */
+export async function compare(
+  db: Database,
+  { config, accountId }: { readonly config: PipelineConfig; readonly accountId: string | null },
+): Promise<Comparison> {
+  const mark = openMark(config);
+  const local = [journalFolder(config)];
+  const folders = mark === null ? local : [...local, await mark.fetch({ all: false })];
+  const continuity = await checkContinuity(db, { folders, accountId });
+  const isComplete = mark === null || continuity.kind === 'continuous' || continuity.kind === 'unmarked';
+  if (isComplete) return { continuity, folders };
+  await mark.fetch({ all: true });
+  return { continuity: await checkContinuity(db, { folders, accountId }), folders };
 }
 
 /** Where the journal of each process of this configuration is. */
@@ -123,9 +156,22 @@ export function journalFolder(config: PipelineConfig): string {
   return join(config.database.dataFolder, 'journal');
 }
 
-/** Where journals are looked for. */
-export function journalFolders(config: PipelineConfig): readonly string[] {
-  return [journalFolder(config)];
+/** Where journals are kept, for messages. */
+export function describeJournals(config: PipelineConfig): string {
+  return config.ledger.mark?.uri ?? journalFolder(config);
+}
+
+const marks = new WeakMap<PipelineConfig, Mark>();
+
+/** The mark of a configuration, one for the whole process; null where it has none. */
+function openMark(config: PipelineConfig): Mark | null {
+  const { mark: settings } = config.ledger;
+  if (settings === null) return null;
+  const mark =
+    marks.get(config) ??
+    createMark({ store: openFileStore(settings), uri: settings.uri, journals: journalFolder(config) });
+  marks.set(config, mark);
+  return mark;
 }
 
 /** Why nothing may be posted, and what to do; null where all is well. */
@@ -148,7 +194,7 @@ function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: Pipelin
   return new KnownError({
     code: 'ledger_went_back',
     message: `The ledger went back. The database ${until}; this machine made claims up to ${mark.claimNo}. It lacks ${describeMissing(missing)}.`,
-    where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${join(journalFolder(config), mark.file)}`,
+    where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${mark.file} in ${describeJournals(config)}`,
     help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy of it exists, use that one. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
@@ -172,7 +218,7 @@ function swapped(
   return new KnownError({
     code: 'ledger_swapped',
     message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, and ledger ${shortLedgerId(markedLedgerId)} has posted from here. It lacks ${describeMissing(missing)}.`,
-    where: journalFolder(config),
+    where: describeJournals(config),
     help: help.join('\n'),
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,

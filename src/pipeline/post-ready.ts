@@ -92,7 +92,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
     );
   } finally {
     open.close();
-    journal.close();
+    await journal.close();
   }
   // The database may be back: then nothing need wait for the next run.
   if (lane.stopped()?.kind === 'database_lost')

@@ -215,7 +215,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was asked to end.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
-  return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message}.`;
+  return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }
 
 /** How soon a lease that is held briefly is asked for again. */

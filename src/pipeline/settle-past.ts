@@ -13,7 +13,7 @@ const MS_PER_MINUTE = 60_000;
  * Settles what earlier processes left: their spooled answers first, so that an answer that is known does not become a doubt; then what
  * they had claimed and can no longer answer for; then what may be sent again.
  */
-export async function settlePast(run: Run, { ledgerId }: OpenLedger): Promise<void> {
+export async function settlePast(run: Run, { ledgerId, mark }: OpenLedger): Promise<void> {
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
   if (replayed.answers > 0)
@@ -26,12 +26,15 @@ export async function settlePast(run: Run, { ledgerId }: OpenLedger): Promise<vo
     progress.note(
       `${replayed.unreadable} lines of the spool cannot be used and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled stay.`,
     );
+  const now = new Date();
   const settledByJournal = await settleJournals(db, {
     folder: journalFolder(config),
     ledgerId,
-    now: new Date(),
+    now,
   });
-  const { answered, neverSent, unreadable } = settledByJournal;
+  const { answered, neverSent, unreadable, closed } = settledByJournal;
+  for (const journal of closed) await mark?.keep(journal);
+  await mark?.prune(now);
   if (answered > 0) progress.note(`Recorded ${answered} answers from the journal of an earlier run.`);
   if (neverSent > 0)
     progress.note(

@@ -30,15 +30,14 @@ export type S3Profile = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What of a source decides how its store is reached. */
-export type S3Settings = Pick<
-  SourceSettings,
-  'endpoint' | 'region' | 'profile' | 'forcePathStyle' | 'limits'
->;
+export type S3Settings = Pick<SourceSettings, 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> & {
+  readonly limits: Pick<SourceSettings['limits'], 'idleTimeoutSeconds'>;
+};
 
 /** A store that does not take a connection in this time is not there. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Requests that the store failed or throttled are tried so often, with the SDK's own pauses. Every request of ours only reads. */
+/** Requests that the store failed or throttled are tried so often, with the SDK's own pauses. Each of ours may be repeated: it reads, or puts or removes a file whole. */
 const MAX_ATTEMPTS = 4;
 
 /** Used where no region is set: stores of other makers take any, and Amazon's tells the right one, which the client then follows. */
@@ -68,6 +67,8 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
     maxAttempts: MAX_ATTEMPTS,
     // The SDK would verify each answer by itself; what a resumed read brings is verified as a whole instead: see ContentCheck.
     responseChecksumValidation: 'WHEN_REQUIRED' as const,
+    // Not every store takes the trailers that carry the checksum of a body that is sent as a stream.
+    requestChecksumCalculation: 'WHEN_REQUIRED' as const,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       // Before the headers as in the body. It also ends a read whose reader takes that long, which then goes on by range.

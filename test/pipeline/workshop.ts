@@ -35,6 +35,10 @@ export type WorkshopOptions = {
   readonly embedded?: boolean;
   /** Lines of `api:` beside url and key. */
   readonly api?: string;
+  /** `ledger.mark_uri`. */
+  readonly markUri?: string;
+  /** Cron expression of the job; none when not given. */
+  readonly schedule?: string;
   /** Replaces `sources:` and `jobs:`. */
   readonly flow?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -68,11 +72,11 @@ export type Workshop = {
   truth(): Promise<readonly string[]>;
 };
 
-const FLOW = `
+const flowText = (schedule = '') => `
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
 jobs:
-  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total${schedule === '' ? '' : `, schedule: "${schedule}"`}}
 `;
 
 /** A deployment in a folder of its own: configuration, codes, a folder for exports, a database and the sandbox as a process. */
@@ -125,7 +129,7 @@ export function readRun(result: CliResult): Ended {
   return { ...result, events, finished: isFinished ? (last as unknown as RunFinished<OrdersReport>) : null };
 }
 
-function configText({ api = '', flow = FLOW }: WorkshopOptions): string {
+function configText({ api = '', markUri, schedule, flow = flowText(schedule) }: WorkshopOptions): string {
   return `api:
   url: \${INFLUENCER_API_URL:-}
   key: \${INFLUENCER_API_KEY:-}
@@ -135,7 +139,7 @@ ${api
   .filter((line) => line.trim() !== '')
   .map((line) => `  ${line.trim()}\n`)
   .join('')}database: {url: "\${DATABASE_URL:-}"}
-${flow}`;
+${markUri === undefined ? '' : `ledger: {mark_uri: "${markUri}"}\n`}${flow}`;
 }
 
 export type Row = {

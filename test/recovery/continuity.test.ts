@@ -9,7 +9,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import {
+  countStates,
+  look,
+  manyRows,
+  repeated,
+  toCsv,
+  type Workshop,
+  type WorkshopOptions,
+} from '../pipeline/workshop.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, failOver, openReplaceable } from './lost-databases.ts';
 
@@ -19,8 +28,8 @@ vi.setConfig({ testTimeout: 240_000 });
 const REFERRAL = 'new_influencer_referral';
 
 /** Ten orders are posted and backed up, then ten more are posted, and the backup is restored. */
-async function restoreOldBackup(): Promise<Workshop> {
-  const shop = await openReplaceable();
+async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop> {
+  const shop = await openReplaceable(options);
   shop.drop('one.csv', toCsv(manyRows(10, 'a')));
   expect((await shop.run()).exitCode).toBe(0);
   const backup = await backUp(shop);
@@ -226,6 +235,75 @@ describe('two machines with a data folder each', () => {
     expect((await shop.run()).exitCode).toBe(0);
     expect(repeated(await shop.truth())).toEqual([]);
     expect(await shop.truth()).toHaveLength(9);
+  });
+});
+
+describe('two accepted answers for one order', () => {
+  it('are a double credit with its amount wherever one looks, and exit 6, until a person acknowledges it', async () => {
+    const shop = await openReplaceable();
+    const journal = join(shop.folder, '.data', 'journal');
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    shop.drop('two.csv', toCsv(manyRows(1, 'b')));
+    await shop.run();
+    // What nothing can prevent: the database is restored, and what was posted since is known to a journal that is not here.
+    renameSync(journal, `${journal}-elsewhere`);
+    shop.env.DATABASE_URL = backup;
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(repeated(await shop.truth())).toEqual(['b1']);
+    rmSync(journal, { recursive: true });
+    renameSync(`${journal}-elsewhere`, journal);
+    expect((await shop.cli('ledger', 'recover', '--reason', 'the disk is here again')).exitCode).toBe(0);
+
+    const run = await shop.cli('run', 'orders');
+    expect(run.exitCode).toBe(6);
+    for (const [command = '', ...more] of [['review'], ['status'], ['explain', 'order', 'b1'], ['doctor']]) {
+      const shown = await shop.cli(command, ...more);
+      expect({ command, text: (shown.stdout + shown.stderr).replace(/\s+/g, ' ') }).toEqual({
+        command,
+        text: expect.stringMatching(/double credit|(credited|accepted) more than once/i),
+      });
+      if (command === 'review' || command === 'status') expect(shown.stdout).toContain('1.01 EUR');
+    }
+    const review = await shop.cli('review', '--json');
+    expect(review.exitCode).toBe(6);
+    const credit = JSON.parse(review.stdout.trim().split('\n').at(0) ?? '') as { readonly entry_id: string };
+    expect(credit).toMatchObject({ event: 'double_credit', order_id: 'b1', credits: 2 });
+
+    const settled = await shop.cli(
+      'review',
+      credit.entry_id,
+      '--acknowledge',
+      '--reason',
+      'one was taken back in the service',
+    );
+    expect(settled.exitCode).toBe(0);
+    expect((await shop.cli('review')).exitCode).toBe(0);
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await shop.truth()).toHaveLength(4);
+  });
+});
+
+describe('the process that serves', () => {
+  it('is not ready on a database that went back, and its metric says so', async () => {
+    const shop = await restoreOldBackup({ schedule: '0 4 1 1 *' });
+    const port = await findFreePort();
+    const serving = shop.start('serve', '--port', String(port));
+    const ask = async (path: string): Promise<string> =>
+      fetch(`http://127.0.0.1:${port}${path}`).then(
+        (answer) => answer.text(),
+        () => '',
+      );
+    await waitFor(async () => (await ask('/readyz')).includes('ledger_went_back'));
+    expect(JSON.parse(await ask('/readyz'))).toMatchObject({
+      ready: false,
+      checks: { ledger: { ok: false, code: 'ledger_went_back' } },
+    });
+    expect(await ask('/metrics')).toMatch(/^influencer_sync_ledger_continuous 0$/m);
+    serving.kill('SIGTERM');
+    await serving.ended;
+    expect(await shop.truth()).toHaveLength(20);
   });
 });
 

@@ -89,7 +89,7 @@ async function post(orders: PostingOrders): Promise<void> {
   diagnostics.subscribe('undici:client:sendHeaders', (message) => {
     if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
   });
-  const journal = openJournal({ folder, ledgerId, accountId, owner, copy: null });
+  const journal = openJournal({ folder, ledgerId, accountId, owner, mark: null });
   const heads = continuity.kind === 'continuous' ? continuity.heads : [];
   const claim = createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads, journal });
   const record = createRecorder(db);
@@ -132,7 +132,7 @@ async function post(orders: PostingOrders): Promise<void> {
     }),
     onOutcome: () => {},
   });
-  journal.close();
+  await journal.close();
   heartbeat.stop();
   await replaySpool(db, orders.spoolFolder, owner);
   await releaseLeases(db, owner);

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { CLOSED_ENDING, OPEN_ENDING } from './journal.ts';
 import type { ClaimPlace, JournalHead } from './journal-lines.ts';
+import { CLOSED_ENDING, OPEN_ENDING } from './journal-names.ts';
 
 export type JournalFile = {
   readonly path: string;
@@ -76,16 +76,20 @@ function readAt(file: number, position: number): string {
   return bytes.toString('utf8', 0, readSync(file, bytes, 0, EDGE_BYTES, position));
 }
 
-const MS_PER_DAY = 86_400_000;
+/** How long closed journals are kept: as long as somebody may restore a backup from. */
+const KEEP_MS = 90 * 86_400_000;
 
-/** Removes closed journals that are older than `keepDays`, but never the newest of a ledger: it is the mark. */
-export function removeOldJournals(folder: string, { keepDays, now }: { keepDays: number; now: Date }): void {
+/** Whether a journal that was closed, or noted, at that time need not be kept for a backup that somebody may restore. */
+export function isOutdated(closedAt: Date, now: Date): boolean {
+  return closedAt.getTime() < now.getTime() - KEEP_MS;
+}
+
+/** Removes closed journals that are outdated, but never the newest of a ledger: the database is compared with it. */
+export function removeOldJournals(folder: string, now: Date): void {
   const files = listJournals(folder);
-  const marks = new Set(newestClosed(files).map(({ path }) => path));
-  for (const { path, isOpen } of files) {
-    if (isOpen || marks.has(path)) continue;
-    if (statSync(path).mtimeMs < now.getTime() - keepDays * MS_PER_DAY) rmSync(path, { force: true });
-  }
+  const newest = new Set(newestClosed(files).map(({ path }) => path));
+  for (const { path, isOpen } of files)
+    if (!isOpen && !newest.has(path) && isOutdated(statSync(path).mtime, now)) rmSync(path, { force: true });
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -14,7 +14,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { lockFile } from '../../db/lock-folder.ts';
 import type { ClaimedEntry, Outcome } from '../../model/ledger.ts';
-import { shortLedgerId } from './identity.ts';
 import {
   answerLine,
   type ClaimPlace,
@@ -24,6 +23,8 @@ import {
   type JournalHead,
   writingLine,
 } from './journal-lines.ts';
+import { closedName, OPEN_ENDING } from './journal-names.ts';
+import type { Mark } from './mark.ts';
 
 /** What posting tells the journal of its process. */
 export type Journal = {
@@ -36,12 +37,7 @@ export type Journal = {
   /** The newest claim that was noted; null before the first. */
   last(): ClaimPlace | null;
   /** The process ends in order. */
-  close(): void;
-};
-
-/** A copy of the claims outside of this machine, written before the first byte of any of their requests. */
-export type ClaimCopy = {
-  append(lines: string): Promise<void>;
+  close(): Promise<void>;
 };
 
 export type JournalOptions = {
@@ -51,26 +47,22 @@ export type JournalOptions = {
   readonly accountId: string;
   readonly owner: string;
   /** Where claims are noted too; null where this folder is all there is. */
-  readonly copy: ClaimCopy | null;
+  readonly mark: Mark | null;
 };
 
-export const OPEN_ENDING = '.open.ndjson';
-export const CLOSED_ENDING = '.ndjson';
 const LOCK_ENDING = '.lock';
-
-/** As many digits as 2^53 has, so that names sort by number. */
-const NUMBER_WIDTH = 16;
 
 /**
  * Opens this process's journal: one file, made before the first claim, so that a claim that is not in it was never sent. While the process
  * lives it holds a lock beside the file, by which others know that it may still write. A journal that cannot be opened lets nothing be
  * sent: `writing` says why.
  */
-export function openJournal({ folder, ledgerId, accountId, owner, copy }: JournalOptions): Journal {
+export function openJournal({ folder, ledgerId, accountId, owner, mark }: JournalOptions): Journal {
   const path = join(folder, owner + OPEN_ENDING);
   let file: number | null = null;
   let unlock: (() => void) | null = null;
   let failure: unknown = null;
+  let head = '';
   let last: ClaimPlace | null = null;
   let gathered = '';
   let flushed: Promise<void> | null = null;
@@ -109,7 +101,8 @@ export function openJournal({ folder, ledgerId, accountId, owner, copy }: Journa
     unlock = lockFile(path + LOCK_ENDING);
     if (unlock === null) throw new Error('another process has this journal open');
     file = openSync(path, 'a', 0o600);
-    write(headLine({ ledgerId, accountId, owner, file }));
+    head = headLine({ ledgerId, accountId, owner, file });
+    write(head);
   } catch (error) {
     failure = error;
   }
@@ -121,7 +114,7 @@ export function openJournal({ folder, ledgerId, accountId, owner, copy }: Journa
       try {
         write(lines);
         last = claims.at(-1) ?? last;
-        await copy?.append(lines);
+        if (last !== null) await mark?.note({ owner, newest: last.claim.claimNo, text: head + lines });
       } catch (error) {
         failure ??= error;
       }
@@ -137,29 +130,29 @@ export function openJournal({ folder, ledgerId, accountId, owner, copy }: Journa
       flush().catch(() => {});
     },
     last: () => last,
-    close() {
+    async close() {
       if (file === null) return;
+      let closed: string | null = null;
       try {
         write(gathered + closedLine(last));
         gathered = '';
         // One without claims says nothing.
         if (last === null) rmSync(path);
-        else renameSync(path, join(folder, closedName(ledgerId, last, owner)));
+        else {
+          closed = closedName(ledgerId, last.claim.claimNo, owner);
+          renameSync(path, join(folder, closed));
+        }
       } catch {
         // It stays open: the next process reads what it says and closes it.
+        closed = null;
       }
       closeSync(file);
       file = null;
       rmSync(path + LOCK_ENDING, { force: true });
       unlock?.();
+      if (closed !== null) await mark?.keep({ owner, path: join(folder, closed), name: closed });
     },
   };
-}
-
-/** Sorts by ledger, then by its newest claim. */
-export function closedName(ledgerId: string, last: ClaimPlace | null, owner: string): string {
-  const number = String(last?.claim.claimNo ?? 0).padStart(NUMBER_WIDTH, '0');
-  return `${shortLedgerId(ledgerId)}-${number}-${shortLedgerId(owner)}${CLOSED_ENDING}`;
 }
 
 /** Whether the process of an open journal still lives. @returns a function that gives its lock back, or null while it does. */

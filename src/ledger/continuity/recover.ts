@@ -127,14 +127,17 @@ async function findRanges(db: Database, found: readonly LostClaim[]): Promise<re
 
 async function gatherMissing(db: Database, options: RecoveryOptions): Promise<readonly LostClaim[]> {
   const neverSent = await readNeverSent(options);
-  const found: LostClaim[] = [];
+  // The mark may have a claim once more, without its answer.
+  const found = new Map<string, LostClaim>();
   await eachMissing(db, options, async (claims) => {
     for (const { claim, outcome, at } of claims) {
-      const disposition = neverSent.has(keyOf(claim)) ? 'not_processed' : dispositionOf(outcome);
-      found.push({ claim, disposition, outcome, claimedAt: at });
+      const key = keyOf(claim);
+      if (outcome === null && found.has(key)) continue;
+      const disposition = neverSent.has(key) ? 'not_processed' : dispositionOf(outcome);
+      found.set(key, { claim, disposition, outcome, claimedAt: at });
     }
   });
-  return found;
+  return [...found.values()];
 }
 
 /** Claims whose request was never begun, as far as that is proven (settle-journals.ts). */

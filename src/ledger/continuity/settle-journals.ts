@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { recordAnswers } from '../record.ts';
-import { closedName, isProof, lockJournal, OPEN_ENDING } from './journal.ts';
+import { isProof, lockJournal } from './journal.ts';
 import { linesOf, listJournals, removeOldJournals } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
+import { closedName, OPEN_ENDING } from './journal-names.ts';
 import { lookUpClaims } from './known-claims.ts';
 
 export type SettledByJournal = {
@@ -15,12 +16,18 @@ export type SettledByJournal = {
   readonly neverSent: number;
   /** Names of journals that cannot be read; they prove nothing, and are left where they are. */
   readonly unreadable: readonly string[];
+  /** Journals that were closed in place of their processes. */
+  readonly closed: readonly ClosedJournal[];
+};
+
+export type ClosedJournal = {
+  /** The process, whole. */
+  readonly owner: string;
+  readonly path: string;
+  readonly name: string;
 };
 
 const NEVER_SENT = 'its process ended before it began to write the request';
-
-/** How long closed journals are kept: as long as somebody may restore a backup from. */
-const KEEP_DAYS = 90;
 
 /**
  * Settles what processes that are gone left behind, by what their journals say: answers that were not recorded any more, and claims whose
@@ -38,6 +45,7 @@ export async function settleJournals(
   let answered = 0;
   let neverSent = 0;
   const unreadable: string[] = [];
+  const closed: ClosedJournal[] = [];
   for (const { path, name, isOpen } of listJournals(folder)) {
     if (!isOpen) continue;
     const unlock = lockJournal(path);
@@ -64,13 +72,15 @@ export async function settleJournals(
       if (!summary.isDamaged && isProof(path, summary.head))
         neverSent += await settleUnsent(db, [...unsent.values()]);
       if (summary.isDamaged) unreadable.push(name);
-      renameSync(path, join(folder, closedName(ledgerId, summary.last, owner)));
+      const newName = closedName(ledgerId, summary.last?.claim.claimNo ?? 0, owner);
+      renameSync(path, join(folder, newName));
+      closed.push({ owner, path: join(folder, newName), name: newName });
     } finally {
       unlock();
     }
   }
-  removeOldJournals(folder, { keepDays: KEEP_DAYS, now });
-  return { answered, neverSent, unreadable };
+  removeOldJournals(folder, now);
+  return { answered, neverSent, unreadable, closed };
 }
 
 type Unsettled = { readonly entryId: string; readonly attempt: number };

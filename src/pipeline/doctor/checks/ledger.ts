@@ -1,12 +1,11 @@
 import { boundAccount } from '../../../ledger/bind-account.ts';
-import { checkContinuity } from '../../../ledger/continuity/check-continuity.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { isLoopback } from '../../../model/is-loopback.ts';
 import { listDoubleCredits } from '../../../report/double-credits.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
-import { explainContinuity, journalFolder, journalFolders } from '../../open-ledger.ts';
+import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
 import { spoolFolder } from '../../settle-past.ts';
 import type { Check, Patient } from '../check.ts';
 
@@ -39,7 +38,7 @@ type Opened = Patient & { readonly db: NonNullable<Patient['db']> };
 
 async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]> {
   const accountId = await boundAccount(db);
-  const continuity = await checkContinuity(db, { folders: journalFolders(config), accountId });
+  const { continuity } = await compare(db, { config, accountId });
   const problem = explainContinuity(continuity, config)?.details;
   if (problem !== undefined)
     return [
@@ -58,9 +57,9 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
       {
         status: isLoopback(config.api.url) ? 'warning' : 'problem',
         about: ABOUT,
-        what: `${name} has ${continuity.claims} claims, and this machine has no journal of it (${journalFolder(config)}).`,
+        what: `${name} has ${continuity.claims} claims, and there is no journal of it here (${describeJournals(config)}).`,
         why: 'A run from here cannot notice a database that was restored or replaced, and would post its orders again.',
-        mend: 'Run jobs where the data folder is kept, or keep it on a volume that lasts. The first run from here begins a journal.',
+        mend: 'Run jobs where the data folder is kept, keep it on a volume that lasts, or set ledger.mark_uri to a folder or S3. The first run from here begins a journal.',
       },
     ];
   return [

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { startS3Server } from '../support/s3-server.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { backUp, openReplaceable } from './lost-databases.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 240_000 });
+
+/** A container that is begun anew: its data folder is empty again. */
+function replaceContainer(shop: Workshop): void {
+  rmSync(join(shop.folder, '.data'), { recursive: true, force: true });
+}
+
+function markIn(shop: Workshop): readonly string[] {
+  return readdirSync(join(shop.folder, 'mark')).sort();
+}
+
+/** Four orders are posted and backed up, then four more, and the backup is restored; each run has an empty data folder. */
+async function restoreInContainers(shop: Workshop): Promise<void> {
+  shop.drop('one.csv', toCsv(manyRows(4, 'a')));
+  expect((await shop.run()).exitCode).toBe(0);
+  replaceContainer(shop);
+  const backup = await backUp(shop);
+  shop.drop('two.csv', toCsv(manyRows(4, 'b')));
+  expect((await shop.run()).exitCode).toBe(0);
+  replaceContainer(shop);
+  shop.env.DATABASE_URL = backup;
+}
+
+async function expectRecovery(shop: Workshop): Promise<void> {
+  const refused = await shop.cli('run', 'orders');
+  expect(refused.exitCode).toBe(7);
+  expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger went back.* 4 orders \(10\.10 EUR\)/);
+  expect(await shop.truth()).toHaveLength(8);
+  replaceContainer(shop);
+  const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
+  expect(recovered).toMatchObject({ exitCode: 0 });
+  expect(recovered.stdout).toContain('Recovered 4 claims');
+  expect(recovered.stdout).toContain('4 accepted by the service');
+  replaceContainer(shop);
+  expect(await shop.run()).toMatchObject({ exitCode: 0 });
+  expect(await shop.truth()).toHaveLength(8);
+  await look(shop.env.DATABASE_URL ?? '', async (db) => {
+    expect(await countStates(db)).toEqual({ accepted: 8 });
+  });
+}
+
+describe('a mark, where the data folder does not last', () => {
+  it('in a folder shows a restored database and tells what it lost', async () => {
+    const shop = await openReplaceable({ markUri: './mark' });
+    await restoreInContainers(shop);
+    // Of a run that ended in order, one journal is kept, and nothing of what was noted meanwhile.
+    expect(markIn(shop).map((name) => name.includes('.open.'))).toEqual([false, false]);
+    for (const command of ['plan', 'status', 'doctor']) {
+      const told = await shop.cli(...(command === 'plan' ? ['plan', 'orders'] : [command]));
+      expect(told.exitCode).not.toBe(0);
+      expect(told.stdout + told.stderr).toContain('The ledger went back');
+    }
+    await expectRecovery(shop);
+  });
+
+  it('in S3 does the same', async () => {
+    const s3 = await startS3Server();
+    onTestFinished(() => s3.close());
+    s3.put('ledger', 'other/file.txt', 'not of the mark');
+    const shop = await openReplaceable({ markUri: 's3://ledger/mark', env: s3.env });
+    await restoreInContainers(shop);
+    await expectRecovery(shop);
+    expect(
+      s3.requests.some(({ operation, key }) => operation === 'DeleteObject' && key === 'other/file.txt'),
+    ).toBe(false);
+  });
+
+  it('refuses another database, also an embedded one that begins with the container', async () => {
+    const shop = await openReplaceable({ markUri: './mark' });
+    shop.drop('one.csv', toCsv(manyRows(3, 'a')));
+    await shop.run();
+    replaceContainer(shop);
+    delete shop.env.DATABASE_URL;
+    const refused = await shop.run();
+    expect(refused.exitCode).toBe(7);
+    expect(refused.stderr).toContain('This is another ledger');
+    expect(await shop.truth()).toHaveLength(3);
+  });
+
+  it('has each claim before its request is begun: a killed run leaves no order that it does not know', async () => {
+    const shop = await openReplaceable({ markUri: './mark', sandbox: ['--latency', '20'] });
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    const backup = await backUp(shop);
+    shop.drop('two.csv', toCsv(manyRows(60, 'b')));
+    const run = shop.start('run', 'orders');
+    await waitFor(async () => (await shop.truth()).length >= 12);
+    run.kill('SIGKILL');
+    await run.ended;
+    const sent = await shop.truth();
+    expect(markIn(shop).some((name) => name.includes('.open.'))).toBe(true);
+    replaceContainer(shop);
+    shop.env.DATABASE_URL = backup;
+    expect((await shop.run()).exitCode).toBe(7);
+    expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).exitCode).toBe(0);
+    const after = await shop.run();
+    expect([0, 6]).toContain(after.exitCode);
+    const truth = await shop.truth();
+    expect(repeated(truth)).toEqual([]);
+    expect(truth.length).toBeGreaterThan(sent.length);
+    // What was sent and not answered stays in doubt, what was claimed and may not have been sent as well; all others were posted.
+    await look(shop.env.DATABASE_URL ?? '', async (db) => {
+      const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
+      expect(others).toEqual({});
+      expect(accepted + doubts).toBe(62);
+    });
+  });
+
+  it('that cannot be read or written lets nothing be posted, and says what it needs', async () => {
+    const s3 = await startS3Server();
+    onTestFinished(() => s3.close());
+    s3.put('ledger', 'mark/readme.txt', 'not of the mark');
+    const shop = await openReplaceable({ markUri: 's3://ledger/mark/', env: s3.env });
+    shop.drop('one.csv', toCsv(manyRows(3, 'a')));
+    s3.fail({ operation: 'ListObjectsV2', kind: 'error', status: 403, code: 'AccessDenied', times: 99 });
+    const unread = await shop.cli('run', 'orders');
+    expect(unread.exitCode).toBe(2);
+    expect(unread.stderr).toContain('The mark of the ledger cannot be read.');
+    expect(unread.stderr).toContain('s3:PutObject');
+    s3.heal();
+    s3.fail({ operation: 'PutObject', kind: 'error', status: 403, code: 'AccessDenied', times: 99 });
+    const unwritten = await shop.cli('run', 'orders');
+    expect(unwritten.exitCode).toBe(1);
+    expect(unwritten.stdout.replace(/\s+/g, ' ')).toContain(
+      'It stopped: The mark of the ledger cannot be written.',
+    );
+    expect(await shop.truth()).toEqual([]);
+    s3.heal();
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    expect(await shop.truth()).toHaveLength(3);
+  });
+
+  it('is no larger than 90 days, and never without its newest journal', async () => {
+    const shop = await openReplaceable({ markUri: './mark' });
+    for (const name of ['a', 'b']) {
+      shop.drop(`${name}.csv`, toCsv(manyRows(1, name)));
+      await shop.run();
+    }
+    const [oldest, newest] = markIn(shop);
+    const before = new Date(Date.now() - 91 * 86_400_000);
+    for (const name of markIn(shop)) utimesSync(join(shop.folder, 'mark', name), before, before);
+    replaceContainer(shop);
+    await shop.run();
+    expect(markIn(shop)).toEqual([newest]);
+    expect(existsSync(join(shop.folder, 'mark', oldest ?? ''))).toBe(false);
+  });
+});
