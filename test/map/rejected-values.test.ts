@@ -33,11 +33,13 @@ test('an e-mail address that slipped into a needed column is masked', async () =
   expect(onlyFault(mapped)).toEqual(['bad_money', 'order_revenue', 'a***@***']);
 });
 
-test('without a currency in the row or the source the row is rejected', async () => {
-  const mapped = await mapText('order_id,order_revenue\n1,5\n', {
-    source: { timeZone: null, currency: null },
-  });
+test('without a currency in the row or the source the row is rejected; without its column the file is held', async () => {
+  const options = { source: { timeZone: null, currency: null } };
+  const mapped = await mapText('order_id,order_revenue,currency\n1,5,\n', options);
   expect(onlyFault(mapped)[0]).toBe('missing_value');
+  await expect(mapText('order_id,order_revenue\n1,5\n', options)).rejects.toMatchObject({
+    reason: { code: 'currency_unknown' },
+  });
 });
 
 test('what the export of rejected rows guards against formulas is read back', async () => {

@@ -97,5 +97,5 @@ test('a missing column names what the file has instead: the columns that other l
     SHOPIFY,
   );
   expect(reason.message).toContain('"Total" (there is "Grand Total (Base)")');
-  expect(reason.message).toContain('"Discount Code" (there is "Coupon Code")');
+  expect(reason.message).toContain('"Discount Code" or "Note Attributes" (there is "Coupon Code")');
 });
