@@ -170,6 +170,7 @@ function toSource(
       maxRecordBytes: file.limits.max_record_bytes,
       idleTimeoutSeconds: file.limits.idle_timeout_seconds,
       maxRejectedShare: file.limits.max_rejected_share,
+      maxUnreadableShare: file.limits.max_unreadable_share,
       maxCancelledShare: file.limits.max_cancelled_share,
       maxZeroRevenueShare: file.limits.max_zero_revenue_share,
       maxUnlistedShare: file.limits.max_unlisted_share,

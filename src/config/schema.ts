@@ -174,6 +174,11 @@ const limits = z
     max_rejected_share: anyNumber(0, 1)
       .prefault(0.2)
       .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
+    max_unreadable_share: anyNumber(0, 1)
+      .prefault(0.2)
+      .describe(
+        'A file of customers with a larger share of cells that cannot be read, in a column that only look-ups need (orders_count, spent, currency), is held; 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
+      ),
     max_cancelled_share: anyNumber(0, 1)
       .prefault(0.5)
       .describe('A file with a larger share of cancelled orders is held; 0 to 1.'),

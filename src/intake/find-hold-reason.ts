@@ -1,5 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
+import type { OptionalColumn, OptionalField } from '../model/contact.ts';
+import { toPrintableLine } from '../model/printable.ts';
 import type { HoldReason } from '../model/source.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
 import type { SealedTotals } from './seal-file.ts';
@@ -160,6 +162,43 @@ export async function judgeRows(
   }
   return null;
 }
+
+/**
+ * Why a file of customers must be kept back although every row can be used: cells that only look-ups need cannot be read, each of which
+ * costs no row. Many of them mean another column, or another format, so conditions such as `min_spent` would find nobody.
+ */
+export function judgeOptionalColumns(
+  columns: readonly OptionalColumn[],
+  { source, maxUnreadableShare }: { readonly source: string; readonly maxUnreadableShare: number },
+): HoldReason | null {
+  for (const { column, holds, filled, unreadable, firstUnreadableLine } of columns) {
+    if (filled < MIN_FOR_SHARE || unreadable <= filled * maxUnreadableShare) continue;
+    const { what, check } = OPTIONAL[holds];
+    return {
+      code: 'unreadable_column',
+      message: `${unreadable} of ${filled} cells in the column "${toPrintableLine(column)}" cannot be read as ${what}, more than the allowed ${percent(maxUnreadableShare)}. The first of them is on line ${firstUnreadableLine}.`,
+      help: `${check} To read such files anyway, with these cells as blank, set ${limitOf(source, 'max_unreadable_share')}: 1.`,
+    };
+  }
+  return null;
+}
+
+/** What the cells should be, and where to look when they are not. */
+const OPTIONAL: Readonly<Record<OptionalField, { readonly what: string; readonly check: string }>> = {
+  orders_count: {
+    what: 'a number of orders',
+    check: 'Check which column the layout reads as columns.orders_count.',
+  },
+  spent: {
+    what: 'an amount of money',
+    check:
+      'Check which column the layout reads as columns.spent, and how the layout writes amounts (money.decimal, money.thousands, money.symbols).',
+  },
+  currency: {
+    what: 'a currency code of ISO 4217',
+    check: 'Check which column the layout reads as columns.currency.',
+  },
+};
 
 /** The rejected rows of a held file are cleared, so its reason says where to look. */
 async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Promise<string> {

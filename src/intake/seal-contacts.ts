@@ -4,13 +4,15 @@ import type { DB } from '../db/tables.ts';
 import type { ConsentCount } from '../model/contact.ts';
 import type { HoldReason } from '../model/source.ts';
 import type { ContactTotals } from './create-contact-stager.ts';
-import { judgeRows } from './find-hold-reason.ts';
+import { judgeOptionalColumns, judgeRows } from './find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
 
 export type SealContactsOptions = SealReadOptions & {
   /** What the stager says that it has stored. */
   readonly staged: ContactTotals;
   readonly maxRejectedShare: number;
+  /** A file with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
+  readonly maxUnreadableShare: number;
   /** Name of the source. */
   readonly source: string;
 };
@@ -51,7 +53,7 @@ async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRo
 
 async function findReason(
   trx: Transaction<DB>,
-  { sourceFileId, rowsRead, staged, maxRejectedShare, source }: SealContactsOptions,
+  { sourceFileId, rowsRead, staged, maxRejectedShare, maxUnreadableShare, source }: SealContactsOptions,
   { contactRows: used, rejectedRows: rejected, stored }: Totals,
 ): Promise<HoldReason | null> {
   if (stored !== staged.toSubmit) {
@@ -61,13 +63,9 @@ async function findReason(
       help: 'Read the file again with --file. If it stays so, this is a fault of the program: report it.',
     };
   }
-  return judgeRows(trx, {
-    sourceFileId,
-    rowsRead,
-    used,
-    usedAs: 'of customers',
-    rejected,
-    maxRejectedShare,
-    source,
-  });
+  const rows = { sourceFileId, rowsRead, used, usedAs: 'of customers', rejected };
+  return (
+    (await judgeRows(trx, { ...rows, maxRejectedShare, source })) ??
+    judgeOptionalColumns(staged.seen.optional, { source, maxUnreadableShare })
+  );
 }

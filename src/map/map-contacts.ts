@@ -5,6 +5,7 @@ import type {
   ContactHash,
   ContactsSeen,
   OptionalColumn,
+  OptionalField,
   PassedOver,
   StatedContact,
 } from '../model/contact.ts';
@@ -85,8 +86,10 @@ function contactReader(
   const toCurrency = currencyParser(source.currency);
   const columns = plan.consent.columns.map((column) => column.name);
   const said = { yes: 0, no: 0, blank: 0 };
-  const toSpent = counted(plan.spent, (text) => amountOf(parseMoney(text, money)));
-  const toCount = counted(plan.ordersCount, countOf);
+  const toSpent = counted('spent', plan.spent, (text) => textOrNull(parseMoney(text, money)));
+  const toCount = counted('orders_count', plan.ordersCount, countOf);
+  const toSpentIn = counted('currency', plan.currency, (text) => textOrNull(toCurrency(text)));
+  const currencyOfSource = textOrNull(toCurrency(''));
 
   function read(record: CsvRecord): Read {
     const { cells } = record;
@@ -103,22 +106,25 @@ function contactReader(
     said[isRefused ? 'no' : (says & SAYS.yes) !== 0 ? 'yes' : 'blank'] += 1;
     const isUnsubscribed = rule !== 'ignored' && (says & SAYS.unsubscribed) !== 0;
     if (!isUnsubscribed && !consents(says, rule)) return 'no_consent';
-    const spent = toSpent.read(cells);
-    const currency = toCurrency(filledValue(cells, plan.currency));
+    const spent = toSpent.read(record);
+    const currency = toSpentIn.read(record, currencyOfSource);
     return {
       address,
       hash: hashOf(foldAddress(address)),
       isUnsubscribed,
-      ordersCount: toCount.read(cells),
+      ordersCount: toCount.read(record),
       spent,
-      currency: spent !== null && typeof currency === 'string' ? currency : null,
+      currency: spent === null ? null : currency,
       boughtWithCode: plan.codes.length === 0 ? null : firstFilled(cells, plan.codes) !== null,
     };
   }
 
   return {
     read,
-    seen: () => ({ consent: { columns, ...said }, optional: [...toCount.seen(), ...toSpent.seen()] }),
+    seen: () => ({
+      consent: { columns, ...said },
+      optional: [toCount, toSpent, toSpentIn].flatMap((column) => column.seen()),
+    }),
   };
 }
 
@@ -141,35 +147,39 @@ function firstFilled(cells: readonly string[], columns: readonly Column[]): Colu
   return null;
 }
 
-function filledValue(cells: readonly string[], columns: readonly Column[]): string {
-  const column = firstFilled(cells, columns);
-  return column === null ? '' : (cells[column.index] ?? '');
-}
-
 /**
- * Reads a value that only helps to choose whom to look up: one that cannot be read is none, and costs nobody the row. How many cannot be
- * read is counted, because a whole column of them is the wrong column, or the wrong format.
+ * Reads a value that only helps to choose whom to look up: one that cannot be read is none, and costs no row. How many cannot be read
+ * is counted for each column, because many of them mean a wrong column or another format, and hold the file.
  */
-function counted<Value>(columns: readonly Column[], parse: (text: string) => Value | null) {
-  let [filled, unreadable] = [0, 0];
+function counted<Value>(
+  holds: OptionalField,
+  columns: readonly Column[],
+  parse: (text: string) => Value | null,
+) {
+  const counts = columns.map(({ name: column, index }) => ({
+    index,
+    cells: { column, holds, filled: 0, unreadable: 0, firstUnreadableLine: null as number | null },
+  }));
   return {
-    read(cells: readonly string[]): Value | null {
-      const text = filledValue(cells, columns);
-      if (text === '') return null;
-      const value = parse(text);
-      filled += 1;
-      if (value === null) unreadable += 1;
-      return value;
+    read({ cells: row, line }: CsvRecord, ifBlank: Value | null = null): Value | null {
+      for (const { index, cells } of counts) {
+        const text = row[index] ?? '';
+        if (isBlank(text)) continue;
+        const value = parse(text);
+        cells.filled += 1;
+        if (value !== null) return value;
+        cells.unreadable += 1;
+        cells.firstUnreadableLine ??= line;
+        return null;
+      }
+      return ifBlank;
     },
-    seen: (): readonly OptionalColumn[] =>
-      columns.length === 0
-        ? []
-        : [{ column: columns.map(({ name }) => name).join(', '), filled, unreadable }],
+    seen: (): readonly OptionalColumn[] => counts.map(({ cells }) => ({ ...cells })),
   };
 }
 
-function amountOf(amount: string | Fault): string | null {
-  return typeof amount === 'string' ? amount : null;
+function textOrNull(read: string | Fault): string | null {
+  return typeof read === 'string' ? read : null;
 }
 
 /** A spreadsheet may have put an apostrophe before it. More digits are no count of orders. */

@@ -113,6 +113,8 @@ export type SourceLimits = {
   readonly idleTimeoutSeconds: number;
   /** A file with a larger share of rejected rows is held; 0 to 1. */
   readonly maxRejectedShare: number;
+  /** A file of customers with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
+  readonly maxUnreadableShare: number;
   /** A file with a larger share of cancelled orders is held; 0 to 1. */
   readonly maxCancelledShare: number;
   /** A file with this share of credited orders without revenue, or more, is held; 1: never. */

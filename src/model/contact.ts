@@ -42,11 +42,18 @@ export function describeConsent({ columns, yes, no, blank }: ConsentCount): stri
 
 /** Cells of a column that nothing but look-ups needs. */
 export type OptionalColumn = {
+  /** Header as the file writes it. */
   readonly column: string;
+  readonly holds: OptionalField;
   /** Cells that are not blank, and how many of them cannot be read. */
   readonly filled: number;
   readonly unreadable: number;
+  /** Physical line of the first cell that cannot be read, 1-based; null when all can. */
+  readonly firstUnreadableLine: number | null;
 };
+
+/** What such a column holds, by the name of its field in layouts. */
+export type OptionalField = 'orders_count' | 'spent' | 'currency';
 
 /** What only many rows of a file can show. */
 export type ContactsSeen = {

@@ -46,8 +46,8 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
       }
       const staged = await stager.finish();
       if (staged === null) return { kind: 'lost' };
-      const { maxRejectedShare } = source.limits;
-      const judging = { staged, maxRejectedShare, source: source.name };
+      const { maxRejectedShare, maxUnreadableShare } = source.limits;
+      const judging = { staged, maxRejectedShare, maxUnreadableShare, source: source.name };
       const sealing = { ...read, runId, rowsRead, contentSha256: digest(), ...judging };
       const sealed = await sealContacts(db, sealing);
       if (sealed.kind === 'sealed') count(staged);

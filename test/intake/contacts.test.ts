@@ -9,7 +9,7 @@ import { sealContacts } from '../../src/intake/seal-contacts.ts';
 import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
 import { settleBatches, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
-import { NOTHING_SEEN, type StatedContact } from '../../src/model/contact.ts';
+import { NOTHING_SEEN, type OptionalColumn, type StatedContact } from '../../src/model/contact.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
@@ -50,6 +50,8 @@ type StageOptions = {
   readonly batchSize?: number;
   readonly recheckAfterDays?: number;
   readonly rejected?: number;
+  readonly optional?: readonly OptionalColumn[];
+  readonly maxUnreadableShare?: number;
   readonly source?: string;
   /** Another one reads a file again. */
   readonly layoutHash?: string;
@@ -86,7 +88,15 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   const rowsRead = contacts.length + rejected.length;
   const unsubscribed = contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed };
-  await stager.add({ ...NOTHING, contacts: contacts.slice(0, STATEMENT), passedOver, rejected, rowsRead });
+  const seen = { ...NOTHING_SEEN, optional: options.optional ?? [] };
+  await stager.add({
+    ...NOTHING,
+    contacts: contacts.slice(0, STATEMENT),
+    passedOver,
+    rejected,
+    rowsRead,
+    seen,
+  });
   for (let at = STATEMENT; at < contacts.length; at += STATEMENT)
     await stager.add({ ...NOTHING, contacts: contacts.slice(at, at + STATEMENT) });
   const staged = await stager.finish();
@@ -102,6 +112,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
             contentSha256: options.content ?? randomUUID(),
             staged,
             maxRejectedShare: 0.2,
+            maxUnreadableShare: options.maxUnreadableShare ?? 0.2,
             source: store.source,
           }),
     hold: () => holdFile(db, { ...read, reason: { code: 'x', message: 'x', help: 'x' } }),
@@ -282,6 +293,43 @@ describe.each(ENGINES)('customers on %s', (engine) => {
       kind: 'duplicate',
     });
     expect(await calls(store)).toEqual([['a@x.example']]);
+  });
+
+  it('are held with their file when too many cells of an optional column cannot be read: it names column, share, line and limit, no value', async () => {
+    const store = await openStore(database());
+    const given = ['a@x.example', 'b@x.example'];
+    const spent = {
+      ...({ column: 'Total Spent', holds: 'spent', filled: 20 } as const),
+      ...{ unreadable: 5, firstUnreadableLine: 7 },
+    };
+    const fine = { ...spent, column: 'Total Orders', holds: 'orders_count', unreadable: 4 } as const;
+    expect(await read(store, given, { optional: [fine, spent] })).toMatchObject({
+      sealed: {
+        kind: 'held',
+        reason: {
+          code: 'unreadable_column',
+          message:
+            '5 of 20 cells in the column "Total Spent" cannot be read as an amount of money, more than the allowed 20 %. The first of them is on line 7.',
+          help: expect.stringContaining('sources.shop.limits.max_unreadable_share'),
+        },
+      },
+    });
+    expect(await states(store)).toEqual({});
+    const within = { optional: [spent], maxUnreadableShare: 1 };
+    expect((await read(store, given, within)).sealed).toMatchObject({ kind: 'sealed' });
+  });
+
+  it('are not held for a few unreadable cells in a share, nor for a column of nineteen', async () => {
+    const store = await openStore(database());
+    const cells = { column: 'Currency', holds: 'currency', firstUnreadableLine: 2 } as const;
+    const few = { ...cells, filled: 20, unreadable: 4 };
+    expect((await read(store, ['a@x.example'], { optional: [few] })).sealed).toMatchObject({
+      kind: 'sealed',
+    });
+    const small = { ...cells, filled: 19, unreadable: 19 };
+    expect((await read(store, ['b@x.example'], { optional: [small] })).sealed).toMatchObject({
+      kind: 'sealed',
+    });
   });
 
   it('are taken out of their batch when another file says that they have unsubscribed', async () => {

@@ -28,6 +28,7 @@ const SOURCE: SourceSettings = {
     maxRecordBytes: 1,
     idleTimeoutSeconds: 1,
     maxRejectedShare: 1,
+    maxUnreadableShare: 1,
     maxCancelledShare: 1,
     maxZeroRevenueShare: 1,
     maxUnlistedShare: 1,

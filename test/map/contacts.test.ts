@@ -136,6 +136,40 @@ test('generic-customers: consent, as the job needs it', async () => {
   ]);
 });
 
+test('cells of optional columns that cannot be read are counted, each for its own column, with the line of the first', async () => {
+  const { contacts, seen } = await mapText('shopify-customers', [
+    'Email,Accepts Email Marketing,Total Spent,Total Orders,Orders Count',
+    'a@example.com,yes,10.00,1,',
+    'b@example.com,yes,"12,50",,many',
+    'c@example.com,yes,,2,x',
+    'd@example.com,yes,1.249.00,,3',
+  ]);
+  expect(contacts).toHaveLength(4);
+  expect(seen.optional).toEqual([
+    { column: 'Total Orders', holds: 'orders_count', filled: 2, unreadable: 0, firstUnreadableLine: null },
+    { column: 'Orders Count', holds: 'orders_count', filled: 2, unreadable: 1, firstUnreadableLine: 3 },
+    { column: 'Total Spent', holds: 'spent', filled: 3, unreadable: 2, firstUnreadableLine: 3 },
+  ]);
+});
+
+test('a currency that cannot be read is counted, and one of the source stands in for a blank', async () => {
+  const { contacts, seen } = await mapText(
+    'generic-customers',
+    [
+      'email,consent,total_spent,currency',
+      'a@example.com,yes,10.00,Euro',
+      'b@example.com,yes,10.00,',
+      'c@example.com,yes,,USD',
+    ],
+    { source: { name: 'shop', currency: 'EUR', consent: 'recorded' } },
+  );
+  expect(contacts.map(({ currency }) => currency)).toEqual([null, 'EUR', null]);
+  expect(seen.optional.at(-1)).toEqual({
+    ...{ column: 'currency', holds: 'currency' },
+    ...{ filled: 2, unreadable: 1, firstUnreadableLine: 2 },
+  });
+});
+
 test('shopify-orders: line items name nobody, whatever they repeat; codes are seen', async () => {
   const mapped = await mapText('shopify-orders', [
     'Name,Email,Financial Status,Accepts Marketing,Currency,Total,Discount Code,Created at,Lineitem name,Id',

@@ -35,6 +35,7 @@ async function parseBy(yaml: string, lines: readonly string[]) {
     maxRecordBytes: 1e6,
     idleTimeoutSeconds: 1,
     maxRejectedShare: 1,
+    maxUnreadableShare: 1,
     maxCancelledShare: 1,
     maxZeroRevenueShare: 1,
     maxUnlistedShare: 1,

@@ -27,6 +27,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
       maxRecordBytes: 1_024 ** 2,
       idleTimeoutSeconds: 10,
       maxRejectedShare: 0.2,
+      maxUnreadableShare: 1,
       maxCancelledShare: 0.5,
       maxZeroRevenueShare: 0.9,
       maxUnlistedShare: 0.9,

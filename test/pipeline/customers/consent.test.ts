@@ -52,3 +52,22 @@ describe('a file whose consent is not read', () => {
     expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
   });
 });
+
+it('a file whose amounts are written in another format is held with the column, a line and the limit, and no value of it; the limit lets it pass', async () => {
+  const shop = await openCustomers({
+    layout: 'shopify-customers',
+    job: 'lookup: {budget: 5, min_spent: 250}',
+  });
+  const rows = Array.from({ length: 20 }, (_, at) => `c${at}@example.com,yes,"${371 + at},50"`);
+  shop.drop('customers.csv', ['Email,Accepts Email Marketing,Total Spent', ...rows, ''].join('\n'));
+  const { exitCode, stdout, stderr } = await shop.cli('run', 'customers');
+  expect(exitCode).toBe(3);
+  const said = stdout.replaceAll(/\s+/g, ' ');
+  expect(said).toContain('20 of 20 cells in the column "Total Spent" cannot be read as an amount of money');
+  expect(said).toContain('first of them is on line 2');
+  expect(said).toContain('sources.shop.limits.max_unreadable_share: 1');
+  expect(stdout + stderr).not.toMatch(/371,50|c0@/);
+  expect(await queuedAt(shop.sandbox.url)).toEqual([]);
+  shop.reconfigure('limits: {', 'limits: {max_unreadable_share: 1, ');
+  expect((await shop.identify()).finished).toMatchObject({ counts: { files: 1, submitted: 20 } });
+});
