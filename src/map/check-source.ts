@@ -33,7 +33,7 @@ const ORDERS: Purpose = { readFor: 'orders' };
 /** Whether the files of a source can tell what the job must know of consent. */
 function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
   const where = `sources.${source.name}`;
-  const { columns, given } = layout.consent;
+  const { given } = layout.consent;
   if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
     const why =
       given.length === 0
@@ -47,7 +47,8 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
       },
     ];
   }
-  if (rule === 'ignored' || columns.length > 0 || source.consent === 'not_recorded') return [];
+  // A layout that does not say it at all may be older than the key: its files are held, and other sources are read.
+  if (rule === 'ignored' || !layout.lacks.includes('consent') || source.consent === 'not_recorded') return [];
   return [
     {
       where,

@@ -201,7 +201,9 @@ export const layoutSchema = z
         columns: z
           .array(z.string().trim().min(1))
           .default([])
-          .describe('Spellings of the columns where consent stands. A file that has none of them is held.'),
+          .describe(
+            'Spellings of the columns where consent stands. A file that has none of them is held. Left out: the columns of given and refused, else those of unsubscribed.',
+          ),
         given: cellTests.describe('What tells that a customer has said yes; any of the tests suffices.'),
         refused: cellTests.describe('What tells that a customer has said no; any of the tests suffices.'),
         neither: cellTests.describe(
@@ -229,15 +231,9 @@ export const layoutSchema = z
       for (const [place, name] of list.entries()) mustHave(name, ['required_any', index, place]);
     const { columns, given, refused } = layout.consent;
     const tests = [...given, ...refused, ...layout.unsubscribed];
-    if (tests.length > 0 && columns.length === 0)
-      fault(['consent'], 'Say under consent.columns in which columns consent stands.');
     if (columns.length > 0 && tests.length === 0)
       fault(['consent'], 'Say what the columns mean: consent.given, consent.refused or unsubscribed.');
-    if (layout.required.includes('email') && !layout.required.includes('order_id')) {
-      if (columns.length === 0 && !layout.lacks.includes('consent'))
-        fault([], 'Name the columns of consent under consent.columns, or list consent under lacks.');
-      return;
-    }
+    if (layout.required.includes('email') && !layout.required.includes('order_id')) return;
     if (!layout.required.includes('order_id'))
       fault(['required'], 'order_id must be required, or email for an export of customers.');
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');

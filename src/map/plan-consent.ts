@@ -124,9 +124,13 @@ export function requireConsent(
   }
   if (source.consent === 'not_recorded') return;
   const near = names.filter((name) => LIKE_CONSENT.test(toNfkc(name))).slice(0, MAX_NEAR);
+  const missing =
+    wanted.length === 0
+      ? `The layout ${layout.name} does not say where consent stands, so nobody can tell who in this file has refused.`
+      : `The file has no column of consent: the layout ${layout.name} looks for ${quoteAll(wanted)}.`;
   throw new FileHeld({
     code: 'consent_column_missing',
-    message: `The file has no column of consent: the layout ${layout.name} ${wanted.length === 0 ? 'names none' : `looks for ${quoteAll(wanted)}`}.${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
+    message: `${missing}${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
     help: `Export the file with that column, or add the name of its own to consent.columns of the layout. If this export records nobody's consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
   });
 }

@@ -44,14 +44,30 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     links: file.links,
     status: file.status,
     exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
-    consent: {
-      columns: file.consent.columns,
-      given: file.consent.given.map(toCellTest),
-      refused: file.consent.refused.map(toCellTest),
-      neither: file.consent.neither.map(toCellTest),
-    },
+    consent: toConsent(file),
     unsubscribed: file.unsubscribed.map(toCellTest),
   };
+}
+
+/**
+ * Where consent stands. A layout whose tests already name the columns need not list them again. Where it only tells who has unsubscribed,
+ * the plain words for "no" say so of nobody.
+ */
+function toConsent({ consent, unsubscribed }: LayoutFile): Layout['consent'] {
+  const { columns, given, refused, neither } = consent;
+  const tested = columnsOf([...given, ...refused]);
+  const left = columns.length + tested.length > 0 ? [] : columnsOf(unsubscribed);
+  const isNotLeft = { columns: left, equals: ['no', 'false', '0'] };
+  return {
+    columns: columns.length > 0 ? columns : [...tested, ...left],
+    given: given.map(toCellTest),
+    refused: refused.map(toCellTest),
+    neither: [...neither, ...(left.length > 0 ? [isNotLeft] : [])].map(toCellTest),
+  };
+}
+
+function columnsOf(tests: readonly CellTestFile[]): string[] {
+  return [...new Set(tests.flatMap(({ columns }) => columns))];
 }
 
 function toCellTest(test: CellTestFile) {

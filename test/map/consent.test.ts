@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { checkSource } from '../../src/map/check-source.ts';
 import { layoutHash } from '../../src/map/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
 import { type ConsentRule, describeConsent } from '../../src/model/contact.ts';
 import { KnownError } from '../../src/model/known-error.ts';
+import type { Layout } from '../../src/model/layout.ts';
 import { holdReason, sourceSettings } from '../source/source-settings.ts';
 import { mapCustomers, NOT_RECORDED } from './map-customers.ts';
 
@@ -157,6 +161,79 @@ test('every layout of customers says where consent stands, or that its format do
     expect(consent.columns.length > 0, name).toBe(!lacks.includes('consent'));
     if (name !== 'generic-customers') expect(signature.length, name).toBeGreaterThan(0);
   }
+});
+
+/** Layouts as they were written before layouts said where consent stands. */
+function ownLayout(text: string): Layout {
+  const folder = mkdtempSync(join(tmpdir(), 'layouts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'own.yaml'), text);
+  return loadLayout('own', [folder]);
+}
+
+test('a layout that does not say where consent stands loads, and its files are held until the source says that nobody refused', async () => {
+  const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
+  const source = { ...sourceSettings('/exports'), layout: 'own' };
+  const asked = { readFor: 'contacts', consent: 'not_refused' } as const;
+  expect(() => checkSource(layout, source, asked)).not.toThrow();
+  expect(() => checkSource(layout, source, { ...asked, consent: 'required' })).toThrow(KnownError);
+  const lines = ['E-Mail,Newsletter', 'ann@example.com,no'];
+  expect(await holdReason(mapCustomers('own', lines, { layout }))).toMatchObject({
+    code: 'consent_column_missing',
+    message:
+      'The layout own does not say where consent stands, so nobody can tell who in this file has refused. The file has "Newsletter".',
+    help: expect.stringContaining('consent: not_recorded under sources.shop'),
+  });
+  expect((await mapCustomers('own', lines, { layout, ...NOT_RECORDED })).contacts).toHaveLength(1);
+});
+
+test('a layout whose tests of consent name their columns need not list them: a file without them is held, and words it does not know reject their row', async () => {
+  const layout = ownLayout(`
+title: Members
+columns: {email: [E-Mail]}
+required: [email]
+consent: {refused: [{columns: [Newsletter], equals: ["no"]}], given: [{columns: [Newsletter], equals: ["yes"]}]}
+unsubscribed: [{columns: [Left], not_blank: true}]
+`);
+  const { contacts, rejected, passedOver } = await mapCustomers(
+    'own',
+    [
+      'E-Mail,Newsletter,Left',
+      'a@x.example,yes,',
+      'b@x.example,no,',
+      'c@x.example,nein,',
+      'd@x.example,yes,May',
+    ],
+    { layout },
+  );
+  expect(contacts.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+    ['a@x.example', false],
+    ['d@x.example', true],
+  ]);
+  expect(rejected).toMatchObject([{ code: 'unknown_consent', line: 4, column: 'Newsletter' }]);
+  expect(passedOver.no_consent).toBe(1);
+  const reason = await holdReason(mapCustomers('own', ['E-Mail,Left', 'a@x.example,'], { layout }));
+  expect(reason).toMatchObject({ code: 'consent_column_missing' });
+});
+
+test('a layout that only says who has unsubscribed reads no, false and 0 there as neither', async () => {
+  const layout = ownLayout(`
+title: Members
+columns: {email: [E-Mail]}
+required: [email]
+unsubscribed: [{columns: [Opted out], equals: ["true"]}]
+`);
+  const { contacts, rejected } = await mapCustomers(
+    'own',
+    ['E-Mail,Opted out', 'a@x.example,False', 'b@x.example,', 'c@x.example,true', 'd@x.example,oui'],
+    { layout },
+  );
+  expect(contacts.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+    ['a@x.example', false],
+    ['b@x.example', false],
+    ['c@x.example', true],
+  ]);
+  expect(rejected).toMatchObject([{ code: 'unknown_consent', line: 5 }]);
 });
 
 test('what changes whom a file submits changes the hash of its reading; what only orders need does not', () => {

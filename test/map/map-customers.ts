@@ -28,7 +28,7 @@ export async function mapCustomers(
   lines: readonly string[],
   options: Partial<MapContactsOptions> = {},
 ): Promise<Mapped> {
-  const layout = loadLayout(layoutName);
+  const layout = options.layout ?? loadLayout(layoutName);
   const mapped: Mapped = {
     contacts: [],
     rejected: [],

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
 import { openCustomers, queuedAt } from './story.ts';
@@ -34,6 +36,25 @@ describe('a file whose consent is not read', () => {
       ...{ yes: 1, no: 1, blank: 1 },
     });
     expect(await queuedAt(shop.sandbox.url)).toEqual(['ann@example.com', 'cy@example.com']);
+  });
+
+  it('is held under a layout of your own that does not say where consent stands: plan, run and doctor say what to add', async () => {
+    const shop = await openCustomers({ layout: 'members', consent: 'recorded' });
+    mkdirSync(join(shop.folder, 'layouts'));
+    shop.write('layouts/members.yaml', 'title: Members\ncolumns: {email: [Email]}\nrequired: [email]\n');
+    shop.drop('members.csv', 'Email,Wants mail\nann@example.com,no\n');
+    const said = 'layout members does not say where consent stands';
+    const plan = await shop.cli('plan', 'customers');
+    expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(said);
+    const run = await shop.cli('run', 'customers');
+    expect(run.exitCode).toBe(3);
+    expect(run.stdout.replaceAll(/\s+/g, ' ')).toContain('set consent: not_recorded under sources.shop');
+    const doctor = readEvents(await shop.cli('doctor', '--json'));
+    expect(doctor.find(({ about }) => about === 'source shop')).toMatchObject({
+      status: 'problem',
+      what: expect.stringContaining(said),
+    });
+    expect(await queuedAt(shop.sandbox.url)).toEqual([]);
   });
 
   it('is read again when the rule changes: who may be submitted now is, and nobody is submitted twice', async () => {
