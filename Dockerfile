@@ -7,7 +7,8 @@
 #
 # That serves: it runs the jobs by their schedule (docs/scheduling.md). One run by hand: … influencer-sync run attribute-orders
 #
-# /config/.data must last: answers that the database could not take wait there. A stop (SIGTERM) finishes what is on its way and begins
+# /config/.data must last: it has the journal, which shows a restored database (or set ledger.mark_uri), and answers that the database could
+# not take. A stop (SIGTERM) finishes what is on its way and begins
 # nothing new; give it longer than serve.grace_seconds.
 
 FROM node:24.21.0-slim AS dependencies

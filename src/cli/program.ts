@@ -57,7 +57,8 @@ service which orders an influencer earned: never twice, and none lost.`;
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need mending,
-4 key refused, 5 already running, 6 orders in doubt, 130 interrupted`;
+4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
+or is another one, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained, others are reported as bugs; nothing is thrown. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {
@@ -91,7 +92,8 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
   }
 }
 
-function createProgram(act: Act): Command {
+/** All commands, as Commander has them. */
+export function createProgram(act: Act): Command {
   const program = new Command('influencer-sync')
     .description(INTRODUCTION)
     .version(readVersion(), '-V, --version')

@@ -8,7 +8,8 @@ import type { HeldFile, RejectedRowPlace, ReportFrame } from './report.ts';
 export type CustomersReport = ReportFrame<'identify-customers', CustomerCounts, CustomerDetails>;
 
 /**
- * What a run did and where every customer of the brand stands after it. Submitted is not identified: the service only says that it has
+ * What a run did and where every customer of the brand stands after it. Its files and refusals are also those of runs of its job before
+ * it that died before their report. Submitted is not identified: the service only says that it has
  * queued them.
  */
 export type CustomerCounts = {
@@ -34,7 +35,7 @@ export type CustomerCounts = {
   readonly unsubscribed: number;
   /** Calls to `identify_influencers` that the service took in this run, and that it takes to submit who waits. */
   readonly calls: { readonly accepted: number; readonly to_make: number };
-  /** Batches that were refused in this run: cut in halves, and single addresses. */
+  /** Batches that were refused: cut in halves, and single addresses. */
   readonly refusals: { readonly split: number; readonly contacts: number };
   readonly lookups: {
     /** Answered in this run. */
@@ -61,7 +62,7 @@ export type CustomerDetails = {
   readonly rejectedRows: readonly RejectedRowPlace[];
   /** Held now, in the job's sources. */
   readonly heldFiles: readonly HeldFile[];
-  /** Why customers were refused in this run, the commonest first, addresses masked. */
+  /** Why customers were refused, the commonest first, addresses masked. */
   readonly refusals: readonly { readonly message: string; readonly contacts: number }[];
   /** Null when the job looks nobody up. */
   readonly lookupBudget: number | null;

@@ -95,7 +95,7 @@ async function readConsent(db: Database, runId: string): Promise<readonly Source
   >`
     select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
     from intake.source_files
-    where run_id = ${runId}::bigint and state = 'sealed' and consent_columns is not null and contact_rows > 0
+    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and contact_rows > 0
     group by source, consent_columns order by source, consent_columns`.execute(db);
   return rows.map(({ yes, no, blank, ...place }) => ({
     ...place,
@@ -140,9 +140,9 @@ async function readStored(db: Database, brandId: string) {
 
 async function readCalls(db: Database, runId: string) {
   const { rows } = await sql<Record<'accepted' | 'split' | 'refused', string>>`
-    select count(*) filter (where state = 'accepted') as accepted, count(*) filter (where state = 'split') as split,
-      count(*) filter (where state = 'refused') as refused
-    from ledger.identify_batches where run_id = ${runId}::bigint`.execute(db);
+    select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
+      count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
+    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
   return toNumbers(rows[0]);
 }
 
@@ -157,7 +157,7 @@ async function readLookups(db: Database, runId: string) {
 async function readRefusals(db: Database, runId: string) {
   const { rows } = await sql<{ message: string; contacts: string }>`
     select coalesce(message, 'no reason was given') as message, count(*) as contacts
-    from ledger.identify_batches where run_id = ${runId}::bigint and state = 'refused'
+    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')} and state = 'refused'
     group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
   return rows.map(({ message, contacts }) => ({ message, contacts: Number(contacts) }));
 }

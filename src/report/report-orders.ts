@@ -90,7 +90,7 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
 
 /**
  * From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before,
- * and from what a backfill has posted meanwhile; what only a backfill may post from what a run does.
+ * from what a backfill has posted meanwhile, and from what a database that was restored had lost; what only a backfill may post from what a run does.
  */
 async function readStandings(
   db: Database,
@@ -108,6 +108,7 @@ async function readStandings(
             select (select r.kind from ops.runs r where r.run_id = t.run_id)
             from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt)
           from ledger.entries e where e.entry_id = s.entry_id) is distinct from 'backfill'
+        and not exists (select from ledger.recovered_claims r where r.entry_id = s.entry_id)
       group by s.currency
     ),
     taken as (

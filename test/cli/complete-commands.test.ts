@@ -1,5 +1,7 @@
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { completeCommands } from '../../src/cli/complete-commands.ts';
+import { createProgram } from '../../src/cli/program.ts';
 
 test.each([
   ['npx influencer-sync review lists them.', 'npx influencer-sync review -c x lists them.'],
@@ -12,4 +14,28 @@ test.each([
   ['npx influencer-sync demo', 'npx influencer-sync demo'],
 ])('%s', (text, completed) => {
   expect(completeCommands(text, ' -c x')).toBe(completed);
+});
+
+/** The words of each command that has an action of its own, with whether it reads a configuration. */
+function wordsOf(
+  command: Command,
+  before: readonly string[] = [],
+): { words: string; isConfigured: boolean }[] {
+  return command.commands.flatMap((child) => {
+    const words = [...before, child.name()];
+    const isConfigured = child.options.some(({ long }) => long === '--config');
+    return [{ words: words.join(' '), isConfigured }, ...wordsOf(child, words)];
+  });
+}
+
+test('every command that reads a configuration is completed', () => {
+  const program = createProgram(() => async () => {});
+  const forgotten = wordsOf(program)
+    .filter(({ isConfigured }) => isConfigured)
+    .map(({ words }) => words)
+    .filter(
+      (words) =>
+        completeCommands(`npx influencer-sync ${words}`, ' -c x') !== `npx influencer-sync ${words} -c x`,
+    );
+  expect(forgotten).toEqual([]);
 });

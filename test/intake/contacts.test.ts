@@ -10,6 +10,7 @@ import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
 import { settleBatches, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
 import { NOTHING_SEEN, type OptionalColumn, type StatedContact } from '../../src/model/contact.ts';
+import { reportCustomers } from '../../src/report/report-customers.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
@@ -330,6 +331,32 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect((await read(store, ['b@x.example'], { optional: [small] })).sealed).toMatchObject({
       kind: 'sealed',
     });
+  });
+
+  it('who were refused in a run that died before its report are reported by the next run of the job, and by no other', async () => {
+    const { db, brandId, source, runId, ...store } = await openStore(database());
+    await read({ db, brandId, source, runId, ...store }, ['a@x.example']);
+    for await (const batch of waitingBatches(db, brandId)) {
+      const refused = { batch, state: 'refused', httpStatus: 400, message: 'Not an address.' } as const;
+      await settleBatches(db, [refused], { runId, sourceType: null });
+    }
+    const report = async () => {
+      const { rows } = await sql<{ run_id: string }>`
+        insert into ops.runs (job, kind, host, pid) values (${source}, 'identify-customers', 'test', 1) returning run_id`.execute(
+        db,
+      );
+      const next = rows[0]?.run_id ?? '';
+      const said = await reportCustomers(db, { runId: next, brandId, sources: [source], lookups: null });
+      await sql`update ops.runs set counts = ${JSON.stringify(said.counts)}::jsonb where run_id = ${next}`.execute(
+        db,
+      );
+      return { needsAttention: said.needsAttention, ...said.counts.refusals, why: said.details.refusals };
+    };
+    expect(await report()).toEqual({
+      ...{ needsAttention: true, split: 0, contacts: 1 },
+      why: [{ message: 'Not an address.', contacts: 1 }],
+    });
+    expect(await report()).toEqual({ needsAttention: false, split: 0, contacts: 0, why: [] });
   });
 
   it('are taken out of their batch when another file says that they have unsubscribed', async () => {

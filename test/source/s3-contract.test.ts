@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -7,11 +7,13 @@ import type { S3 } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createS3Client } from '../../src/source/create-s3-client.ts';
+import { openFileStore } from '../../src/source/file-store.ts';
 import { listFiles } from '../../src/source/list-files.ts';
 import { openFile } from '../../src/source/open-file.ts';
 import { readText } from '../../src/source/read-text.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { makeTestFolder } from '../support/setup.ts';
 import { collect, collectAll, holdReason, knownError, sourceSettings } from './source-settings.ts';
 
 /**
@@ -237,5 +239,29 @@ describe('what goes wrong with the whole source', () => {
       Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });
       own.close();
     }
+  });
+});
+
+describe('files of ours', () => {
+  it('are written, listed, brought back whole and removed, below their address only', async () => {
+    const source = sourceSettings(`s3://${bucket}/mark`);
+    const folder = makeTestFolder();
+    const store = openFileStore(source);
+    await put('mark-of-others/a.ndjson', 'x');
+    await store.write('a.ndjson', 'first\n');
+    await store.write('a.ndjson', 'second\n');
+    writeFileSync(join(folder, 'big'), randomBytes(6 * 1024 ** 2));
+    await store.upload('b.ndjson', join(folder, 'big'));
+    expect((await store.list()).map(({ name }) => name)).toEqual(['a.ndjson', 'b.ndjson']);
+    await store.download('a.ndjson', join(folder, 'a'));
+    await store.download('b.ndjson', join(folder, 'b'));
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('second\n');
+    expect(readFileSync(join(folder, 'b')).equals(readFileSync(join(folder, 'big')))).toBe(true);
+    await store.remove('a.ndjson');
+    await store.remove('a.ndjson');
+    expect((await store.list()).map(({ name }) => name)).toEqual(['b.ndjson']);
+    await store.remove('b.ndjson');
+    await api.deleteObject({ Bucket: bucket, Key: 'mark-of-others/a.ndjson' });
+    store.close();
   });
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';
 import { type CustomersShop, countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
@@ -82,13 +83,13 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await expectAllSubmitted(shop, service.batches.flat(), 0);
   });
 
-  it('after staging, before the first call: the batches wait for the next run', async () => {
+  it('after staging, before the first call: the batches wait for the next run, which says what the file says of consent', async () => {
     const service = await startFakeService({
       onBatch: () => (isWell ? QUEUED : { status: 429, body: '{"message":"slow down"}' }),
     });
     let isWell = false;
     const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
-    shop.drop('1.csv', toCustomers(EMAILS));
+    shop.drop('1.csv', `email,consent\n${EMAILS.join(',\n')},\n`);
     const killed = shop.startIdentifying();
     await waitFor(() => service.batches.length > 0);
     killed.kill('SIGKILL');
@@ -96,10 +97,12 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     expect(await countContacts(shop.db)).toEqual({ staged: EMAILS.length });
     isWell = true;
     service.batches.length = 0;
-    expect((await identifyAgain(shop)).finished?.counts).toMatchObject({
-      // The run that read it died before it could say so.
-      files: 1,
-      submitted: EMAILS.length,
+    const next = await identifyAgain(shop);
+    // The run that read it died before it could say so.
+    expect(next.finished?.counts).toMatchObject({ files: 1, submitted: EMAILS.length });
+    expect(readEvents(next).find(({ event }) => event === 'consent')).toMatchObject({
+      ...{ source: 'shop', columns: ['consent'] },
+      ...{ yes: 0, no: 0, blank: EMAILS.length },
     });
     await expectAllSubmitted(shop, service.batches.flat(), 0);
   });
