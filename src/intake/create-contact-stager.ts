@@ -74,7 +74,8 @@ export function createContactStager(db: Database, options: ContactStagerOptions)
     if (isLost) return;
     const { placed } = rows;
     const wanted = await findWanted(placed);
-    const areLikelyNew = totals.new > 0 && known === 0;
+    // Within a plan's transaction a wrong guess shows as nothing but a wrong count: what it inserts meets no live row.
+    const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
     const staged =
       placed.length === 0 ? NOTHING : await stageContacts(db, { ...options, rows, areLikelyNew });
     if (staged === null || (bad.length > 0 && !(await stageRejected(db, options, bad)))) {

@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Database } from '../../src/db/connect.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
 import {
   CODES,
@@ -12,6 +11,7 @@ import {
   manyRows,
   openWorkshop,
   readRun,
+  tableSizes,
   toCsv,
   type Workshop,
 } from './workshop.ts';
@@ -28,15 +28,6 @@ const MIXED = toCsv([
   { id: 'ambiguous', code: '"MIA10,BEN15"' },
   { id: 'bad', revenue: '1,2,3' },
 ]);
-
-/** Bytes of each table: a row that was rolled back takes its place too. */
-async function sizes(db: Database): Promise<unknown> {
-  const { rows } = await sql`
-    select c.oid::regclass::text as name, pg_relation_size(c.oid) as bytes
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i') order by 1`.execute(db);
-  return rows;
-}
 
 async function plan(shop: Workshop) {
   return readRun(await shop.cli('plan', 'orders', '--json'));
@@ -113,11 +104,11 @@ describe('plan', () => {
   it('leaves no dead rows in the tables of the runs, whatever it reads and changes', async () => {
     const shop = await openWorkshop();
     shop.drop('1.csv', toCsv(manyRows(40)));
-    const before = await sizes(shop.db);
+    const before = await tableSizes(shop.db);
     expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { ready: 40 } } });
-    expect(await sizes(shop.db)).toEqual(before);
+    expect(await tableSizes(shop.db)).toEqual(before);
     await shop.run('--limit', '30');
-    const between = await sizes(shop.db);
+    const between = await tableSizes(shop.db);
     shop.drop(
       '2.csv',
       toCsv([...manyRows(35).map((row) => ({ ...row, revenue: '7.00' })), ...manyRows(600, 'new')]),
@@ -131,7 +122,7 @@ describe('plan', () => {
     );
     shop.write('codes.csv', CODES + LATER_CODE);
     expect((await plan(shop)).finished).toMatchObject({ counts: { entries: { already: 30, ready: 610 } } });
-    expect(await sizes(shop.db)).toEqual(between);
+    expect(await tableSizes(shop.db)).toEqual(between);
     await expectPlanToEqualRun(shop);
   });
 

@@ -222,3 +222,12 @@ export async function look<Result>(url: string, work: (db: Database) => Promise<
 export function repeated(ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
 }
+
+/** Bytes of each table: a row that was rolled back takes its place too. */
+export async function tableSizes(db: Database): Promise<unknown> {
+  const { rows } = await sql`
+    select c.oid::regclass::text as name, pg_relation_size(c.oid) as bytes
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i') order by 1`.execute(db);
+  return rows;
+}
