@@ -118,7 +118,7 @@ function cancelWhenKilled(db: Database): () => void {
 export async function withMigratedDatabase<Result>(
   config: PipelineConfig,
   { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
-  work: (db: Database) => Promise<Result>,
+  work: (db: Database, isKept: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
     const folder = shortPath(config.database.dataFolder);
@@ -128,23 +128,24 @@ export async function withMigratedDatabase<Result>(
     config,
     async (db) => {
       for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
-      return work(db);
+      return work(db, true);
     },
     { migrated: false, stopping },
   );
 }
 
 /**
- * The same for a plan, which keeps nothing: it makes no database, and applies no migration. Where there are no tables yet, nothing was
+ * The same for a plan: it makes no database, and applies no migration. Where there are no tables yet, nothing was
  * ever recorded, so that a throw-away database says as well what the first run will do.
  *
  * @throws KnownError `database_not_migrated` (exit 2) where there are tables, but not those of this version; `ledger_swapped` (exit 7)
  * where there are none, and another ledger has posted from this data folder.
+ * @param work is told whether the database stays: what it stores in one that is thrown away is gone.
  */
 export async function withPlanDatabase<Result>(
   config: PipelineConfig,
   { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
-  work: (db: Database) => Promise<Result>,
+  work: (db: Database, isKept: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (!isNewEmbedded(config)) {
     const planned = await withDatabase(
@@ -152,7 +153,7 @@ export async function withPlanDatabase<Result>(
       async (db) => {
         if (!(await hasMigrations(db))) return null;
         if ((await pendingMigrations(db)).length > 0) throw notMigrated(config);
-        return { result: await work(db) };
+        return { result: await work(db, true) };
       },
       { migrated: false, stopping },
     );
@@ -168,7 +169,7 @@ export async function withPlanDatabase<Result>(
       { ...config, database },
       async (db) => {
         await migrate(db);
-        return work(db);
+        return work(db, false);
       },
       { migrated: false, stopping },
     );

@@ -26,7 +26,7 @@ import {
   planGone,
 } from './backfill-errors.ts';
 import { listenForStop } from './listen-for-stop.ts';
-import { openConfig, withDatabase, withMigratedDatabase } from './open-config.ts';
+import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from './open-config.ts';
 import { openJobClient, tellTarget } from './perform-job.ts';
 import { readOperator } from './read-operator.ts';
 import { renderBackfillEnd } from './render/backfill.ts';
@@ -54,22 +54,25 @@ export async function performBackfill(
   const { from: fromDay, to: toDay } = options;
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
-  return withWorkshop({ output, options, config, job, isPlan: options.plan === true }, async (run) => {
-    const unfinished = await findUnfinished(run.db, job.name);
-    if (unfinished !== null) {
-      if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
-      return goOn(run, unfinished, { output, options });
-    }
-    const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
-    showPlan(run, backfill, { output, options });
-    output.print(renderCodeProblems(codeProblems, output.screen));
-    const isWhole = await warnOfHeldFiles(run, { output, options });
-    const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
-    if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
-      return planned;
-    if (!(await approve(backfill, changes, { output, options }))) return planned;
-    return start(run, backfill, { output, options });
-  });
+  return withWorkshop(
+    { output, options, config, job, isPlan: options.plan === true },
+    async (run, isKept) => {
+      const unfinished = await findUnfinished(run.db, job.name);
+      if (unfinished !== null) {
+        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+        return goOn(run, unfinished, { output, options });
+      }
+      const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+      showPlan(run, backfill, { output, options, isKept });
+      output.print(renderCodeProblems(codeProblems, output.screen));
+      const isWhole = await warnOfHeldFiles(run, { output, options });
+      const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+      if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
+        return planned;
+      if (!(await approve(backfill, changes, { output, options }))) return planned;
+      return start(run, backfill, { output, options });
+    },
+  );
 }
 
 /** Goes on with a backfill that is paused or has no process any more, or executes a plan. */
@@ -135,18 +138,19 @@ type WorkshopOptions = {
 
 async function withWorkshop(
   { output, config, job, isPlan }: WorkshopOptions,
-  work: (run: BackfillRun) => Promise<ExitCode>,
+  work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const client = isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
   try {
-    return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
+    const open = isPlan ? withPlanDatabase : withMigratedDatabase;
+    return await open(config, { progress, stopping }, async (db, isKept) => {
       const onTarget = (target: RunTarget) => tellTarget(target, output);
       const draining = stopping.signal;
       const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget };
-      return withBackfillRun(surroundings, work);
+      return withBackfillRun(surroundings, (run) => work(run, isKept));
     });
   } finally {
     stopping.ignore();

@@ -13,8 +13,12 @@ import { plural } from './render/text.ts';
 /** What a process that plans or executes needs beside its run. */
 export type Desk = { readonly output: Output; readonly options: ResumeOptions };
 
-/** The plan, for a person or a program. */
-export function showPlan(run: BackfillRun, backfill: Backfill, { output, options }: Desk): void {
+/** The plan, for a person or a program. `isKept`: it is stored and can be executed by its number. */
+export function showPlan(
+  run: BackfillRun,
+  backfill: Backfill,
+  { output, options, isKept = true }: Desk & { readonly isKept?: boolean },
+): void {
   run.progress.end();
   const { requestsPerSecond } = shareOf(withShare(backfill, options), run.config.api);
   const { backfillId, job, state, period, planHash, plan } = backfill;
@@ -26,10 +30,11 @@ export function showPlan(run: BackfillRun, backfill: Backfill, { output, options
     ...period,
     planHash,
     requestsPerSecond,
+    isKept,
     ...plan,
   });
   output.print(
-    renderPlan(backfill, { screen: output.screen, requestsPerSecond, command: commandOf(options) }),
+    renderPlan(backfill, { screen: output.screen, requestsPerSecond, isKept, command: commandOf(options) }),
   );
 }
 

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { readEvents } from '../support/run-cli.ts';
 import { backfill, eventOf, openHistory, PERIOD, planIn, toHistory } from './history.ts';
@@ -21,6 +24,27 @@ describe('the command', () => {
     expect(unasked.exitCode).toBe(2);
     expect(unasked.stderr).toContain('--yes');
     expect((await workshop.cli('backfill', 'status')).stdout).toContain('planned');
+  });
+
+  it('makes no database for a plan where there is none, and says how it is executed all the same', async () => {
+    const workshop = await openHistory({ embedded: true });
+    workshop.drop('history.csv', toHistory([{ id: 'a', placedAt: '2023-05-05T10:00:00Z' }]));
+    const { exitCode, stdout, stderr } = await workshop.cli('backfill', 'orders', ...PERIOD, '--plan');
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toContain('to be posted            1  10.00 EUR');
+    expect(stdout).toContain('npx influencer-sync backfill orders --from 2023-01-01 --to 2024-12-31');
+    expect(stdout).not.toContain('resume');
+    expect(existsSync(join(workshop.folder, '.data'))).toBe(false);
+  });
+
+  it('applies no migration for a plan, and says so, where a table is older than this version', async () => {
+    const workshop = await openHistory();
+    await sql`drop schema bi cascade`.execute(workshop.db);
+    await sql`delete from reporting.applied_views`.execute(workshop.db);
+    const refused = await workshop.cli('backfill', 'orders', ...PERIOD, '--plan');
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('npx influencer-sync migrate');
+    expect((await sql`select from pg_namespace where nspname = 'bi'`.execute(workshop.db)).rows).toEqual([]);
   });
 
   it('says that its plan lacks what a held file states', async () => {

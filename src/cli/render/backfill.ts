@@ -35,15 +35,20 @@ const LINES: readonly {
 /** What a backfill would do: where every order of the period stands, what is posted month by month, and how long that takes. */
 export function renderPlan(
   backfill: Backfill,
-  options: { readonly screen: Screen; readonly requestsPerSecond: number; readonly command: Command },
+  options: {
+    readonly screen: Screen;
+    readonly requestsPerSecond: number;
+    readonly isKept: boolean;
+    readonly command: Command;
+  },
 ): string {
-  const { screen, requestsPerSecond, command } = options;
+  const { screen, requestsPerSecond, isKept, command } = options;
   const { backfillId, job, period, plan, planHash, state } = backfill;
   const total = sumOf(plan.groups);
   const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
   const count = sumOf(toPost);
   const days = `${period.fromDay} to ${period.toDay} (${period.timeZone})`;
-  const title = `${screen.style('bold', `Backfill ${backfillId} of ${job}`)}, ${days}: ${screen.style('bold', 'a plan, nothing was sent')}`;
+  const title = `${screen.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${screen.style('bold', 'a plan, nothing was sent')}`;
   const seconds = requestsPerSecond === 0 ? null : count / requestsPerSecond;
   const pace =
     seconds === null
@@ -62,7 +67,12 @@ export function renderPlan(
     screen.style('dim', `plan ${planHash.slice(0, 12)}`),
     ...(count === 0 || state !== 'planned'
       ? []
-      : [screen.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]),
+      : isKept
+        ? [screen.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]
+        : [
+            screen.style('dim', 'to plan it again and execute it:'),
+            `  ${command(`backfill ${job} --from ${period.fromDay} --to ${period.toDay}`)}`,
+          ]),
     '',
   ].join('\n');
 }
