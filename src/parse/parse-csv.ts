@@ -12,7 +12,8 @@ import { RowWidths } from './row-widths.ts';
  *
  * @param text valid UTF-8 without a byte order mark, in any split.
  * @returns at least one chunk, also for a file that has only a header.
- * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`, `uneven_rows`.
+ * @throws FileHeld `empty_file`, `header_too_long`, `header_damaged`, `unclosed_quote`, `record_too_long`, `broken_quotes`, `uneven_rows`,
+ * `rows_too_wide`.
  */
 export async function* parseCsv(
   text: AsyncIterable<Uint8Array>,
@@ -35,6 +36,7 @@ export async function* parseCsv(
         widths = new RowWidths(header.length, batch.delimiter);
         continue;
       }
+      if (cells !== null) widths.count(cells.length, line);
       const verdict = cells === null ? BAD_QUOTING : check(cells);
       if (verdict === 'blank') continue;
       number += 1;

@@ -15,6 +15,8 @@ export type ParseOptions = {
   readonly footer?: readonly string[];
   /** One record at most, in bytes; a longer one holds the file. */
   readonly maxRecordBytes: number;
+  /** Rows with broken quotes at most; more hold the file. */
+  readonly maxBrokenRows?: number;
   /** Text that is parsed at a time, in bytes: bounds a chunk. */
   readonly batchBytes?: number;
 };

@@ -18,10 +18,13 @@ export type RecordBatch = {
 /** Big enough that the work done once a piece does not count, small enough that its records are some megabytes at most. */
 const PIECE_BYTES = 64 * 1024;
 
+/** Each costs as much as a hundred good rows: all of them together some seconds. */
+const MAX_BROKEN_ROWS = 20_000;
+
 /**
  * Cuts a text into records, from the header on.
  *
- * @throws FileHeld `empty_file`, `header_too_long`, `unclosed_quote`, `record_too_long`.
+ * @throws FileHeld `empty_file`, `header_too_long`, `unclosed_quote`, `record_too_long`, `broken_quotes`.
  */
 export async function* readRecords(
   text: AsyncIterable<Uint8Array>,
@@ -30,9 +33,9 @@ export async function* readRecords(
   const pieces = cutPieces(text, options.batchBytes ?? PIECE_BYTES);
   try {
     const { place, rest } = await readHead(pieces, options);
-    const { quote, maxRecordBytes } = options;
+    const { quote, maxRecordBytes, maxBrokenRows = MAX_BROKEN_ROWS } = options;
     const { delimiter, line } = place;
-    const reader = new RecordReader({ delimiter, quote, maxRecordBytes, line });
+    const reader = new RecordReader({ delimiter, quote, maxRecordBytes, maxBrokenRows, line });
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
     yield { records: await reader.read(rest), delimiter, isLast: false, rawOf };
     for await (const piece of pieces) {

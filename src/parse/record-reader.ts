@@ -1,3 +1,4 @@
+import { FileHeld } from '../model/file-held.ts';
 import { CollectingParser } from './collecting-parser.ts';
 import { holdOpenRecord } from './hold-record.ts';
 import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';
@@ -17,15 +18,22 @@ type Settings = {
   readonly delimiter: string;
   readonly quote: '"' | null;
   readonly maxRecordBytes: number;
+  /** So many rows with broken quotes hold the file, however many rows are right. */
+  readonly maxBrokenRows: number;
   /** Physical line on which the text begins. */
   readonly line: number;
 };
 
 const CR = 13;
+/** From so many on, rows with broken quotes hold the file where they are more than half of its rows. */
+const MIN_BROKEN_FOR_SHARE = 1_000;
 
 /**
  * Cuts a text into records with csv-parse, knows the physical line and the bytes of each, and goes on after a record with broken
  * quoting: that record is taken for one line, and the parser begins anew on the next, so that a stray quote cannot swallow good rows.
+ *
+ * A new parser costs as much as a hundred good rows, so broken rows are bounded: a file of nothing else would keep the process busy for
+ * hours.
  *
  * It keeps the bytes from the beginning of the open record on, so its memory is bounded by one record and one piece.
  */
@@ -40,6 +48,8 @@ export class RecordReader {
   #line: number;
   /** The open record has broken quoting, and the end of its line is not here yet. */
   #isSkipping = false;
+  #found = 0;
+  #broken = 0;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -49,7 +59,7 @@ export class RecordReader {
 
   /**
    * @returns the records that end within this piece.
-   * @throws FileHeld `unclosed_quote`, `record_too_long`.
+   * @throws FileHeld `unclosed_quote`, `record_too_long`, `broken_quotes`.
    */
   async read(piece: Buffer): Promise<ReadRecord[]> {
     const open = this.#window.subarray(this.#begin);
@@ -108,6 +118,7 @@ export class RecordReader {
       const start = this.#begin;
       this.#checkLength(start, end);
       records.push({ cells, line: this.#line, start, end });
+      this.#found += 1;
       this.#line += this.#breaks.count(start, end);
       this.#begin = end;
     }
@@ -130,6 +141,7 @@ export class RecordReader {
     const end = lineEnd === -1 ? this.#window.length : lineEnd + lineBreakAt(this.#window, lineEnd);
     this.#checkLength(start, end);
     records.push({ cells: null, line: this.#line, start, end });
+    this.#countBroken();
     this.#line += 1;
     this.#begin = end;
     this.#parser = this.#newParser();
@@ -151,6 +163,18 @@ export class RecordReader {
 
   #checkLength(start: number, end: number): void {
     if (end - start > this.#settings.maxRecordBytes) throw this.#hold(end);
+  }
+
+  #countBroken(): void {
+    this.#found += 1;
+    this.#broken += 1;
+    const isMost = this.#broken >= MIN_BROKEN_FOR_SHARE && this.#broken * 2 > this.#found;
+    if (!isMost && this.#broken < this.#settings.maxBrokenRows) return;
+    throw new FileHeld({
+      code: 'broken_quotes',
+      message: `${this.#broken} of the first ${this.#found} rows have quotes that cannot be made sense of, the last of them on line ${this.#line}. Reading stopped there.`,
+      help: 'Export the file again with each quote inside a cell doubled ("5"" pipe"). If quotes mean nothing in this format, set quote: none in its layout.',
+    });
   }
 
   #hold(end: number): Error {

@@ -11,6 +11,8 @@ export type Sorted = { readonly records: CsvRecord[]; readonly rejected: Rejecte
  */
 const TRIAL_ROWS = 1_000;
 const TRIAL_BYTES = 1024 ** 2;
+/** From so many on, cells beyond the header hold the file where they are more than half of its cells. */
+const MAX_EXCESS_CELLS = 1_000_000;
 /** Longer cells are no part of a number. */
 const MAX_NUMBER_CHARS = 24;
 
@@ -24,6 +26,9 @@ const MAX_NUMBER_CHARS = 24;
  */
 export class RowWidths {
   readonly #headerWidth: number;
+  /** Cells of all rows so far, and how many of them stand beyond the header. */
+  #cells = 0;
+  #excess = 0;
   readonly #delimiter: string;
   /** Cells of the first row: rows with more have one too many, also where the header has nameless columns for it. */
   #firstWidth = 0;
@@ -50,6 +55,24 @@ export class RowWidths {
     else if (this.#state === 'plain')
       reject(row, width > this.#headerWidth ? this.#headerWidth : this.#firstWidth, to);
     else this.#takeEarly(row, bytes, to);
+  }
+
+  /**
+   * Counts the cells of any row, blank ones too. A row of a megabyte of delimiters has a million cells, each of which costs as much as a
+   * dozen bytes of text.
+   *
+   * @throws FileHeld `rows_too_wide`.
+   */
+  count(cells: number, line: number): void {
+    this.#cells += cells;
+    if (cells <= this.#headerWidth) return;
+    this.#excess += cells - this.#headerWidth;
+    if (this.#excess < MAX_EXCESS_CELLS || this.#excess * 2 <= this.#cells) return;
+    throw new FileHeld({
+      code: 'rows_too_wide',
+      message: `${this.#excess} of the first ${this.#cells} cells stand beyond the ${this.#headerWidth} columns of the header; the row on line ${line} has ${cells} cells. Reading stopped there.`,
+      help: 'This does not look like rows of this header. Export the file again, or check that it was saved with one delimiter.',
+    });
   }
 
   /** Ends the file. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOf, parseText, placesOf } from './parse-text.ts';
+import { faultsOf, holdReason, parseText, placesOf } from './parse-text.ts';
 
 test('quoted and bare empty cells mix, and doubled quotes are one', async () => {
   const parsed = await parseText('a,b,c,d\n"",,"x ""y"" z","1,5"\n1,2,3,4\n');
@@ -53,4 +53,22 @@ test.each([1, 3, 7, 1000])('many bad rows are each found in pieces of %i bytes',
 test('where a format has no quotes, they are plain characters', async () => {
   const parsed = await parseText('a\tb\n5" pipe\t"x\n', { delimiter: '\t', quote: null });
   expect(placesOf(parsed)).toEqual([[2, 1, '5" pipe', '"x']]);
+});
+
+test('a file that is mostly rows with broken quotes is held after a thousand of them, with their number and the line', async () => {
+  const text = `a,b\n${'1,2\n'.repeat(998)}${'5" pipe,2\n'.repeat(2_000)}`;
+  expect(await holdReason(parseText(text))).toEqual({
+    code: 'broken_quotes',
+    message:
+      '1000 of the first 1999 rows have quotes that cannot be made sense of, the last of them on line 1999. Reading stopped there.',
+    help: expect.stringContaining('quote: none'),
+  });
+  expect((await parseText(text, { quote: null })).records).toHaveLength(2_998);
+});
+
+test('rows with broken quotes among many good ones are rejected one by one, up to a number', async () => {
+  const text = `a,b\n${'5" pipe,2\n1,2\n3,4\n'.repeat(1_200)}`;
+  expect((await parseText(text)).rejected).toHaveLength(1_200);
+  const reason = await holdReason(parseText(text, { maxBrokenRows: 1_100 }));
+  expect(reason.message).toContain('1100 of the first 3299 rows');
 });
