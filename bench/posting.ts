@@ -115,7 +115,16 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
   const journal = openJournal({ folder: given.spoolFolder, ledgerId, accountId, owner, mark: null });
   const startedAt = performance.now();
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {
-    claim: createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads: [], journal }),
+    claim: createClaimer(db, {
+      owner,
+      runId,
+      accountId,
+      backfillId: null,
+      ledgerId,
+      heads: [],
+      place: null,
+      journal,
+    }),
     send: createSender(client),
     record: createRecorder(db),
     spool: openSpool(given.spoolFolder, owner),

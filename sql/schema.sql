@@ -162,6 +162,20 @@ CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS 
 
 COMMENT ON FUNCTION ledger.key_hash(account_id text, effect text, key text) IS 'Names an entry outside of the database: 128 bits of a digest of its account, effect and idempotency key.';
 
+CREATE FUNCTION ledger.place() RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return (select system_identifier::text from pg_control_system())
+    || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+    || '/' || (select oid::text from pg_database where datname = current_database());
+exception when others then
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION ledger.place() IS 'Where this database is: cluster, timeline and database.';
+
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -2989,6 +3003,7 @@ CREATE TABLE ledger.identity (
     only_row boolean DEFAULT true NOT NULL,
     ledger_id uuid DEFAULT gen_random_uuid() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    place text,
     CONSTRAINT identity_only_row_check CHECK (only_row)
 );
 
@@ -3000,6 +3015,8 @@ COMMENT ON COLUMN ledger.identity.ledger_id IS 'Random. The journals outside of 
 
 COMMENT ON COLUMN ledger.identity.created_at IS 'When the first run made it.';
 
+COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found whole: cluster, timeline and database. Null where the server does not tell.';
+
 ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.lost_claims_lost_claim_id_seq
     START WITH 1
@@ -3008,6 +3025,23 @@ ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS A
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE ledger.machines (
+    machine_id uuid NOT NULL,
+    host text NOT NULL,
+    posted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    whole_at text
+);
+
+COMMENT ON TABLE ledger.machines IS 'Data folders that claims were made from. Each has journals that the others lack, unless they share a mark.';
+
+COMMENT ON COLUMN ledger.machines.machine_id IS 'Random; the data folder has it too.';
+
+COMMENT ON COLUMN ledger.machines.host IS 'Name of the machine, for people.';
+
+COMMENT ON COLUMN ledger.machines.posted_at IS 'When it last began to post.';
+
+COMMENT ON COLUMN ledger.machines.whole_at IS 'Place of the database at which all that its journals know was found here, or recovered.';
 
 CREATE TABLE ledger.recoveries (
     recovery_id bigint NOT NULL,
@@ -3927,6 +3961,9 @@ ALTER TABLE ONLY ledger.lost_claims
 
 ALTER TABLE ONLY ledger.lost_claims
     ADD CONSTRAINT lost_claims_pkey PRIMARY KEY (lost_claim_id);
+
+ALTER TABLE ONLY ledger.machines
+    ADD CONSTRAINT machines_pkey PRIMARY KEY (machine_id);
 
 ALTER TABLE ONLY ledger.recovered_claims
     ADD CONSTRAINT recovered_claims_pkey PRIMARY KEY (lost_claim_id);

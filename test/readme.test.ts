@@ -188,11 +188,12 @@ async function startService(clone: string): Promise<Record<string, string>> {
 async function startBucket(): Promise<Readonly<Record<string, string>>> {
   const server = await startS3Server();
   onTestFinished(() => server.close());
-  const header = 'Name,Email,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Id';
+  const header =
+    'Name,Email,Financial Status,Paid at,Currency,Subtotal,Total,Discount Code,Created at,Id,Accepts Marketing';
   const order =
-    '#1,someone@example.com,paid,2026-05-01 10:00:00 +0200,EUR,20.00,24.95,MARA15,2026-05-01 09:59:00 +0200,6001';
+    '#1,someone@example.com,paid,2026-05-01 10:00:00 +0200,EUR,20.00,24.95,MARA15,2026-05-01 09:59:00 +0200,6001,yes';
   const organic =
-    '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002';
+    '#2,other@example.com,paid,2026-05-01 11:00:00 +0200,EUR,10.00,14.95,,2026-05-01 10:59:00 +0200,6002,no';
   server.put('acme-exports', 'orders/2026-05-01.csv', `${header}\n${order}\n${organic}\n`);
   const customer = '7001,Some,One,someone@example.com,yes,24.95,1';
   const columns = 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Total Spent,Total Orders';

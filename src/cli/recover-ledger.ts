@@ -34,9 +34,9 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
   const progress = output.createProgress();
   const stopping = listenForStop(output);
   return withMigratedDatabase(config, { progress, stopping }, async (db) => {
-    const { continuity, folders } = await compare(db, { config, accountId: await boundAccount(db) });
-    const accountId =
-      (await boundAccount(db)) ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
+    const bound = await boundAccount(db);
+    const { continuity, ...compared } = await compare(db, { config, accountId: bound });
+    const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
     if (options.from !== undefined) {
       const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
       output.emit({ event: 'seeded', ...seeded });
@@ -49,7 +49,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     await bindAccount(db, accountId);
     await ensureLedgerId(db);
     const recovered = await recoverLedger(db, {
-      folders,
+      ...compared,
       accountId,
       reason,
       decidedBy,

@@ -1272,6 +1272,10 @@ export interface LedgerIdentity {
    * Always true: the table has at most one row.
    */
   only_row: Generated<boolean>;
+  /**
+   * Where the database was when it was last found whole: cluster, timeline and database. Null where the server does not tell.
+   */
+  place: string | null;
 }
 
 export interface LedgerLookups {
@@ -1406,6 +1410,25 @@ export interface LedgerLostClaims {
    * Decision that stored it; null when a run found it by itself.
    */
   recovery_id: Int8 | null;
+}
+
+export interface LedgerMachines {
+  /**
+   * Name of the machine, for people.
+   */
+  host: string;
+  /**
+   * Random; the data folder has it too.
+   */
+  machine_id: string;
+  /**
+   * When it last began to post.
+   */
+  posted_at: Generated<Timestamp>;
+  /**
+   * Place of the database at which all that its journals know was found here, or recovered.
+   */
+  whole_at: string | null;
 }
 
 export interface LedgerRecoveredClaims {
@@ -3090,6 +3113,7 @@ export interface DB {
   "ledger.identity": LedgerIdentity;
   "ledger.lookups": LedgerLookups;
   "ledger.lost_claims": LedgerLostClaims;
+  "ledger.machines": LedgerMachines;
   "ledger.recovered_claims": LedgerRecoveredClaims;
   "ledger.recoveries": LedgerRecoveries;
   "ledger.seed_undos": LedgerSeedUndos;

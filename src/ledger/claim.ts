@@ -18,6 +18,8 @@ export type ClaimerOptions = {
   readonly ledgerId: string;
   /** Claims that the database must still have when the first is made here (check-continuity.ts). */
   readonly heads: readonly ClaimPlace[];
+  /** Where the database must still be then; null where the heads tell all (machines.ts). */
+  readonly place: string | null;
   /** Takes note of each claim before it is handed out. */
   readonly journal: Pick<Journal, 'claimed'>;
 };
@@ -75,7 +77,7 @@ type Group = ClaimerOptions & { readonly claimId: string };
 async function claimGroup(
   db: Database,
   entryIds: readonly string[],
-  { owner, runId, accountId, backfillId, claimId, heads }: Group,
+  { owner, runId, accountId, backfillId, claimId, heads, place }: Group,
 ): Promise<readonly ClaimRow[]> {
   const { rows } = await sql<ClaimRow & { entry_id: string | null; is_continuous: boolean }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
@@ -85,7 +87,7 @@ async function claimGroup(
         where not exists (
             select from ledger.attempts a where a.entry_id = h.entry_id and a.attempt = h.attempt and a.claim_id = h.claim_id)
           and not exists (select from ledger.lost_claims l where l.claim_id = h.claim_id and l.claim_no = h.claim_no)
-      ) as is_continuous
+      ) and (${place}::text is null or ledger.place() = ${place}::text) as is_continuous
     ),
     alive as materialized (
       select 1 from ops.leases, durable, continuous

@@ -3,10 +3,15 @@ import type { Client } from '../api/client.ts';
 import { databasePlace } from '../config/locate.ts';
 import type { Database } from '../db/connect.ts';
 import { bindAccount, boundAccount } from '../ledger/bind-account.ts';
-import { type Continuity, checkContinuity } from '../ledger/continuity/check-continuity.ts';
+import {
+  type Continuity,
+  type ContinuityOptions,
+  checkContinuity,
+} from '../ledger/continuity/check-continuity.ts';
 import { ensureLedgerId, readLedgerId, shortLedgerId } from '../ledger/continuity/identity.ts';
 import { type Journal, openJournal } from '../ledger/continuity/journal.ts';
 import type { ClaimPlace } from '../ledger/continuity/journal-lines.ts';
+import { keepPlace, readMachineId, registerMachine } from '../ledger/continuity/machines.ts';
 import { createMark, type Mark } from '../ledger/continuity/mark.ts';
 import { beginNewLedger } from '../ledger/continuity/recover.ts';
 import type { PipelineConfig } from '../model/config.ts';
@@ -26,8 +31,10 @@ export type OpenLedger = {
   heads(): readonly ClaimPlace[];
   /** The journals once more, outside of this machine; null where none is configured. */
   readonly mark: Mark | null;
-  /** The journal of one phase of posting. */
-  openJournal(): Journal;
+  /** Where the database must still be when claims are made; null where `heads` tell all. */
+  readonly place: string | null;
+  /** The journal of one phase of posting, which this machine is registered for. */
+  openJournal(): Promise<Journal>;
 };
 
 export type LedgerOptions = {
@@ -53,6 +60,7 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
   const continuity = await requireContinuity(options, accountId);
   await bindAccount(db, accountId);
   const ledgerId = await ensureLedgerId(db);
+  await keepPlace(db);
   options.onTarget?.({
     service: config.api.url,
     accountId,
@@ -65,7 +73,9 @@ export async function openLedger(options: LedgerOptions, client: Client): Promis
     ledgerId,
     mark,
     heads: () => heads,
-    openJournal() {
+    place: continuity.kind === 'continuous' ? continuity.place : null,
+    async openJournal() {
+      await registerMachine(db, journalFolder(config));
       const journal = openJournal({ folder: journalFolder(config), ledgerId, accountId, owner, mark });
       return {
         ...journal,
@@ -95,10 +105,10 @@ async function decideNewLedger(
 ): Promise<void> {
   const { newLedger = null } = options;
   if (newLedger === null) return;
-  const { continuity, folders } = await compare(db, { config, accountId });
+  const { continuity, ...compared } = await compare(db, { config, accountId });
   if (continuity.kind !== 'went_back' || !continuity.isOther) return;
   await bindAccount(db, accountId);
-  const claims = await beginNewLedger(db, { folders, accountId, ...newLedger });
+  const claims = await beginNewLedger(db, { ...compared, accountId, ...newLedger });
   progress.note(`A new ledger begins here. ${claims} claims of another ledger do not count in it.`);
 }
 
@@ -129,7 +139,9 @@ export async function findContinuityProblem(
 }
 
 /** How the database compares with the journals, and where those are. */
-export type Comparison = { readonly continuity: Continuity; readonly folders: readonly string[] };
+export type Comparison = Pick<ContinuityOptions, 'folders' | 'machineId' | 'isShared'> & {
+  readonly continuity: Continuity;
+};
 
 /**
  * Compares the database with the journals of this machine and those of the mark. Of the mark only the newest ones are read, unless the database
@@ -142,13 +154,17 @@ export async function compare(
   { config, accountId }: { readonly config: PipelineConfig; readonly accountId: string | null },
 ): Promise<Comparison> {
   const mark = openMark(config);
-  const local = [journalFolder(config)];
-  const folders = mark === null ? local : [...local, await mark.fetch({ all: false })];
-  const continuity = await checkContinuity(db, { folders, accountId });
+  const local = journalFolder(config);
+  const about = {
+    folders: mark === null ? [local] : [local, await mark.fetch({ all: false })],
+    machineId: readMachineId(local),
+    isShared: mark !== null,
+  };
+  const continuity = await checkContinuity(db, { ...about, accountId });
   const isComplete = mark === null || continuity.kind === 'continuous' || continuity.kind === 'unmarked';
-  if (isComplete) return { continuity, folders };
+  if (isComplete) return { ...about, continuity };
   await mark.fetch({ all: true });
-  return { continuity: await checkContinuity(db, { folders, accountId }), folders };
+  return { ...about, continuity: await checkContinuity(db, { ...about, accountId }) };
 }
 
 /** Where the journal of each process of this configuration is. */
@@ -177,6 +193,7 @@ function openMark(config: PipelineConfig): Mark | null {
 /** Why nothing may be posted, and what to do; null where all is well. */
 export function explainContinuity(continuity: Continuity, config: PipelineConfig): KnownError | null {
   if (continuity.kind === 'undescribed') return incomplete(continuity.claims);
+  if (continuity.kind === 'moved') return moved(continuity, config);
   if (continuity.kind !== 'went_back') return null;
   return continuity.isOther ? swapped(continuity, config) : wentBack(continuity, config);
 }
@@ -218,6 +235,35 @@ function swapped(
   return new KnownError({
     code: 'ledger_swapped',
     message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, and ledger ${shortLedgerId(markedLedgerId)} has posted from here. It lacks ${describeMissing(missing)}.`,
+    where: describeJournals(config),
+    help: help.join('\n'),
+    safe: SAFE,
+    exitCode: EXIT.ledgerWentBack,
+  });
+}
+
+function moved(
+  { others, isUnmarked }: Extract<Continuity, { readonly kind: 'moved' }>,
+  config: PipelineConfig,
+): KnownError {
+  const hosts = others.map(({ host, postedAt }) => `  ${host}, which last posted ${timeOf(postedAt)}`);
+  const here = isUnmarked ? 'There is no journal of it here' : 'The journals here miss nothing';
+  const elsewhere =
+    hosts.length === 0
+      ? 'no machine is known that has one'
+      : `${hosts.length === 1 ? 'another machine has' : `${hosts.length} other machines have`} posted to it`;
+  const help = [
+    hosts.length === 0
+      ? 'If this is the newest copy of the database, say so:'
+      : `If this is the newest copy of the database, let the journals of each machine be compared, there:\n${hosts.join('\n')}`,
+    `  ${RECOVER}`,
+    'If a data folder is lost, give its claims up; their orders may be posted again:',
+    `  ${RECOVER} --accept-undescribed`,
+    'With one ledger.mark_uri for all machines each run compares by itself.',
+  ];
+  return new KnownError({
+    code: 'ledger_moved',
+    message: `The database is not where it was: it was restored, failed over, copied or upgraded. ${here}, and ${elsewhere}.`,
     where: describeJournals(config),
     help: help.join('\n'),
     safe: SAFE,

@@ -54,7 +54,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
   const { lane } = open;
   const send = createSender(client);
-  const journal = ledger.openJournal();
+  const journal = await ledger.openJournal();
   const record = createRecorder(db);
   const spool = openSpool(spoolFolder(run), owner);
   const unkept: { readonly answer: Answer; readonly cause: unknown }[] = [];
@@ -78,6 +78,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
           backfillId: backlog.backfillId,
           ledgerId,
           heads: ledger.heads(),
+          place: ledger.place,
           journal,
         }),
         send,

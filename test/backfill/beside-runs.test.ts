@@ -22,8 +22,8 @@ describe('a run beside a backfill', () => {
     const workshop = await openHistory();
     const orders = twoYears(200);
     workshop.drop('history.csv', toHistory(orders));
-    const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '10', '--json');
-    await waitFor(async () => (await workshop.truth()).length > 3);
+    const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '2', '--json');
+    await waitFor(async () => (await workshop.truth()).length > 1);
     workshop.drop('news.csv', toHistory([NEW]));
     const { finished, exitCode, stderr } = await workshop.run();
     expect(exitCode, stderr).toBe(0);

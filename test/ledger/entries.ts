@@ -41,6 +41,7 @@ export async function startWorker(
       backfillId: options.backfillId ?? null,
       ledgerId: await ensureLedgerId(db),
       heads: options.heads ?? [],
+      place: null,
       journal: options.journal ?? { claimed: async () => {} },
     }),
   };

@@ -78,7 +78,12 @@ async function post(orders: PostingOrders): Promise<void> {
   const heartbeat = startHeartbeat(db, { owner, ttlMs: leaseMs, leases: 1 });
   const folder = orders.journalFolder;
   const ledgerId = await ensureLedgerId(db);
-  const continuity = await checkContinuity(db, { folders: [folder], accountId });
+  const continuity = await checkContinuity(db, {
+    folders: [folder],
+    accountId,
+    machineId: null,
+    isShared: false,
+  });
   if (continuity.kind === 'went_back') throw new Error('the ledger went back');
   await replaySpool(db, orders.spoolFolder, owner);
   await settleJournals(db, { folder, ledgerId, now: new Date() });
@@ -91,7 +96,16 @@ async function post(orders: PostingOrders): Promise<void> {
   });
   const journal = openJournal({ folder, ledgerId, accountId, owner, mark: null });
   const heads = continuity.kind === 'continuous' ? continuity.heads : [];
-  const claim = createClaimer(db, { owner, runId, accountId, backfillId: null, ledgerId, heads, journal });
+  const claim = createClaimer(db, {
+    owner,
+    runId,
+    accountId,
+    backfillId: null,
+    ledgerId,
+    heads,
+    place: null,
+    journal,
+  });
   const record = createRecorder(db);
   const spool = openSpool(orders.spoolFolder, owner);
   await postEntries(readyEntries(db, { job: JOB, backfillId: null, limit: null }), {

@@ -7,6 +7,8 @@ export type DatabaseProxy = {
   cut(): void;
   /** Forwards nothing any more and ends nothing: connections stay open, and new ones come up, without an answer. */
   silence(): void;
+  /** Cuts all connections, and leads new ones to another server. */
+  moveTo(databaseUrl: string): void;
   /** Lets connections through again. */
   mend(): void;
   close(): Promise<void>;
@@ -27,7 +29,7 @@ export async function startDatabaseProxy(
   databaseUrl: string,
   options: DatabaseProxyOptions = {},
 ): Promise<DatabaseProxy> {
-  const target = new URL(databaseUrl);
+  let target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
   let isSilent = false;
@@ -71,6 +73,11 @@ export async function startDatabaseProxy(
     cut,
     silence: () => {
       isSilent = true;
+    },
+    moveTo: (databaseUrl) => {
+      for (const socket of sockets) socket.destroy();
+      target = new URL(databaseUrl);
+      isCut = false;
     },
     mend: () => {
       isCut = false;

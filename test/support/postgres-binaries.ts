@@ -72,6 +72,12 @@ function platformPackage(): string {
   }
 }
 
+/** Makes a folder the server's own, where this process is root. */
+export function giveToServer(folder: string): void {
+  const user = serverUser();
+  if (user !== null) giveTo(user, folder);
+}
+
 function giveTo({ uid, gid }: ServerUser, ...folders: readonly string[]): void {
   if (spawnSync('chown', ['-R', `${uid}:${gid}`, ...folders]).status === 0) return;
   throw new ServerUnavailable(

@@ -1,10 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, closeSync, cpSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import pg from 'pg';
 import { answersQueries } from './answers-queries.ts';
 import { findFreePort } from './free-port.ts';
-import { makeGuardedFolder, type ServerUser } from './guarded-folder.ts';
-import { initialiseData, preparePostgres, ServerUnavailable } from './postgres-binaries.ts';
+import { type GuardedFolder, makeGuardedFolder, type ServerUser } from './guarded-folder.ts';
+import {
+  giveToServer,
+  initialiseData,
+  type PostgresBinaries,
+  preparePostgres,
+  ServerUnavailable,
+} from './postgres-binaries.ts';
 import { waitFor } from './wait-for.ts';
 
 export type PostgresServer = {
@@ -17,6 +24,11 @@ export type PostgresServer = {
   start(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
+  /**
+   * Starts another server with all that this one has now, which then replays what comes by `wire`: an address of this one, perhaps through a
+   * proxy. It is asynchronous, and `select pg_promote()` makes it a primary of its own.
+   */
+  startStandby(wire: string): Promise<PostgresServer>;
 };
 
 /**
@@ -40,9 +52,14 @@ const SETTINGS = {
  */
 export async function startPostgresServer(user?: ServerUser): Promise<PostgresServer> {
   const folder = makeGuardedFolder();
-  const data = join(folder.path, 'data');
   const binaries = preparePostgres(folder.path, user);
-  initialiseData(binaries, data);
+  initialiseData(binaries, join(folder.path, 'data'));
+  return startOn(folder, binaries);
+}
+
+/** Starts a server on the data in a folder. */
+async function startOn(folder: GuardedFolder, binaries: PostgresBinaries): Promise<PostgresServer> {
+  const data = join(folder.path, 'data');
   const port = await findFreePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const logPath = join(folder.path, 'log');
@@ -86,7 +103,31 @@ export async function startPostgresServer(user?: ServerUser): Promise<PostgresSe
       await end('SIGINT');
       await folder.remove();
     },
+    startStandby: (wire) => startStandby({ url, data, wire }),
   };
+}
+
+type Primary = { readonly url: string; readonly data: string; readonly wire: string };
+
+async function startStandby({ url, data, wire }: Primary): Promise<PostgresServer> {
+  const folder = makeGuardedFolder();
+  const binaries = preparePostgres(folder.path);
+  const copy = join(folder.path, 'data');
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  await session.query(`select pg_backup_start('standby', fast => true)`);
+  cpSync(data, copy, { recursive: true, filter: (path) => basename(path) !== 'postmaster.pid' });
+  const { rows } = await session.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+  await session.end();
+  writeFileSync(join(copy, 'backup_label'), rows[0]?.labelfile ?? '');
+  writeFileSync(join(copy, 'standby.signal'), '');
+  const { hostname, port } = new URL(wire);
+  appendFileSync(
+    join(copy, 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=${hostname} port=${port} user=postgres'\nwal_retrieve_retry_interval = '100ms'\n`,
+  );
+  giveToServer(copy);
+  return startOn(folder, binaries);
 }
 
 function isOver(server: ChildProcess): boolean {

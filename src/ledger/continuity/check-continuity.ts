@@ -8,12 +8,17 @@ import { type JournalFile, linesOf, listJournals, newestClosed, readEdges } from
 import { type ClaimPlace, type JournalHead, type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed, lookUpClaims, readNewestClaim } from './known-claims.ts';
 import { dispositionOf } from './lost-claims.ts';
+import { type OtherMachine, readPlace } from './machines.ts';
 
 export type ContinuityOptions = {
   /** Folders of journals: the data folder's, and that of a mark elsewhere. */
   readonly folders: readonly string[];
   /** Only journals of this account count; null where it is not known yet: then all do. */
   readonly accountId: string | null;
+  /** Of this data folder; null where nothing has posted from it. */
+  readonly machineId: string | null;
+  /** The folders have the journals of every machine. */
+  readonly isShared: boolean;
 };
 
 /** Claims that were made and that the database does not have. */
@@ -30,9 +35,19 @@ export type MissingClaims = {
 
 export type Continuity =
   /** Every journal's newest claim is in the database. `heads` are to be named by the next claim. */
-  | { readonly kind: 'continuous'; readonly heads: readonly ClaimPlace[] }
+  | {
+      readonly kind: 'continuous';
+      readonly heads: readonly ClaimPlace[];
+      /** Where the database must still be when claims are made; null where the heads tell all. */
+      readonly place: string | null;
+    }
   /** No journal is here, so nothing can be compared. `claims`: how many the database has. */
   | { readonly kind: 'unmarked'; readonly claims: number }
+  /**
+   * The database is elsewhere than when it was last found whole, and other machines, whose journals are not here, may have posted what it lacks.
+   * `isUnmarked`: no journal is here at all.
+   */
+  | { readonly kind: 'moved'; readonly others: readonly OtherMachine[]; readonly isUnmarked: boolean }
   /** A recovery has stored what was known, and claims are missing that nothing describes: another machine's journal may. */
   | { readonly kind: 'undescribed'; readonly claims: number }
   /** The database lacks claims. `isOther`: it is another ledger, not an older state of the same one. */
@@ -59,7 +74,12 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   const heads = await readHeads(options);
   const undescribed = await countUndescribed(db);
   if (undescribed > 0 && heads.length === 0) return { kind: 'undescribed', claims: undescribed };
-  if (heads.length === 0) return { kind: 'unmarked', claims: (await readNewestClaim(db))?.claims ?? 0 };
+  const place = await readPlace(db, options.machineId);
+  if (heads.length === 0) {
+    const claims = (await readNewestClaim(db))?.claims ?? 0;
+    if (place.isSame || claims === 0) return { kind: 'unmarked', claims };
+    return { kind: 'moved', others: place.others, isUnmarked: true };
+  }
   const known = await lookUpClaims(
     db,
     heads.map(({ last }) => last),
@@ -67,7 +87,13 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   const lacking = heads.filter((_, place) => known[place]?.isKnown !== true);
   const [first] = lacking;
   if (first === undefined && undescribed > 0) return { kind: 'undescribed', claims: undescribed };
-  if (first === undefined) return { kind: 'continuous', heads: heads.map(({ last }) => last) };
+  if (first === undefined && !place.isSame && !options.isShared && place.others.length > 0)
+    return { kind: 'moved', others: place.others, isUnmarked: false };
+  if (first === undefined) {
+    // Journals that are elsewhere cannot be asked again while this process posts.
+    const isAlone = options.isShared || place.others.length === 0;
+    return { kind: 'continuous', heads: heads.map(({ last }) => last), place: isAlone ? null : place.now };
+  }
   const mark = lacking.reduce((newest, head) =>
     head.last.claim.claimNo > newest.last.claim.claimNo ? head : newest,
   );

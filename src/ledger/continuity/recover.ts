@@ -9,6 +9,7 @@ import { linesOf, listJournals } from './journal-folder.ts';
 import { type JournalledClaim, readJournal } from './journal-lines.ts';
 import { countUndescribed } from './known-claims.ts';
 import { dispositionOf, type LostClaim, storeLostClaims } from './lost-claims.ts';
+import { keepPlace, markCompared, readPlace } from './machines.ts';
 
 export type RecoveryOptions = Omit<ContinuityOptions, 'accountId'> & {
   readonly accountId: string;
@@ -101,6 +102,9 @@ function store(db: Database, decision: Decision): Promise<void> {
     for (let from = 0; from < found.length; from += BATCH)
       await storeLostClaims(trx, found.slice(from, from + BATCH), recoveryId);
     await raiseNumbers(trx, newestNumber(found));
+    await markCompared(trx, decision.machineId);
+    const { others } = await readPlace(trx, decision.machineId);
+    if (others.length === 0 || decision.isShared || acceptsUndescribed) await keepPlace(trx);
   });
 }
 
