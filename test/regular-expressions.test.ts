@@ -24,8 +24,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
   'src/post/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',
-  'src/source/create-s3-client.ts /^\\s*\\[\\s*(?:profile\\s+)?["\']?([^\\]"\']+?)["\']?\\s*\\]/':
-    "a line of this user's own AWS configuration",
 };
 
 /** Expressions that are made while the program runs, and of what. */

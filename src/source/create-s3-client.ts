@@ -161,10 +161,18 @@ function lookUpProfile(name: string, env: Environment): S3Profile {
 function profilesOf(path: string): readonly string[] {
   try {
     const lines = readFileSync(path, 'utf8').split(/\r?\n/);
-    return lines.flatMap(
-      (line) => /^\s*\[\s*(?:profile\s+)?["']?([^\]"']+?)["']?\s*\]/.exec(line)?.[1] ?? [],
-    );
+    return lines.flatMap((line) => sectionOf(line) ?? []);
   } catch {
     return [];
   }
+}
+
+/** `[default]`, `[name]`, `[profile name]` or `[profile "a name"]`; null where the line begins no section. */
+function sectionOf(line: string): string | null {
+  const [, inside] = /^\s*\[([^\]]*)\]/.exec(line) ?? [];
+  if (inside === undefined) return null;
+  return inside
+    .trim()
+    .replace(/^profile\s+/, '')
+    .replace(/^["']|["']$/g, '');
 }

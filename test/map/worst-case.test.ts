@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cleanText, foldWord, isBlank } from '../../src/map/clean-text.ts';
+import { watchDates } from '../../src/map/date-order.ts';
 import { linkFinder, linkOf } from '../../src/map/find-links.ts';
 import { linearPattern } from '../../src/map/linear-pattern.ts';
 import { loadLayouts } from '../../src/map/load-layout.ts';
@@ -106,6 +107,14 @@ describe('what reads a cell takes time in proportion to its length', () => {
   test.each(distinct(layouts.map(({ times }) => times.formats)))('times written as %j', (...formats) =>
     expectLinear(timeParser(formats, 'Europe/Amsterdam')),
   );
+
+  test('dates that say whether the day or the month comes first', () => {
+    const [layout] = layouts.filter(({ name }) => name === 'woocommerce-orders');
+    const watch = layout === undefined ? null : watchDates(layout, { name: 'shop', dateOrder: null });
+    if (watch === null) throw new Error('the layout reads dates in one order only');
+    expectLinear((text) => watch.see(text, 2));
+    expectLinear((text) => watch.see(`12/${text}`, 2));
+  });
 
   test.each(distinct(layouts.map(({ links }) => links)))('links named by %j', (links) =>
     expectLinear(linkFinder(links)),
