@@ -121,3 +121,25 @@ it('a run says what has no effect, then whose account it posts to and into which
   });
   expect(names.indexOf('run_target')).toBeLessThan(names.indexOf('step_began'));
 });
+
+describe('a connection that leaves this machine readable', () => {
+  it('is warned of on standard error by a run, the key of the service and the database each, and the run goes on', async () => {
+    const shop = await openWorkshop();
+    shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
+    // Another host by its address, which leads here all the same.
+    const elsewhere = (url: string): string => url.replace(/127\.0\.0\.1|localhost/, '0.0.0.0');
+    shop.env.INFLUENCER_API_URL = elsewhere(shop.env.INFLUENCER_API_URL ?? '');
+    const database = new URL(elsewhere(shop.databaseUrl));
+    if (database.password === '') database.password = 'planted-password';
+    shop.env.DATABASE_URL = database.href;
+    const { exitCode, stdout, stderr } = await shop.cli('run', 'orders');
+    expect(exitCode).toBe(0);
+    const said = stderr.replaceAll(/\s+/g, ' ');
+    expect(said).toMatch(
+      /Warning: The API key and all orders go to 0\.0\.0\.0:\d+ without encryption \(http:\/\/\)/,
+    );
+    expect(said).toMatch(/Warning: The connection to the database 0\.0\.0\.0:\d+ is not encrypted/);
+    expect(stdout + stderr).not.toContain(database.password);
+    expect(await shop.truth()).toHaveLength(1);
+  });
+});

@@ -212,6 +212,32 @@ describe('the key of the hashes', () => {
   });
 });
 
+describe('`files reread` of an export of customers', () => {
+  it('reads it again though nothing about it has changed: who was forgotten meanwhile is submitted, and nobody else twice', async () => {
+    const shop = await openCustomers();
+    shop.drop('members.csv', toCustomers(['ann@example.com', 'bob@example.com', 'cy@example.com']));
+    expect((await shop.identify()).finished?.counts).toMatchObject({ files: 1, submitted: 3 });
+    const bob = sql`select h.contact_hash from ledger.contacts h order by h.contact_hash limit 1`;
+    await sql`delete from ledger.contacts where contact_hash in (${bob})`.execute(shop.db);
+    expect((await shop.identify()).finished?.counts).toMatchObject({ files: 0, submitted: 0, already: 2 });
+
+    const asked = await shop.cli('files', 'reread', 'members.csv');
+    expect(asked).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('reads 1 file again') });
+    expect((await shop.identify()).finished?.counts).toMatchObject({
+      ...{ files: 1, rows: 3, customers: 3, submitted: 1, already: 2 },
+      calls: { accepted: 1, to_make: 0 },
+    });
+    const { rows } = await sql`
+      select state, superseded_by is null as "isLast", contact_rows from intake.source_files order by source_file_id`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([
+      { state: 'sealed', isLast: false, contact_rows: '3' },
+      { state: 'sealed', isLast: true, contact_rows: '3' },
+    ]);
+  });
+});
+
 describe('explain customer', () => {
   it('says what became of one, by the address, and repeats it nowhere', async () => {
     const shop = await openCustomers({ job: 'source_type: web' });
