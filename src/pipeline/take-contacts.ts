@@ -1,4 +1,5 @@
 import { type ContactTotals, createContactStager } from '../intake/create-contact-stager.ts';
+import { RejectedSoFar } from '../intake/rejected-so-far.ts';
 import { sealContacts } from '../intake/seal-contacts.ts';
 import { contactHasher } from '../map/contact-hash.ts';
 import { mapContacts } from '../map/map-contacts.ts';
@@ -37,9 +38,11 @@ export function createContactIntake({ job, config }: Run<IdentifyCustomersSettin
         ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays },
         ...{ isWanted, lookupBudget, lookedUpAlready },
       });
+      const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
       let rowsRead = 0;
       for await (const batch of mapContacts(chunks, { layout, source, otherLayouts, consent, hashOf })) {
         throwIfDraining(run);
+        rejectedSoFar.take(batch);
         if (!(await stager.add(batch))) return { kind: 'lost' };
         rowsRead += batch.rowsRead;
         progress.advance(0, batch.rowsRead);

@@ -1,5 +1,6 @@
 import type { ExpectedOrders } from '../intake/count-staged.ts';
 import { createStager } from '../intake/create-stager.ts';
+import { RejectedSoFar } from '../intake/rejected-so-far.ts';
 import { sealFile } from '../intake/seal-file.ts';
 import type { SealedRead } from '../intake/seal-read.ts';
 import { watchDates } from '../map/date-order.ts';
@@ -27,6 +28,7 @@ async function take(
   const { db, runId, progress } = run;
   const sums = Object.keys(layout.grouping.sum).length > 0;
   const stager = createStager(db, { ...read, runId, sums });
+  const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
   let rowsRead = 0;
   const dates = watchDates(layout, source);
   let orderIdColumn: OrderIdColumn = { name: null, isFallback: false };
@@ -35,6 +37,7 @@ async function take(
   };
   for await (const batch of mapOrders(chunks, { layout, source, otherLayouts, dates, onIdColumn })) {
     throwIfDraining(run);
+    rejectedSoFar.take(batch);
     if (!(await stager.add(batch))) return { kind: 'lost' };
     rowsRead += batch.rowsRead;
     progress.advance(0, batch.rowsRead);

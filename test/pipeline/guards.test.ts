@@ -52,3 +52,34 @@ it('a file whose dates or statuses nobody can be sure of is held until the setti
   );
   expect(orders).toEqual([{ isFourthOfMay: true }]);
 });
+
+it('a file of nothing but rows of no use is not read to its end: ten thousand of them hold it, for orders and for customers', async () => {
+  const workshop = await openWorkshop({
+    flow: `
+contacts: {hash_key: 0123456789abcdef0123456789abcdef}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: own, time_zone: UTC}
+  members: {uri: ./members/, layout: generic-customers, consent: not_recorded}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
+  members: {kind: identify-customers, source: members, brand_id: 4819}
+`,
+  });
+  mkdirSync(join(workshop.folder, 'members'));
+  workshop.drop('orders.csv', `order_id,order_revenue,currency\n${'1\n'.repeat(300_000)}`);
+  workshop.write(join('members', 'members.csv'), `email,orders_count\n${'nobody,1\n'.repeat(300_000)}`);
+  for (const [job, code] of [
+    ['orders', 'ragged_row'],
+    ['members', 'bad_address'],
+  ] as const) {
+    const { exitCode, stdout } = await workshop.cli('run', job);
+    expect(exitCode).toBe(3);
+    const said = stdout.replaceAll(/\s+/g, ' ');
+    expect(said).toMatch(
+      new RegExp(`first \\d{5} rows can't be used \\(commonest: ${code}.* Reading stopped there`),
+    );
+    expect(said).toContain('limits.max_rejected_share: 1');
+  }
+  const { rows } = await sql`select count(*) as rows from intake.rejected_rows`.execute(workshop.db);
+  expect(rows).toEqual([{ rows: '0' }]);
+});
