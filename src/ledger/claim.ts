@@ -18,7 +18,7 @@ export type ClaimerOptions = {
   readonly ledgerId: string;
   /** Claims that the database must still have when the first is made here (check-continuity.ts). */
   readonly heads: readonly ClaimPlace[];
-  /** Where the database must still be then; null where the heads tell all (machines.ts). */
+  /** Where the database must still be then; null where the server does not tell (machines.ts). */
   readonly place: string | null;
   /** Takes note of each claim before it is handed out. */
   readonly journal: Pick<Journal, 'claimed'>;

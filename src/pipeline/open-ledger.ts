@@ -31,7 +31,7 @@ export type OpenLedger = {
   heads(): readonly ClaimPlace[];
   /** The journals once more, outside of this machine; null where none is configured. */
   readonly mark: Mark | null;
-  /** Where the database must still be when claims are made; null where `heads` tell all. */
+  /** Where the database must still be when claims are made; null where the server does not tell. */
   readonly place: string | null;
   /** The journal of one phase of posting, which this machine is registered for. */
   openJournal(): Promise<Journal>;
@@ -246,20 +246,19 @@ function moved(
   { others, isUnmarked }: Extract<Continuity, { readonly kind: 'moved' }>,
   config: PipelineConfig,
 ): KnownError {
-  const hosts = others.map(({ host, postedAt }) => `  ${host}, which last posted ${timeOf(postedAt)}`);
+  const hosts = others.map(({ host, postedAt }) => `\n  ${host}, which last posted ${timeOf(postedAt)}`);
   const here = isUnmarked ? 'There is no journal of it here' : 'The journals here miss nothing';
   const elsewhere =
     hosts.length === 0
-      ? 'no machine is known that has one'
+      ? 'another machine may have posted what it lacks'
       : `${hosts.length === 1 ? 'another machine has' : `${hosts.length} other machines have`} posted to it`;
   const help = [
-    hosts.length === 0
-      ? 'If this is the newest copy of the database, say so:'
-      : `If this is the newest copy of the database, let the journals of each machine be compared, there:\n${hosts.join('\n')}`,
+    `If this is the newest copy of the database, compare it with the journals of this machine${hosts.length === 0 ? ', and of every other one that has posted to it' : ''}:`,
     `  ${RECOVER}`,
+    ...(hosts.length === 0 ? [] : [`and there:${hosts.join('')}`]),
     'If a data folder is lost, give its claims up; their orders may be posted again:',
     `  ${RECOVER} --accept-undescribed`,
-    'With one ledger.mark_uri for all machines each run compares by itself.',
+    'With one ledger.mark_uri for all machines, each run compares by itself.',
   ];
   return new KnownError({
     code: 'ledger_moved',

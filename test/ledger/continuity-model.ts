@@ -1,13 +1,15 @@
 import { applyEvent, type EntryFacts, newEntry } from '../../src/ledger/states.ts';
 
 /**
- * An explicit-state model of one entry whose database may go back: two workers that claim, note, write, read answers, record and die; a
- * journal beside the database; a backup that is taken and restored at any time, also while they work; a person who recovers. The entry's
- * transitions are the production ones.
+ * An explicit-state model of one entry whose database may go back: two workers, each on a machine of its own, that claim, note, write, read
+ * answers, record and die; the journal of each machine; a backup that is taken and restored at any time, also while they work; a person who
+ * recovers on each machine. The entry's transitions are the production ones.
  */
 export type ContinuityRules = {
   /** Nothing is claimed while the database lacks a claim that a journal knows. */
   readonly comparesJournals: boolean;
+  /** Nothing is claimed from a database that is elsewhere before every machine's journals were compared. */
+  readonly asksEveryMachine: boolean;
   /** The journal says that a request begins before it does. */
   readonly notesBeforeWriting: boolean;
   /** A missing note proves something only of a process that is dead. */
@@ -20,6 +22,7 @@ export type ContinuityRules = {
 
 export const productionContinuity: ContinuityRules = {
   comparesJournals: true,
+  asksEveryMachine: true,
   notesBeforeWriting: true,
   trustsOnlyTheDead: true,
   answersNameClaims: true,
@@ -27,7 +30,12 @@ export const productionContinuity: ContinuityRules = {
 };
 
 type Answer = 'accepted' | 'in_doubt' | 'not_written';
-type Claim = { readonly attempt: number; readonly isNoted: boolean; readonly answer: Answer | null };
+type Claim = {
+  readonly by: number;
+  readonly attempt: number;
+  readonly isNoted: boolean;
+  readonly answer: Answer | null;
+};
 type Worker = {
   readonly at: 'idle' | 'claimed' | 'noted' | 'written' | 'answered' | 'dead';
   readonly claim: number;
@@ -42,6 +50,8 @@ type World = Stored & {
   readonly workers: readonly Worker[];
   readonly backup: Stored | null;
   readonly restoresLeft: number;
+  /** The machines that must still compare their journals with the database, where it is now. */
+  readonly toCompare: readonly number[];
   readonly crashesLeft: number;
   readonly writes: number;
   readonly processed: number;
@@ -51,11 +61,16 @@ const IDLE: Worker = { at: 'idle', claim: -1 };
 /** More are never needed to break a rule, and each multiplies the states. */
 const MAX_CLAIMS = 3;
 
+/** `one_machine`: both workers share a journal, and a restored database is where it was, as a disk image is. `two_machines`: it is elsewhere. */
+export type Setup = 'one_machine' | 'two_machines';
+
+type Exploration = { readonly rules: ContinuityRules; readonly setup: Setup };
+
 /** @returns the first violation that can be reached; null where there is none. */
-export function exploreContinuity(rules: ContinuityRules): {
-  readonly states: number;
-  readonly violation: string | null;
-} {
+export function exploreContinuity(
+  rules: ContinuityRules,
+  setup: Setup,
+): { readonly states: number; readonly violation: string | null } {
   const first: World = {
     entry: newEntry,
     known: [],
@@ -64,6 +79,7 @@ export function exploreContinuity(rules: ContinuityRules): {
     workers: [IDLE, IDLE],
     backup: null,
     restoresLeft: 1,
+    toCompare: [],
     crashesLeft: 2,
     writes: 0,
     processed: 0,
@@ -74,7 +90,7 @@ export function exploreContinuity(rules: ContinuityRules): {
     for (const world of generation) {
       const violation = findViolation(world);
       if (violation !== null) return { states: seen.size, violation };
-      for (const next of nextWorlds(world, rules)) {
+      for (const next of nextWorlds(world, { rules, setup })) {
         const key = JSON.stringify(next);
         if (seen.has(key)) continue;
         seen.add(key);
@@ -92,14 +108,15 @@ function findViolation({ entry, writes, processed }: World): string | null {
   return null;
 }
 
-function* nextWorlds(world: World, rules: ContinuityRules): Generator<World> {
+function* nextWorlds(world: World, { rules, setup }: Exploration): Generator<World> {
+  const machines = setup === 'one_machine' ? [0] : [0, 1];
   for (const [index, worker] of world.workers.entries()) {
     const put = (change: Worker, rest: Partial<World> = {}): World => ({
       ...world,
       ...rest,
       workers: world.workers.map((other, at) => (at === index ? change : other)),
     });
-    yield* workerSteps(world, worker, rules, put);
+    yield* workerSteps(world, { worker, machine: machines[index] ?? 0, rules, put });
     if (worker.at !== 'dead' && world.crashesLeft > 0)
       yield put({ ...worker, at: 'dead' }, { crashesLeft: world.crashesLeft - 1 });
     if (worker.at === 'dead') {
@@ -110,8 +127,16 @@ function* nextWorlds(world: World, rules: ContinuityRules): Generator<World> {
   }
   const { entry, known } = world;
   if (world.backup === null) yield { ...world, backup: { entry, known } };
-  else if (world.restoresLeft > 0) yield { ...world, ...world.backup, restoresLeft: world.restoresLeft - 1 };
-  if (lacking(world).length > 0) yield recover(world, rules);
+  else if (world.restoresLeft > 0)
+    yield {
+      ...world,
+      ...world.backup,
+      restoresLeft: world.restoresLeft - 1,
+      toCompare: setup === 'one_machine' ? [] : machines,
+    };
+  for (const machine of machines)
+    if (lacking(world, machine).length > 0 || world.toCompare.includes(machine))
+      yield recover(world, machine, rules);
   // Nobody who lives has the claim that the database knows to be out: the reaper makes it a doubt.
   if (
     entry.state === 'sending' &&
@@ -125,15 +150,23 @@ function* nextWorlds(world: World, rules: ContinuityRules): Generator<World> {
 
 type Put = (change: Worker, rest?: Partial<World>) => World;
 
-function* workerSteps(world: World, worker: Worker, rules: ContinuityRules, put: Put): Generator<World> {
+type Step = {
+  readonly worker: Worker;
+  readonly machine: number;
+  readonly rules: ContinuityRules;
+  readonly put: Put;
+};
+
+function* workerSteps(world: World, { worker, machine, rules, put }: Step): Generator<World> {
   const { claims, entry, known } = world;
   const note = (change: Partial<Claim>) =>
     claims.map((claim, at) => (at === worker.claim ? { ...claim, ...change } : claim));
   if (worker.at === 'idle' && claims.length < MAX_CLAIMS) {
-    if (rules.comparesJournals && lacking(world).length > 0) return;
+    if (rules.comparesJournals && lacking(world, machine).length > 0) return;
+    if (rules.asksEveryMachine && world.toCompare.length > 0) return;
     const next = applyEvent(entry, { kind: 'claimed' });
     if (next === null) return;
-    const claim = { attempt: next.attempt, isNoted: false, answer: null };
+    const claim = { by: machine, attempt: next.attempt, isNoted: false, answer: null };
     yield put(
       { at: 'claimed', claim: claims.length },
       { entry: next, claims: [...claims, claim], known: [...known, claims.length] },
@@ -186,12 +219,16 @@ function isOpen({ entry, known, claims }: World, { claim }: Worker): boolean {
   return known.includes(claim) && entry.state === 'sending' && claims[claim]?.attempt === entry.attempt;
 }
 
-function lacking({ claims, known, recovered }: World): readonly number[] {
-  return claims.flatMap((_, index) => (known.includes(index) || recovered.includes(index) ? [] : [index]));
+/** Claims that the journal of a machine knows and the database does not. */
+function lacking({ claims, known, recovered }: World, machine: number): readonly number[] {
+  return claims.flatMap(({ by }, index) =>
+    by !== machine || known.includes(index) || recovered.includes(index) ? [] : [index],
+  );
 }
 
-function recover(world: World, rules: ContinuityRules): World {
-  const lost = lacking(world);
+function recover(before: World, machine: number, rules: ContinuityRules): World {
+  const lost = lacking(before, machine);
+  const world = { ...before, toCompare: before.toCompare.filter((other) => other !== machine) };
   const claims = lost.flatMap((index) => world.claims[index] ?? []);
   const isDead = (index: number) => !world.workers.some(({ at, claim }) => claim === index && at !== 'dead');
   const mayBeSent = (index: number, { isNoted, answer }: Claim): boolean => {
@@ -202,7 +239,7 @@ function recover(world: World, rules: ContinuityRules): World {
   const recovered = [...world.recovered, ...lost];
   const isAccepted = claims.some(({ answer }) => answer === 'accepted');
   const isDoubt = lost.some((index) =>
-    mayBeSent(index, world.claims[index] ?? { attempt: 0, isNoted: true, answer: null }),
+    mayBeSent(index, world.claims[index] ?? { by: machine, attempt: 0, isNoted: true, answer: null }),
   );
   let { entry } = world;
   if (!isAccepted && !isDoubt) return { ...world, recovered };

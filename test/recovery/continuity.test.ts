@@ -253,12 +253,16 @@ describe('a database that is elsewhere than before', () => {
     expect(await shop.truth()).toHaveLength(9);
   });
 
-  it('goes on by itself where the only machine that posted to it has all its journals: it was moved or upgraded', async () => {
+  it('asks a person once, who says so with a reason, where nothing is missing', async () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
     shop.env.DATABASE_URL = await backUp(shop);
     shop.drop('two.csv', toCsv(manyRows(2, 'b')));
+    const refused = await shop.cli('run', 'orders');
+    expect(refused.exitCode).toBe(7);
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('another machine may have posted what it lacks');
+    expect((await shop.cli('ledger', 'recover', '--reason', 'moved to the new server')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
     expect(await shop.truth()).toHaveLength(4);
   });

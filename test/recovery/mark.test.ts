@@ -74,6 +74,16 @@ describe('a mark, where the data folder does not last', () => {
     ).toBe(false);
   });
 
+  it('lets runs go on by themselves where the database was moved and lacks nothing', async () => {
+    const shop = await openReplaceable({ markUri: './mark' });
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    shop.env.DATABASE_URL = await backUp(shop);
+    shop.drop('two.csv', toCsv(manyRows(2, 'b')));
+    expect((await shop.run()).exitCode).toBe(0);
+    expect(await shop.truth()).toHaveLength(4);
+  });
+
   it('refuses another database, also an embedded one that begins with the container', async () => {
     const shop = await openReplaceable({ markUri: './mark' });
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));

@@ -38,14 +38,14 @@ export type Continuity =
   | {
       readonly kind: 'continuous';
       readonly heads: readonly ClaimPlace[];
-      /** Where the database must still be when claims are made; null where the heads tell all. */
+      /** Where the database must still be when claims are made; null where the server does not tell. */
       readonly place: string | null;
     }
   /** No journal is here, so nothing can be compared. `claims`: how many the database has. */
   | { readonly kind: 'unmarked'; readonly claims: number }
   /**
-   * The database is elsewhere than when it was last found whole, and other machines, whose journals are not here, may have posted what it lacks.
-   * `isUnmarked`: no journal is here at all.
+   * The database is elsewhere than when it was last found whole, and the journals here are not those of every machine: another one may have
+   * posted what it lacks. `others`: those that it knows of. `isUnmarked`: no journal is here at all.
    */
   | { readonly kind: 'moved'; readonly others: readonly OtherMachine[]; readonly isUnmarked: boolean }
   /** A recovery has stored what was known, and claims are missing that nothing describes: another machine's journal may. */
@@ -87,13 +87,10 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
   const lacking = heads.filter((_, place) => known[place]?.isKnown !== true);
   const [first] = lacking;
   if (first === undefined && undescribed > 0) return { kind: 'undescribed', claims: undescribed };
-  if (first === undefined && !place.isSame && !options.isShared && place.others.length > 0)
+  if (first === undefined && !place.isSame && !options.isShared)
     return { kind: 'moved', others: place.others, isUnmarked: false };
-  if (first === undefined) {
-    // Journals that are elsewhere cannot be asked again while this process posts.
-    const isAlone = options.isShared || place.others.length === 0;
-    return { kind: 'continuous', heads: heads.map(({ last }) => last), place: isAlone ? null : place.now };
-  }
+  if (first === undefined)
+    return { kind: 'continuous', heads: heads.map(({ last }) => last), place: place.now };
   const mark = lacking.reduce((newest, head) =>
     head.last.claim.claimNo > newest.last.claim.claimNo ? head : newest,
   );
