@@ -20,7 +20,7 @@ import {
 } from '../pipeline/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { backUp, openReplaceable } from './lost-databases.ts';
+import { backUp, openReplaceable, useEmbedded } from './lost-databases.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -151,7 +151,7 @@ describe('another database than before', () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     expect((await shop.run()).exitCode).toBe(0);
-    delete shop.env.DATABASE_URL;
+    await useEmbedded(shop);
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
       expect(refused.exitCode).toBe(7);
@@ -165,7 +165,7 @@ describe('another database than before', () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(2, 'a')));
     await shop.run();
-    delete shop.env.DATABASE_URL;
+    await useEmbedded(shop);
     expect((await shop.run('--new-ledger')).exitCode).toBe(2);
     expect(await shop.truth()).toHaveLength(2);
     const begun = await shop.run('--new-ledger', '--reason', 'the old one was a trial');
@@ -178,7 +178,7 @@ describe('another database than before', () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     await shop.run();
-    delete shop.env.DATABASE_URL;
+    await useEmbedded(shop);
     expect((await shop.cli('ledger', 'recover', '--reason', 'the server is gone for good')).exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
     expect(await shop.truth()).toHaveLength(5);

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
+import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 /** A deployment whose database can be copied while nothing is connected to it. */
@@ -26,6 +28,12 @@ export async function backUp(shop: Workshop): Promise<string> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** `DATABASE_URL` is left out: a new embedded database takes its place. */
+export async function useEmbedded(shop: Workshop): Promise<void> {
+  delete shop.env.DATABASE_URL;
+  await layEmbeddedDatabase(join(shop.folder, '.data'));
 }
 
 function nameOf(url: string): string {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { backUp, openReplaceable } from './lost-databases.ts';
+import { backUp, openReplaceable, useEmbedded } from './lost-databases.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -89,7 +89,7 @@ describe('a mark, where the data folder does not last', () => {
     shop.drop('one.csv', toCsv(manyRows(3, 'a')));
     await shop.run();
     replaceContainer(shop);
-    delete shop.env.DATABASE_URL;
+    await useEmbedded(shop);
     const refused = await shop.run();
     expect(refused.exitCode).toBe(7);
     expect(refused.stderr).toContain('This is another ledger');
