@@ -267,7 +267,7 @@ describe('problems', () => {
       'an unknown section',
       'jobs:',
       'alerts: {}\njobs:',
-      { help: 'Remove it, or use one of: api, database, sources, jobs, contacts, webhooks, serve.' },
+      { help: 'Remove it, or use one of: api, database, ledger, sources, jobs, contacts, webhooks, serve.' },
     ],
     [
       'a word for a number',
