@@ -94,6 +94,7 @@ function configOf(folder: string, url: string, job: MirrorAccountSettings): Pipe
       timeoutSeconds: 20,
     },
     database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
+    ledger: { mark: null },
     sources: {},
     jobs: { [job.name]: job },
   } as unknown as PipelineConfig;
