@@ -311,7 +311,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
           code: 'unreadable_column',
           message:
             '5 of 20 cells in the column "Total Spent" cannot be read as an amount of money, more than the allowed 20 %. The first of them is on line 7.',
-          help: expect.stringContaining('sources.shop.limits.max_unreadable_share'),
+          help: expect.stringContaining(`sources.${store.source}.limits.max_unreadable_share`),
         },
       },
     });
