@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import type { WireClient } from './cancel-request.ts';
@@ -18,7 +19,9 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
 /** Saying goodbye to a server that is gone takes for ever. */
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Of a statement outside a transaction that the server undid for the sake of another one. */
-const TRIES = 5;
+const TRIES = 8;
+/** Before the second try at most, then twice as long each time: those who met would otherwise meet again. */
+const REST_MS = 10;
 
 /** Opens a pool of connections to a server, each watched (`statement-watch.ts`). */
 export function connectServer(options: ConnectOptions): {
@@ -137,6 +140,7 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
       return await ask(text, parameters);
     } catch (error) {
       if (tries === 1 || isInTransaction || !isUndone(error)) throw error;
+      await sleep(Math.random() * REST_MS * 2 ** (TRIES - tries));
       return askAgain(text, parameters, tries - 1);
     }
   }
