@@ -15,6 +15,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createClaimer } from '../src/ledger/claim.ts';
 import { ensureLedgerId } from '../src/ledger/continuity/identity.ts';
 import { openJournal } from '../src/ledger/continuity/journal.ts';
+import { readPlace } from '../src/ledger/continuity/machines.ts';
 import { readyEntries } from '../src/ledger/ready-entries.ts';
 import { createRecorder } from '../src/ledger/record.ts';
 import { openSpool } from '../src/ledger/spool.ts';
@@ -122,7 +123,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
       backfillId: null,
       ledgerId,
       heads: [],
-      place: null,
+      place: (await readPlace(db, null)).now,
       journal,
     }),
     send: createSender(client),

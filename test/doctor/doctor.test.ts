@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -109,7 +110,7 @@ describe('doctor', () => {
       workshop.db,
     );
 
-    const role = `reader_${workshop.sandbox.pid}`;
+    const role = `reader_${randomUUID().slice(0, 8)}`;
     await sql.raw(`create role ${role} login password 'x'`).execute(workshop.db);
     onTestFinished(async () => {
       await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(workshop.db);

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CliResult, readEvents, startCli } from '../support/run-cli.ts';
-import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts';
+import { type Service, startService } from '../support/sandbox-process.ts';
 import { type Stage, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { knowDeals, rowsOf } from './story.ts';
@@ -13,7 +13,7 @@ import { knowDeals, rowsOf } from './story.ts';
 const MANY = 1_200;
 
 type Deployment = Stage & {
-  readonly sandbox: SandboxProcess;
+  readonly sandbox: Service;
   /** `run mirror` as a process of its own. */
   start(...args: string[]): ReturnType<typeof startCli>;
   run(...args: string[]): Promise<CliResult & { readonly last: Record<string, unknown> }>;
@@ -154,7 +154,7 @@ describe('a service in trouble', () => {
 describe('the job as people run it', () => {
   it('plan and run say what would happen and what did, with coverage; the embedded database does as well', async () => {
     const folder = (await setup()).folder;
-    const sandbox = await startSandboxProcess();
+    const sandbox = await startService();
     write(folder, 'autocomplete_budget: 100');
     const env = { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key, DATABASE_URL: '' };
     const cli = (...args: string[]) =>
@@ -180,7 +180,7 @@ deals:
 ${ids.map((id) => `  - {deal_id: ${id}, influencer_handle: ${id}.test, platform: tiktok, brand_id: 4819, dealflow_id: D_TEST, code: ${id}}\n`).join('')}`,
   );
   await knowDeals(stage.db, ids);
-  const sandbox = await startSandboxProcess(['--data', join(stage.folder, 'account.yaml')]);
+  const sandbox = await startService({ data: join(stage.folder, 'account.yaml') });
   const env = {
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,

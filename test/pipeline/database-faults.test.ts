@@ -81,7 +81,7 @@ async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: nu
 /** A run with 150 orders to post, in the midst of it. */
 async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: CliProcess }> {
   const databaseUrl = await freshDatabase();
-  const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '20'] });
+  const shop = await openWorkshop({ databaseUrl, api: API, sandbox: { latencyMs: 20 } });
   shop.drop('orders.csv', toCsv(manyRows(150)));
   const run = shop.start('run', 'orders', '--json');
   await waitFor(async () => (await shop.truth()).length >= 20);
@@ -152,7 +152,7 @@ describe('a connection that is cut', () => {
     ['after a file was sealed', 'answer', "'sealed'"],
   ] as const)('%s: nothing is repeated, nothing lost', async (_when, side, statement) => {
     const databaseUrl = await freshDatabase();
-    const shop = await openWorkshop({ databaseUrl, api: API, sandbox: ['--latency', '5'] });
+    const shop = await openWorkshop({ databaseUrl, api: API, sandbox: { latencyMs: 5 } });
     shop.drop('orders.csv', toCsv(manyRows(40)));
     let cuts = 0;
     let cutNext: number | null = null;

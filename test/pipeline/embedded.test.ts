@@ -34,7 +34,7 @@ describe('the embedded database', () => {
     const shop = await openWorkshop({
       embedded: true,
       api: 'lease_seconds: 600\ntimeout_seconds: 300',
-      sandbox: ['--latency', '15'],
+      sandbox: { latencyMs: 15 },
     });
     await layEmbeddedDatabase(join(shop.folder, '.data'));
     const orders = 150;

@@ -189,11 +189,15 @@ describe('exports in S3', () => {
     expect(s3.requests.filter(({ key }) => key.startsWith('customers/'))).toEqual([]);
   });
 
-  it('by the thousand are all found, and those that have not changed are not read again', async () => {
+  it('among a thousand objects are all found, and those that have not changed are not read again', async () => {
     const { shop, s3 } = await openS3Workshop();
-    const objects = 1_100;
-    for (let index = 1; index <= objects; index += 1)
-      s3.put(BUCKET, `orders/${String(index).padStart(5, '0')}.csv`, toCsv([{ id: `o${index}`, code: '' }]));
+    // Reading a file takes longer than finding it, so most are markers; the last page of the listing has exports too.
+    const objects = 55;
+    for (let index = 1; index <= objects * 20; index += 1) {
+      const name = `orders/${String(index).padStart(5, '0')}`;
+      if (index % 20 === 7) s3.put(BUCKET, `${name}.csv`, toCsv([{ id: `o${index}`, code: '' }]));
+      else s3.put(BUCKET, `${name}/_SUCCESS`, 'done');
+    }
     const gets = () => s3.requests.filter(({ operation }) => operation === 'GetObject').length;
     expect((await shop.run()).finished).toMatchObject({
       counts: { files: objects, orders: objects, organic: objects },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
@@ -85,7 +86,7 @@ it('a command that a person ends with Ctrl-C leaves nothing behind in the server
 it('a role that may only read, or lacks a right, is told without a stack trace; nothing is posted', async () => {
   const shop = await openWorkshop();
   shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
-  const role = `limited_${shop.sandbox.pid}`;
+  const role = `limited_${randomUUID().slice(0, 8)}`;
   const url = new URL(shop.databaseUrl);
   url.username = role;
   url.password = 'limited';
@@ -136,7 +137,7 @@ it('a database whose disk is full: answers go to the spool, and the next run rec
 it('a spool that cannot be written while the database is away: the run says how many answers were lost, and nothing is sent again', async () => {
   const shop = await openWorkshop({
     api: 'lease_seconds: 10\ntimeout_seconds: 8',
-    sandbox: ['--latency', '20'],
+    sandbox: { latencyMs: 20 },
   });
   shop.drop('orders.csv', toCsv(manyRows(150)));
   const proxy = await startDatabaseProxy(shop.databaseUrl);

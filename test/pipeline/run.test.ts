@@ -225,7 +225,7 @@ describe('a run that cannot begin', () => {
 
   it('has the key of another account: exit 4, nothing is posted', async () => {
     const shop = await openWorkshop();
-    const other = await openWorkshop({ sandbox: ['--seed', 'another'] });
+    const other = await openWorkshop({ sandbox: { seed: 'another' } });
     expect(other.sandbox.accountId).not.toBe(shop.sandbox.accountId);
     shop.drop('orders.csv', toCsv(manyRows(2)));
     expect(await shop.run('--limit', '1')).toMatchObject({ exitCode: 0 });

@@ -147,7 +147,7 @@ async function startTalkativeService(url: string, key: string): Promise<string> 
 
 describe('secrets and addresses', () => {
   it('that stand in an export, in codes.csv and in the name of a file reach no output and no table', async () => {
-    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: ['--key', KEY] });
+    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('orders.csv', exportWithAddresses());
     const file = { event: 'run_finished', counts: { files: 1 } };
     const first = await shop.run();
@@ -175,7 +175,7 @@ describe('secrets and addresses', () => {
   });
 
   it('that stand in a header or in a broken file are not told when the file is held', async () => {
-    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: ['--key', KEY] });
+    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('no-header.csv', `${ADDRESS},1,2\n${ADDRESS},3,4\n`);
     shop.drop('quote.csv', `order_id,order_revenue\n1,"${ADDRESS} and no end\n${ADDRESS},3,4\n`);
     shop.drop('twice.csv', `order_id,order_id,order_revenue,${ADDRESS}\n1,2,3,4\n`);
@@ -185,7 +185,7 @@ describe('secrets and addresses', () => {
   });
 
   it('that the service puts into its answers are neither shown nor stored', async () => {
-    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: ['--key', KEY] });
+    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     shop.drop('orders.csv', exportWithAddresses());
     shop.env.INFLUENCER_API_URL = await startTalkativeService(shop.sandbox.url, KEY);
     await expectCleanCommands(shop);
@@ -198,7 +198,7 @@ describe('secrets and addresses', () => {
   });
 
   it('in DATABASE_URL are not told when the database is away, refuses, or is not there', async () => {
-    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: ['--key', KEY] });
+    const shop = await openWorkshop({ flow: FLOW, env: { LOG_LEVEL: 'trace' }, sandbox: { key: KEY } });
     const { host } = new URL(shop.databaseUrl);
     for (const url of [
       `postgres://planted-user:${PASSWORD}@127.0.0.1:1/x`,
@@ -209,22 +209,20 @@ describe('secrets and addresses', () => {
       `mysql://planted-user:${PASSWORD}@${host}/x`,
     ]) {
       shop.env.DATABASE_URL = url;
-      for (const command of [
-        ['run', 'orders', '--json'],
-        ['run', 'orders'],
-        ['status'],
-        ['migrate', '--json'],
-      ]) {
-        const result = await shop.cli(...command);
-        expectCleanOutput(result, command.join(' '));
-        expect(result.exitCode, `${command.join(' ')} ${url}`).toBeGreaterThan(0);
+      const commands = [['run', 'orders', '--json'], ['run', 'orders'], ['status'], ['migrate', '--json']];
+      // At once: a name that is not there takes the resolver seconds.
+      const results = await Promise.all(commands.map((command) => shop.cli(...command)));
+      for (const [index, result] of results.entries()) {
+        const command = commands[index]?.join(' ') ?? '';
+        expectCleanOutput(result, command);
+        expect(result.exitCode, `${command} ${url}`).toBeGreaterThan(0);
         expect(result.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
       }
     }
   });
 
   it('in the configuration are not told when it is wrong', async () => {
-    const shop = await openWorkshop({ sandbox: ['--key', KEY] });
+    const shop = await openWorkshop({ sandbox: { key: KEY } });
     shop.write(
       'bad.yaml',
       `api: {url: "https://user:${PASSWORD}@example.com", key: [${KEY}], kez: ${KEY}}\ndatabase: {url: "nonsense:${PASSWORD}"}\nsources: {}\njobs: {}\n`,

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 180_000 });
 async function openRemoteShop(): Promise<{ readonly shop: Workshop; readonly proxy: DatabaseProxy }> {
   const shop = await openWorkshop({
     api: 'lease_seconds: 6\ntimeout_seconds: 5',
-    sandbox: ['--latency', '20'],
+    sandbox: { latencyMs: 20 },
   });
   const proxy = await startDatabaseProxy(shop.databaseUrl);
   shop.env.DATABASE_URL = proxy.url;

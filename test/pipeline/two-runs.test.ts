@@ -57,7 +57,7 @@ describe('two runs at once', () => {
 
   it('of two jobs over copies of the same orders post each order once', async () => {
     const shop = await openWorkshop({
-      sandbox: ['--latency', '10'],
+      sandbox: { latencyMs: 10 },
       flow: `
 sources:
   one: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
@@ -93,7 +93,7 @@ describe('a run that is killed', () => {
     const concurrency = 4;
     const shop = await openWorkshop({
       api: `concurrency: ${concurrency}\nlease_seconds: 2\ntimeout_seconds: 1`,
-      sandbox: ['--latency', '15'],
+      sandbox: { latencyMs: 15 },
     });
     const orders = 400;
     shop.drop('orders.csv', toCsv(manyRows(orders)));
@@ -139,7 +139,7 @@ describe('a run that is asked to end', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s finishes what is on its way: exit 130, nothing in doubt, the next goes on',
     async (signal) => {
-      const shop = await openWorkshop({ sandbox: ['--latency', '40'] });
+      const shop = await openWorkshop({ sandbox: { latencyMs: 40 } });
       shop.drop('orders.csv', toCsv(manyRows(60)));
       const run = shop.start('run', 'orders', '--json');
       await processed(shop, 5);

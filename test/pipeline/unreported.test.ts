@@ -42,7 +42,7 @@ it('rows that a run rejected which died before its report are reported by the ne
 });
 
 it('a run that was interrupted says so by its exit code; the next one says that rows were rejected, and counts none twice', async () => {
-  const shop = await openWorkshop({ sandbox: ['--latency', '20'] });
+  const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
   shop.drop('orders.csv', toCsv([...manyRows(100), { id: 'bad', revenue: 'twelve' }]));
   const first = shop.start('run', 'orders', '--json');
   await waitFor(async () => (await shop.truth()).length >= 5);

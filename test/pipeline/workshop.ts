@@ -6,8 +6,9 @@ import type { Database } from '../../src/db/connect.ts';
 import { connect } from '../../src/db/connect.ts';
 import type { OrdersReport } from '../../src/model/orders-report.ts';
 import type { RunFinished } from '../../src/model/run.ts';
+import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import { type CliProcess, type CliResult, readEvents, startCli } from '../support/run-cli.ts';
-import { type SandboxProcess, startSandboxProcess, type TrueReferral } from '../support/sandbox-process.ts';
+import { type Service, startService, type TrueReferral } from '../support/sandbox-process.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
 
 /** Two deals whose codes are in codes.csv, and one whose code is not there yet. */
@@ -42,7 +43,7 @@ export type WorkshopOptions = {
   /** Replaces `sources:` and `jobs:`. */
   readonly flow?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly sandbox?: readonly string[];
+  readonly sandbox?: Partial<SandboxOptions>;
 };
 
 export type Ended = CliResult & {
@@ -54,7 +55,7 @@ export type Ended = CliResult & {
 export type Workshop = {
   readonly folder: string;
   readonly databaseUrl: string;
-  readonly sandbox: SandboxProcess;
+  readonly sandbox: Service;
   /** Opens the database; only where it is a server. */
   readonly db: Database;
   /** Of every command; a test may change it. */
@@ -90,11 +91,7 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
   write('codes.csv', CODES);
   write('pipeline.yaml', configText(options));
   mkdirSync(join(folder, 'exports'));
-  const sandbox = await startSandboxProcess([
-    '--data',
-    join(folder, 'account.yaml'),
-    ...(options.sandbox ?? []),
-  ]);
+  const sandbox = await startService({ data: join(folder, 'account.yaml'), ...options.sandbox });
   const env: Record<string, string> = {
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,

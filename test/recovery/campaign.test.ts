@@ -124,7 +124,7 @@ async function openRound(isMarked: boolean): Promise<Round> {
   });
   const shop = await openWorkshop({
     databaseUrl: way.url,
-    sandbox: ['--latency', '15'],
+    sandbox: { latencyMs: 15 },
     api: 'lease_seconds: 8\ntimeout_seconds: 4',
     ...(isMarked ? { markUri: './mark' } : {}),
   });

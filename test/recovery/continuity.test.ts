@@ -41,7 +41,7 @@ async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop
 }
 
 describe('a database that was restored from an older backup', () => {
-  it('lets nothing be posted: run and plan end with exit 7 and say what is missing, with the money and the command', async () => {
+  it('lets nothing be posted: run and plan end with exit 7 and say what is missing, with the money and the command; status and doctor too', async () => {
     const shop = await restoreOldBackup();
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
@@ -51,10 +51,6 @@ describe('a database that was restored from an older backup', () => {
       expect(refused.stderr).toContain('ledger recover');
     }
     expect(await shop.truth()).toHaveLength(20);
-  });
-
-  it('is a problem to doctor and to status', async () => {
-    const shop = await restoreOldBackup();
     const status = await shop.cli('status', '--json');
     expect(status.exitCode).toBe(7);
     expect(JSON.parse(status.stdout.trim().split('\n').at(0) ?? '')).toMatchObject({

@@ -9,7 +9,7 @@ import {
   type DatabaseProxyOptions,
   startDatabaseProxy,
 } from '../support/database-proxy.ts';
-import { startSandboxProcess } from '../support/sandbox-process.ts';
+import { startService } from '../support/sandbox-process.ts';
 import { type Stage, setup } from '../support/setup.ts';
 import type { CrashPoint, PostingOrders } from './posting-process.ts';
 
@@ -27,7 +27,7 @@ deals: [{deal_id: DEAL1, influencer_handle: mia.test, platform: instagram, brand
 `;
 
 export type Scene = Stage & {
-  readonly sandbox: Awaited<ReturnType<typeof startSandboxProcess>>;
+  readonly sandbox: Awaited<ReturnType<typeof startService>>;
   /** Starts a posting process; the wire to its database can be held. */
   startPosting(options: {
     dieAt?: CrashPoint;
@@ -66,7 +66,7 @@ export async function setScene(orders: number): Promise<Scene> {
   const stage = await setup();
   const account = join(stage.folder, 'account.yaml');
   writeFileSync(account, ACCOUNT);
-  const sandbox = await startSandboxProcess(['--data', account]);
+  const sandbox = await startService({ data: account });
   const worker = await startWorker(stage.db, { ttlMs: 1 });
   for (let index = 1; index <= orders; index += 1) {
     await insertEntry(stage.db, {

@@ -150,7 +150,7 @@ describe('after a run the daily sums are right', () => {
   });
 
   test('also when the one before was killed between posting and adding up', async () => {
-    const shop = await openWorkshop({ sandbox: ['--latency', '20'] });
+    const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
     shop.drop('1.csv', toCsv(manyRows(300)));
     const killed = shop.start('run', 'orders');
     await waitFor(async () => (await shop.truth()).length >= 20);

@@ -38,7 +38,7 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
   const shop = await openWorkshop({
     flow: FLOW,
     api: 'lease_seconds: 2\ntimeout_seconds: 1',
-    sandbox: ['--latency', '8'],
+    sandbox: { latencyMs: 8 },
   });
   await sql`create table public.simulated_clock (now timestamptz not null)`.execute(shop.db);
   await sql`insert into public.simulated_clock values (${FROM})`.execute(shop.db);

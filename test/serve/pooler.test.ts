@@ -40,7 +40,7 @@ it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, asy
     flow: FLOW,
     // Long enough that a busy machine renews it in time.
     api: 'lease_seconds: 6\ntimeout_seconds: 2',
-    sandbox: ['--latency', '20'],
+    sandbox: { latencyMs: 20 },
   });
   shop.env.DATABASE_URL = await startPooler(POOLER ?? '', shop.databaseUrl);
   shop.drop('orders.csv', toCsv(manyRows(100)));

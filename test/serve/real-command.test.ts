@@ -89,7 +89,7 @@ describe('serve', () => {
   });
 
   it('asked to end by SIGTERM finishes what is on its way, exits 0, and the slot goes on in the next process', async () => {
-    const shop = await openWorkshop({ flow: FLOW, api: API, sandbox: ['--latency', '40'] });
+    const shop = await openWorkshop({ flow: FLOW, api: API, sandbox: { latencyMs: 40 } });
     shop.drop('orders.csv', toCsv(manyRows(120)));
     await lookedAt(shop, 1);
     const first = await serve(shop);
@@ -169,7 +169,7 @@ describe('serve', () => {
     const shop = await openWorkshop({
       flow: FLOW.replace('schedule:', 'stall_minutes: 0.02, schedule:'),
       api: API,
-      sandbox: ['--latency', '5'],
+      sandbox: { latencyMs: 5 },
     });
     shop.drop('orders.csv', toCsv(manyRows(40)));
     await lookedAt(shop, 1);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { MAIN } from './run-cli.ts';
 
 /** A referral as the sandbox's log of the truth has it. */
@@ -11,17 +12,27 @@ export type TrueReferral = {
   readonly order_notes?: string;
 };
 
-export type SandboxProcess = {
+/** A sandbox that a test asks what the service really did. */
+export type Service = {
   readonly url: string;
   readonly key: string;
   readonly webhookSecret: string;
   readonly accountId: string;
-  readonly pid: number;
   /** Every referral that it processed, in order, repeats included. */
   referrals(): Promise<readonly TrueReferral[]>;
   /** Injects faults (see docs/sandbox.md); null clears them. */
   setFaults(rules: readonly Record<string, unknown>[] | null): Promise<void>;
 };
+
+export type SandboxProcess = Service & { readonly pid: number };
+
+/** Starts the sandbox in this process, on a free port; it ends with the test. A process of its own takes most of a second to start. */
+export async function startService(options: Partial<SandboxOptions> = {}): Promise<Service> {
+  const sandbox = await startSandbox({ port: 0, ...options });
+  onTestFinished(() => sandbox.close());
+  const { url, key, webhookSecret, accounts } = sandbox;
+  return { url, key, webhookSecret, accountId: accounts[0]?.id ?? '', ...questionsTo(url) };
+}
 
 /** Starts the sandbox as a process of its own on a free port; it ends with the test. */
 export async function startSandboxProcess(options: readonly string[] = []): Promise<SandboxProcess> {
@@ -41,6 +52,12 @@ export async function startSandboxProcess(options: readonly string[] = []): Prom
     webhookSecret,
     accountId: greeting.message.split(' - ')[1] ?? '',
     pid: child.pid ?? 0,
+    ...questionsTo(url),
+  };
+}
+
+function questionsTo(url: string): Pick<Service, 'referrals' | 'setFaults'> {
+  return {
     async referrals() {
       const text = await (await fetch(`${url}/_sandbox/truth/referrals`)).text();
       return text

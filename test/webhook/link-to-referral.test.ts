@@ -20,7 +20,7 @@ it('a deal is given a custom link, and the order that came by it is posted to th
 }, async () => {
   const shop = await openWorkshop({
     flow: FLOW,
-    sandbox: ['--allow-private-webhooks', '--webhook-secret', SECRET],
+    sandbox: { allowPrivateWebhooks: true, webhookSecret: SECRET },
   });
   const receiver = await openReceiver(shop.db);
   const registered = await shop.cli('webhooks', 'register', receiver.url, '--kind', 'update_custom_link');
