@@ -15,7 +15,6 @@ import {
 } from '../pipeline/workshop.ts';
 import { startServer } from '../support/absent-server.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
-import type { PostgresServer } from '../support/postgres-server.ts';
 import { type CliProcess, type CliResult, startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -32,6 +31,8 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
 /** Orders of each file. */
 const ORDERS = 24;
+
+type PostgresServer = Awaited<ReturnType<typeof startServer>>;
 
 type Round = {
   readonly shop: Workshop;
