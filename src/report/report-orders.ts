@@ -108,7 +108,7 @@ async function readStandings(
             select (select r.kind from ops.runs r where r.run_id = t.run_id)
             from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt)
           from ledger.entries e where e.entry_id = s.entry_id) is distinct from 'backfill'
-        and not exists (select from ledger.recovered_claims r where r.entry_id = s.entry_id)
+        and (select r.entry_id from ledger.recovered_claims r where r.entry_id = s.entry_id limit 1) is null
       group by s.currency
     ),
     taken as (

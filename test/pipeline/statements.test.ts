@@ -23,6 +23,8 @@ vi.setConfig({ testTimeout: 1_800_000 });
 /** A statement may take three times its normal time; and what noise adds to short ones, where several files are tested at once. */
 const FACTOR = 3;
 const NOISE_MS = 2_000;
+/** A row that is found by an index instead of a hash takes a few pages more; one for which a table is read takes hundreds. */
+const NOISE_PAGES = 20 * ORDERS;
 /** Whoever reads each row for each row takes longer than that. */
 const LIMIT_MS = 30_000 + ORDERS;
 
@@ -135,7 +137,7 @@ describe('whatever the server believes about the tables', () => {
         ).toEqual([]);
       }
       // What is read of the tables tells more precisely than time. A small run may read each of them once, and not once for each row.
-      expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages);
+      expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages + NOISE_PAGES);
       expect(measured?.hour.pages).toBeLessThan(FACTOR * normal.hour.pages + normal.load.pages / 10);
     }
   });
