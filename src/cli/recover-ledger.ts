@@ -67,9 +67,8 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
 
 function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
   if (claims === 0) return 'The database has every claim that the journals know.';
-  const orders = amounts.map(({ currency, amount }) => ({ currency: currency ?? '', amount }));
   return [
-    `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(orders)}):`,
+    `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(amounts)}):`,
     `  ${formatCount(accepted)} accepted by the service: not posted again`,
     `  ${formatCount(inDoubt)} in doubt: not posted again; settle them with \`npx influencer-sync review\` after the next run`,
     `  ${formatCount(notProcessed)} not processed: posted by the next run`,

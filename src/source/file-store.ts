@@ -4,26 +4,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { LedgerSettings } from '../model/config.ts';
+import type { FileStore, StoredFile } from '../model/file-store.ts';
 import { createS3Client, type S3Client } from './create-s3-client.ts';
 import { explainS3Error } from './explain-s3-error.ts';
 import { listS3Files } from './list-s3-files.ts';
 import { parseObjectUri, pathOfFileUri } from './parse-source-uri.ts';
-
-/** Files of ours under one address, each written whole. Every function throws a KnownError for what the store refuses. */
-export type FileStore = {
-  /** Those directly under the address. */
-  list(): Promise<readonly StoredFile[]>;
-  /** Brings a file here. `path` is absolute, its folder exists, and what stood there is replaced at once or not at all. */
-  download(name: string, path: string): Promise<void>;
-  write(name: string, text: string): Promise<void>;
-  upload(name: string, path: string): Promise<void>;
-  /** One that is gone already is removed. */
-  remove(name: string): Promise<void>;
-  /** Ends all connections; the next call makes new ones. */
-  close(): void;
-};
-
-export type StoredFile = { readonly name: string; readonly modifiedAt: Date };
 
 /** Where the files are, and how their store is reached: as for a source. */
 export type FileStoreSettings = NonNullable<LedgerSettings['mark']>;
@@ -37,13 +22,14 @@ export function openFileStore(settings: FileStoreSettings): FileStore {
   return openFolder(/^file:/i.test(settings.uri) ? pathOfFileUri(settings.uri) : settings.uri);
 }
 
+/** A file is seen whole or not at all: it is written beside its place first. */
+async function put(path: string, write: (path: string) => Promise<void>): Promise<void> {
+  const partial = `${path}.${process.pid}.partial`;
+  await write(partial);
+  await rename(partial, path);
+}
+
 function openFolder(folder: string): FileStore {
-  /** A file is seen whole or not at all: it is written beside its place first. */
-  async function put(path: string, write: (path: string) => Promise<void>): Promise<void> {
-    const partial = `${path}.${process.pid}.partial`;
-    await write(partial);
-    await rename(partial, path);
-  }
   return {
     async list() {
       const names = await readdir(folder).catch(emptyIfAbsent);
@@ -106,10 +92,8 @@ function openBucket(settings: FileStoreSettings): FileStore {
       }),
     download: (name, path) =>
       ask(name, async ({ api }, target) => {
-        const partial = `${path}.${process.pid}.partial`;
         const { Body: body } = await api.getObject(target);
-        await pipeline(body as Readable, createWriteStream(partial, { mode: 0o600 }));
-        await rename(partial, path);
+        await put(path, (partial) => pipeline(body as Readable, createWriteStream(partial, { mode: 0o600 })));
       }),
     write: (name, text) =>
       ask(name, async ({ api }, target) => {

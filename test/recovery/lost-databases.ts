@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, runStatement, urlOf } from '../support/test-database.ts';
 
 /** A deployment whose database can be copied while nothing is connected to it. */
 export async function openReplaceable(options: WorkshopOptions = {}): Promise<Workshop> {
@@ -23,11 +22,9 @@ export async function backUp(shop: Workshop): Promise<string> {
   const { serverUrl, prefix } = suiteDatabases();
   const name = `${prefix}backup${randomInt(2 ** 40).toString(36)}`;
   const original = nameOf(shop.env.DATABASE_URL ?? '');
-  await execute(serverUrl, `create database ${name} template ${original}`);
-  onTestFinished(() => execute(serverUrl, `drop database if exists ${name} with (force)`));
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+  await runStatement(serverUrl, `create database ${name} template ${original}`);
+  onTestFinished(() => runStatement(serverUrl, `drop database if exists ${name} with (force)`));
+  return urlOf(serverUrl, name);
 }
 
 /** `DATABASE_URL` is left out: a new embedded database takes its place. */
@@ -38,14 +35,4 @@ export async function useEmbedded(shop: Workshop): Promise<void> {
 
 function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);
-}
-
-async function execute(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -74,7 +74,7 @@ export async function createTestDatabase({ serverUrl, prefix }: SuiteDatabases):
 }
 
 /** One statement on a connection of its own. */
-async function runStatement(serverUrl: string, statement: string): Promise<void> {
+export async function runStatement(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
@@ -84,7 +84,8 @@ async function runStatement(serverUrl: string, statement: string): Promise<void>
   }
 }
 
-function urlOf(serverUrl: string, database: string): string {
+/** Address of a database of a server. */
+export function urlOf(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
   return url.href;

@@ -92,7 +92,8 @@ export function removeOldJournals(folder: string, now: Date): void {
     if (!isOpen && !newest.has(path) && isOutdated(statSync(path).mtime, now)) rmSync(path, { force: true });
 }
 
-function namesIn(folder: string): readonly string[] {
+/** Names in a folder; none where it does not exist. */
+export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { EXIT } from '../../model/exit-code.ts';
+import type { FileStore, StoredFile } from '../../model/file-store.ts';
 import { KnownError } from '../../model/known-error.ts';
-import { isOutdated } from './journal-folder.ts';
+import { isOutdated, namesIn } from './journal-folder.ts';
 import { type JournalName, parseJournalName, partName } from './journal-names.ts';
 import type { ClosedJournal } from './settle-journals.ts';
 
@@ -41,20 +42,9 @@ export type NotedClaims = {
   readonly text: string;
 };
 
-/** Where the mark is kept: small files, each written whole. */
-export type MarkStore = {
-  list(): Promise<readonly MarkFile[]>;
-  download(name: string, path: string): Promise<void>;
-  write(name: string, text: string): Promise<void>;
-  upload(name: string, path: string): Promise<void>;
-  remove(name: string): Promise<void>;
-  close(): void;
-};
-
-export type MarkFile = { readonly name: string; readonly modifiedAt: Date };
-
 export type MarkOptions = {
-  readonly store: MarkStore;
+  /** Where the mark is kept. */
+  readonly store: FileStore;
   /** Address of the store, for messages. */
   readonly uri: string;
   /** Folder of the journals of this machine, of which no copy is needed. */
@@ -151,7 +141,7 @@ function makeFolder(): string {
   return folder;
 }
 
-type MarkedJournal = MarkFile & JournalName;
+type MarkedJournal = StoredFile & JournalName;
 
 async function eachOf(
   files: readonly MarkedJournal[],
@@ -173,8 +163,7 @@ function newestOf(files: readonly MarkedJournal[]): ReadonlyMap<string, MarkedJo
 
 /** Short ids of the processes whose journals are on this machine. */
 function ownersIn(folder: string): ReadonlySet<string> {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return new Set(names.flatMap((name) => parseJournalName(name)?.owner ?? []));
+  return new Set(namesIn(folder).flatMap((name) => parseJournalName(name)?.owner ?? []));
 }
 
 function unavailable(
