@@ -168,13 +168,14 @@ CREATE FUNCTION ledger.place() RETURNS text
 begin
   return (select system_identifier::text from pg_control_system())
     || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
-    || '/' || (select oid::text from pg_database where datname = current_database());
+    || '/' || (select oid::text from pg_database where datname = current_database())
+    || '/' || ('ledger.identity'::regclass)::oid::text;
 exception when others then
   return null;
 end
 $$;
 
-COMMENT ON FUNCTION ledger.place() IS 'Where this database is: cluster, timeline and database.';
+COMMENT ON FUNCTION ledger.place() IS 'Where this database is: cluster, timeline, database and the table that says so.';
 
 CREATE FUNCTION ledger.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -3015,7 +3016,7 @@ COMMENT ON COLUMN ledger.identity.ledger_id IS 'Random. The journals outside of 
 
 COMMENT ON COLUMN ledger.identity.created_at IS 'When the first run made it.';
 
-COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found whole: cluster, timeline and database. Null where the server does not tell.';
+COMMENT ON COLUMN ledger.identity.place IS 'Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.';
 
 ALTER TABLE ledger.lost_claims ALTER COLUMN lost_claim_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.lost_claims_lost_claim_id_seq

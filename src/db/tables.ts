@@ -1273,7 +1273,7 @@ export interface LedgerIdentity {
    */
   only_row: Generated<boolean>;
   /**
-   * Where the database was when it was last found whole: cluster, timeline and database. Null where the server does not tell.
+   * Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.
    */
   place: string | null;
 }

@@ -145,7 +145,7 @@ export type Comparison = Pick<ContinuityOptions, 'folders' | 'machineId' | 'isSh
 
 /**
  * Compares the database with the journals of this machine and those of the mark. Of the mark only the newest ones are read, unless the database
- * lacks something: then all are, and in `folders`.
+ * lacks something or is elsewhere than before: then all are, and in `folders`.
  *
  * @throws KnownError `mark_unavailable`.
  */
@@ -155,16 +155,14 @@ export async function compare(
 ): Promise<Comparison> {
   const mark = openMark(config);
   const local = journalFolder(config);
-  const about = {
-    folders: mark === null ? [local] : [local, await mark.fetch({ all: false })],
-    machineId: readMachineId(local),
-    isShared: mark !== null,
-  };
-  const continuity = await checkContinuity(db, { ...about, accountId });
-  const isComplete = mark === null || continuity.kind === 'continuous' || continuity.kind === 'unmarked';
-  if (isComplete) return { ...about, continuity };
+  const folders = mark === null ? [local] : [local, await mark.fetch({ all: false })];
+  const newest = { folders, machineId: readMachineId(local), isShared: false };
+  const continuity = await checkContinuity(db, { ...newest, accountId });
+  const isEnough = mark === null || continuity.kind === 'continuous' || continuity.kind === 'unmarked';
+  if (isEnough) return { ...newest, continuity };
   await mark.fetch({ all: true });
-  return { ...about, continuity: await checkContinuity(db, { ...about, accountId }) };
+  const all = { ...newest, isShared: true };
+  return { ...all, continuity: await checkContinuity(db, { ...all, accountId }) };
 }
 
 /** Where the journal of each process of this configuration is. */

@@ -20,7 +20,7 @@ import {
 } from '../pipeline/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { backUp, openReplaceable, useEmbedded } from './lost-databases.ts';
+import { backUp, loseClaims, makeTablesAnew, openReplaceable, useEmbedded } from './lost-databases.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -247,6 +247,28 @@ describe('a database that is elsewhere than before', () => {
     expect((await shop.run()).exitCode).toBe(0);
     expect(repeated(await shop.truth())).toEqual([]);
     expect(await shop.truth()).toHaveLength(9);
+  });
+
+  it('is compared as well where a backup was put back into the same database', async () => {
+    const shop = await openReplaceable();
+    const data = join(shop.folder, '.data');
+    const database = shop.env.DATABASE_URL ?? '';
+    shop.drop('one.csv', toCsv(manyRows(1, 'a')));
+    await shop.run();
+    renameSync(data, join(shop.folder, 'first-data'));
+    shop.drop('two.csv', toCsv(manyRows(1, 'b')));
+    await shop.run();
+    expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).toContain(
+      '2 data folders have posted to this ledger within 90 days',
+    );
+    await loseClaims(database, 'b1');
+    await makeTablesAnew(database);
+    renameSync(data, join(shop.folder, 'second-data'));
+    renameSync(join(shop.folder, 'first-data'), data);
+    const refused = await shop.cli('run', 'orders');
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('The database is not where it was');
+    expect(refused.exitCode).toBe(7);
+    expect(await shop.truth()).toHaveLength(2);
   });
 
   it('asks a person once, who says so with a reason, where nothing is missing', async () => {

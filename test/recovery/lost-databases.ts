@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
+import { look, openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { suiteDatabases } from '../support/absent-server.ts';
 import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { createTestDatabase, runStatement, urlOf } from '../support/test-database.ts';
@@ -31,6 +32,32 @@ export async function backUp(shop: Workshop): Promise<string> {
 export async function useEmbedded(shop: Workshop): Promise<void> {
   delete shop.env.DATABASE_URL;
   await layEmbeddedDatabase(join(shop.folder, '.data'));
+}
+
+/** The database as it was before an order was claimed, whatever was committed since: as if that commit had come after a backup. */
+export function loseClaims(databaseUrl: string, orderId: string): Promise<void> {
+  return look(databaseUrl, async (db) => {
+    await db.transaction().execute(async (trx) => {
+      await sql`set local session_replication_role = replica`.execute(trx);
+      for (const table of ['ledger.answers', 'ledger.attempts'])
+        await sql`delete from ${sql.table(table)}
+          where entry_id in (select entry_id from ledger.entries where order_id = ${orderId})`.execute(trx);
+      await sql`update ledger.entries set state = 'ready', attempt = 0 where order_id = ${orderId}`.execute(
+        trx,
+      );
+    });
+  });
+}
+
+/** What `pg_restore --clean` does to the tables of the database that it puts a backup into: they are made anew. */
+export function makeTablesAnew(databaseUrl: string): Promise<void> {
+  return look(databaseUrl, async (db) => {
+    await sql`
+      create table ledger.restored (like ledger.identity including all);
+      insert into ledger.restored select * from ledger.identity;
+      drop table ledger.identity;
+      alter table ledger.restored rename to identity`.execute(db);
+  });
 }
 
 function nameOf(url: string): string {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { countStates, look, manyRows, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { backUp, openReplaceable, useEmbedded } from './lost-databases.ts';
+import { backUp, loseClaims, openReplaceable, useEmbedded } from './lost-databases.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -78,6 +78,26 @@ describe('a mark, where the data folder does not last', () => {
     shop.drop('two.csv', toCsv(manyRows(2, 'b')));
     expect((await shop.run()).exitCode).toBe(0);
     expect(await shop.truth()).toHaveLength(4);
+  });
+
+  it('compares every claim where the database was moved, not only the newest of each process', async () => {
+    const shop = await openReplaceable({ markUri: './mark' });
+    shop.drop('one.csv', toCsv(manyRows(2, 'a')));
+    await shop.run();
+    replaceContainer(shop);
+    shop.drop('two.csv', toCsv(manyRows(1, 'b')));
+    await shop.run();
+    replaceContainer(shop);
+    shop.env.DATABASE_URL = await backUp(shop);
+    // The commit of `a2` came after the backup, that of `b1` before it, as those of two processes that post side by side do.
+    await loseClaims(shop.env.DATABASE_URL, 'a2');
+    const refused = await shop.cli('run', 'orders');
+    expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger went back.* It lacks 1 order \(/);
+    expect(refused.exitCode).toBe(7);
+    const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup');
+    expect(recovered.stdout).toContain('Recovered 1 claim');
+    expect((await shop.run()).exitCode).toBe(0);
+    expect([...(await shop.truth())].sort()).toEqual(['a1', 'a2', 'b1']);
   });
 
   it('refuses another database, also an embedded one that begins with the container', async () => {

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { Database } from '../../db/connect.ts';
 import type { ClaimSum } from '../../model/ledger.ts';
 import { sumMoney } from '../../model/money.ts';
@@ -17,7 +16,7 @@ export type ContinuityOptions = {
   readonly accountId: string | null;
   /** Of this data folder; null where nothing has posted from it. */
   readonly machineId: string | null;
-  /** The folders have the journals of every machine. */
+  /** The folders have every journal of every machine, so that they can be compared with a database that is elsewhere than before. */
   readonly isShared: boolean;
 };
 
@@ -84,29 +83,46 @@ export async function checkContinuity(db: Database, options: ContinuityOptions):
     db,
     heads.map(({ last }) => last),
   );
-  const lacking = heads.filter((_, place) => known[place]?.isKnown !== true);
-  const [first] = lacking;
-  if (first === undefined && undescribed > 0) return { kind: 'undescribed', claims: undescribed };
-  if (first === undefined && !place.isSame && !options.isShared)
-    return { kind: 'moved', others: place.others, isUnmarked: false };
-  if (first === undefined)
+  let lacking: readonly Head[] = heads.filter((_, index) => known[index]?.isKnown !== true);
+  if (lacking.length === 0 && undescribed > 0) return { kind: 'undescribed', claims: undescribed };
+  if (lacking.length === 0 && !place.isSame) {
+    if (!options.isShared) return { kind: 'moved', others: place.others, isUnmarked: false };
+    // Processes commit side by side: an older claim of one may be lost although the newest of each is here.
+    lacking = await readLacking(db, options);
+  }
+  if (lacking.length === 0)
     return { kind: 'continuous', heads: heads.map(({ last }) => last), place: place.now };
-  const mark = lacking.reduce((newest, head) =>
-    head.last.claim.claimNo > newest.last.claim.claimNo ? head : newest,
-  );
+  const mark = newestOf(lacking);
+  const { ledgerId: markedLedgerId, accountId, claimNo } = mark.last.claim;
   return {
     kind: 'went_back',
-    isOther: ledgerId !== mark.head.ledger,
+    isOther: ledgerId !== markedLedgerId,
     ledgerId,
-    markedLedgerId: mark.head.ledger,
-    accountId: mark.head.account,
+    markedLedgerId,
+    accountId,
     missing: await addUpMissing(db, options),
     newest: await readNewestClaim(db),
-    mark: { claimNo: mark.last.claim.claimNo, file: basename(mark.file.path) },
+    mark: { claimNo, file: mark.file.name },
   };
 }
 
-type Head = { readonly file: JournalFile; readonly head: JournalHead; readonly last: ClaimPlace };
+/** The newest claim of a journal. */
+type Head = { readonly file: JournalFile; readonly last: ClaimPlace };
+
+function newestOf(heads: readonly Head[]): Head {
+  return heads.reduce((newest, head) =>
+    head.last.claim.claimNo > newest.last.claim.claimNo ? head : newest,
+  );
+}
+
+/** Of each journal, the newest claim that the database does not have. */
+async function readLacking(db: Database, options: ContinuityOptions): Promise<readonly Head[]> {
+  const lacking: Head[] = [];
+  await eachMissing(db, options, async (claims, file) => {
+    lacking.push(newestOf(claims.map((last) => ({ file, last }))));
+  });
+  return lacking;
+}
 
 async function readHeads({ folders, accountId }: ContinuityOptions): Promise<readonly Head[]> {
   const heads: Head[] = [];
@@ -115,8 +131,7 @@ async function readHeads({ folders, accountId }: ContinuityOptions): Promise<rea
     for (const file of [...files.filter(({ isOpen }) => isOpen), ...newestClosed(files)]) {
       const found = await readHead(file);
       if (found === null || found.last === null) continue;
-      if (accountId === null || found.head.account === accountId)
-        heads.push({ file, head: found.head, last: found.last });
+      if (accountId === null || found.head.account === accountId) heads.push({ file, last: found.last });
     }
   }
   return heads;
@@ -140,19 +155,17 @@ async function readHead(
 export async function eachMissing(
   db: Database,
   { folders, accountId }: ContinuityOptions,
-  take: (claims: readonly JournalledClaim[]) => Promise<void>,
+  take: (claims: readonly JournalledClaim[], file: JournalFile) => Promise<void>,
 ): Promise<void> {
-  const takeMissing = async (claims: readonly JournalledClaim[]): Promise<void> => {
-    const mine = claims.filter(({ claim }) => accountId === null || claim.accountId === accountId);
-    const known = await lookUpClaims(db, mine);
-    const missing = mine.filter((_, place) => known[place]?.isKnown !== true);
-    if (missing.length > 0) await take(missing);
-  };
-  for (const folder of folders) {
-    for (const { path } of listJournals(folder)) {
-      const summary = await readJournal(linesOf(path), takeMissing);
-      await takeMissing(summary?.open ?? []);
-    }
+  for (const file of folders.flatMap(listJournals)) {
+    const takeMissing = async (claims: readonly JournalledClaim[]): Promise<void> => {
+      const mine = claims.filter(({ claim }) => accountId === null || claim.accountId === accountId);
+      const known = await lookUpClaims(db, mine);
+      const missing = mine.filter((_, index) => known[index]?.isKnown !== true);
+      if (missing.length > 0) await take(missing, file);
+    };
+    const summary = await readJournal(linesOf(file.path), takeMissing);
+    await takeMissing(summary?.open ?? []);
   }
 }
 

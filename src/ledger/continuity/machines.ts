@@ -65,6 +65,14 @@ export async function readPlace(db: Database, machineId: string | null): Promise
   return { now, isSame: now === null || before === null || now === before, others: others.rows };
 }
 
+/** Data folders that posted to this ledger and may still have what it would lack. */
+export async function countMachines(db: Database): Promise<number> {
+  const { rows } = await sql<{ machines: number }>`
+    select count(*)::integer as machines from ledger.machines
+    where posted_at > clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(db);
+  return rows[0]?.machines ?? 0;
+}
+
 /** The ledger was found whole where it is now. */
 export async function keepPlace(db: Database): Promise<void> {
   await sql`

@@ -1,5 +1,6 @@
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity.ts';
+import { countMachines } from '../../../ledger/continuity/machines.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { isLoopback } from '../../../model/is-loopback.ts';
@@ -30,7 +31,13 @@ export const ledger: Check = {
             },
           ];
     if (db === null || !hasTables) return spool;
-    return [...(await continuityOf({ ...patient, db })), ...(await creditsOf({ ...patient, db })), ...spool];
+    const opened = { ...patient, db };
+    return [
+      ...(await continuityOf(opened)),
+      ...(await machinesOf(opened)),
+      ...(await creditsOf(opened)),
+      ...spool,
+    ];
   },
 };
 
@@ -70,6 +77,20 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
         continuity.kind === 'continuous'
           ? `${name} has all that was posted from here.`
           : `${name}: nothing has been posted yet.`,
+    },
+  ];
+}
+
+async function machinesOf({ db, config }: Opened): Promise<readonly Finding[]> {
+  const machines = await countMachines(db);
+  if (machines < 2 || config.ledger.mark !== null) return [];
+  return [
+    {
+      status: 'warning',
+      about: ABOUT,
+      what: `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
+      why: 'After a restore or a failover every run is refused until `ledger recover` was run with each of them. A disk image of an older database is noticed only where its own claims are missing.',
+      mend: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
     },
   ];
 }
