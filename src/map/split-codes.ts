@@ -3,6 +3,7 @@ import { maskAddresses } from '../model/mask-addresses.ts';
 import { cleanText } from './clean-text.ts';
 import type { Fault } from './fault.ts';
 import { linearPattern } from './linear-pattern.ts';
+import { remember } from './remember.ts';
 
 /** Reads the discount codes of one cell. */
 export type CodeSplitter = (cell: string) => readonly string[];
@@ -11,8 +12,9 @@ export type CodeSplitter = (cell: string) => readonly string[];
 export const MAX_CODES = 50;
 
 /**
- * Makes the reader of a layout's code cells: each code once, and one more than an order may have at most. What a pattern does not fit is one code as it stands: a code is never overlooked. An e-mail
- * address in a code is masked: nobody owns such a code, since codes.csv may not have one.
+ * Makes the reader of a layout's code cells: each code once, and one more than an order may have at most. What a pattern does not fit is
+ * one code as it stands: a code is never overlooked. An e-mail address in a code is masked: nobody owns such a code, since codes.csv may
+ * not have one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {
   const search = pattern === null ? null : linearPattern(pattern);
@@ -25,14 +27,15 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
     }
     return [...codes];
   };
-  return (cell) => {
+  // The same few codes stand in most rows.
+  return remember((cell) => {
     if (cell === '') return [];
     const found = search === null ? [] : read(search.matches(cell));
     if (found.length > 0) return found;
     let parts = [cell];
     for (const separator of split) parts = parts.flatMap((part) => part.split(separator));
     return read(parts);
-  };
+  });
 }
 
 export const TOO_MANY_CODES: Fault = {
