@@ -52,7 +52,9 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
 
   const rows = found.flatMap((file) => file.rows);
   const text = renderCsv([first.header, ...rows], { delimiter: first.delimiter, escapeFormulas });
-  await write(path, iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) }));
+  const bytes = iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
+  if (path === '-') output.write(bytes);
+  else await write(path, bytes);
   for (const file of gone) output.warn(`${file} is gone or was replaced: its rows are left out.`);
   if (path === '-') return EXIT.ok;
   output.emit({ event: 'exported', path, rows: rows.length });
@@ -88,10 +90,6 @@ async function fetchFiles(
 }
 
 async function write(path: string, bytes: Buffer): Promise<void> {
-  if (path === '-') {
-    process.stdout.write(bytes);
-    return;
-  }
   try {
     await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
   } catch (cause) {

@@ -78,7 +78,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
       exitCode = await action(output, ...args);
     };
   try {
-    await createProgram(act).parseAsync(argv);
+    await createProgram(act, { stdout, stderr }).parseAsync(argv);
     return exitCode;
   } catch (error) {
     // Commander has already said what is wrong with the command line, or shown help.
@@ -93,9 +93,13 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
 }
 
 /** All commands, as Commander has them. */
-export function createProgram(act: Act): Command {
+export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, 'argv'> = process): Command {
   const program = new Command('influencer-sync')
     .description(INTRODUCTION)
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+    })
     .version(readVersion(), '-V, --version')
     .exitOverride()
     // An option belongs to the command that it stands behind: `webhooks list --json`.

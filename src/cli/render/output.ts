@@ -13,6 +13,8 @@ export type Output = {
   readonly screen: Screen;
   /** Text for a person; nothing with `--json`. */
   print(text: string): void;
+  /** Bytes as they are, where standard output stands for a file. */
+  write(bytes: Buffer): void;
   /** One event; nothing without `--json`. */
   emit(event: object): void;
   /** One event that is JSON text already, for what must stay as it was written; nothing without `--json`. */
@@ -52,6 +54,7 @@ export function createOutput(options: {
     print(text) {
       if (!json) write(stdout, screen, text);
     },
+    write: (bytes) => void stdout.write(bytes),
     warn: (text) => write(stderr, errorScreen, text),
     createProgress() {
       if (json) return createEventProgress(emit);

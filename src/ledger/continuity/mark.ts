@@ -134,10 +134,16 @@ export function createMark({ store, uri, journals }: MarkOptions): Mark {
   };
 }
 
-/** Of this process alone, so that nothing in it is replaced while it is read. */
+const folders = new Set<string>();
+
+/** Of this process alone, so that nothing in it is replaced while it is read. It goes with the process. */
 function makeFolder(): string {
+  if (folders.size === 0)
+    process.once('exit', () => {
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    });
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-mark-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.add(folder);
   return folder;
 }
 
