@@ -8,16 +8,24 @@ ensureHome();
 /** The documents' commands run one after the other, for longer than any other file: begun last, they would run alone at the end. */
 class DocumentsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isOfDocuments = ({ moduleId }: TestSpecification) => moduleId.endsWith('/test/readme.test.ts');
+    const isOfDocuments = ({ moduleId }: TestSpecification) =>
+      /\/test\/(?:readme|documents\.long)\.test\.ts$/.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isOfDocuments), ...sorted.filter((file) => !isOfDocuments(file))];
   }
 }
 
-export default defineConfig({
+const LONG = 'test/**/*.long.test.ts';
+
+/** `npm test`, and with `--mode long` the files of `npm run test:long`. */
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: [mode === 'long' ? LONG : 'test/**/*.test.ts'],
+    exclude: mode === 'long' ? [] : [LONG],
     globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/each-file.ts',
+    // A process of its own for each file would load the packages 213 times: a quarter of the time.
+    isolate: false,
     sequence: { sequencer: DocumentsFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -26,4 +34,4 @@ export default defineConfig({
     // It lies in node_modules, which may be another user's.
     fsModuleCache: isWritable(() => fileURLToPath(new URL('node_modules', import.meta.url))),
   },
-});
+}));

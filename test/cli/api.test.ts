@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { operationNames, operationOf } from '../../src/api/contract.ts';
 import { requestFieldsOf } from '../../src/api/operation-fields.ts';
-import { type CliResult, readEvents, runCli } from '../support/run-cli.ts';
+import { type CliResult, readEvents } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const REFERRAL = [
@@ -33,20 +34,20 @@ async function startEcho(status = 200, text = ACCEPTED) {
 
 function api(url: string, ...args: readonly string[]): Promise<CliResult> {
   const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'the-key' };
-  return runCli(['api', ...args], { cwd: makeTestFolder(), env });
+  return runHere(['api', ...args], { cwd: makeTestFolder(), env });
 }
 
 describe('help', () => {
   it('lists every operation by its group when none is named', async () => {
-    const { stdout, exitCode } = await runCli(['api']);
+    const { stdout, exitCode } = await runHere(['api']);
     expect(exitCode).toBe(0);
     for (const name of operationNames) expect(stdout).toContain(` ${name} `);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(readEvents(await runCli(['api', '--json']))).toHaveLength(operationNames.length);
+    expect(readEvents(await runHere(['api', '--json']))).toHaveLength(operationNames.length);
   });
 
   it('of an operation names each of its fields, and what must not be repeated', async () => {
-    const { stdout } = await runCli(['api', 'create-deal', '--help']);
+    const { stdout } = await runHere(['api', 'create-deal', '--help']);
     for (const { name } of requestFieldsOf(operationOf('create_deal')).fields)
       expect(stdout).toContain(`--${name} `);
     expect(stdout).toContain('POST /v1/crm/create_deal');
@@ -123,7 +124,7 @@ describe('a call', () => {
   });
 
   it('says where to find a service when none is named', async () => {
-    const { exitCode, stderr } = await runCli(['api', 'account_hello'], { cwd: makeTestFolder() });
+    const { exitCode, stderr } = await runHere(['api', 'account_hello'], { cwd: makeTestFolder() });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('npx influencer-sync sandbox');
   });
@@ -176,7 +177,7 @@ describe('what went wrong', () => {
     const { url } = await startEcho(200, '{"message":"You are logged in with planted-key-1"}');
     const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'planted-key-1' };
     for (const words of [[], ['--json']]) {
-      const ended = await runCli(['api', 'account_hello', ...words], { cwd: makeTestFolder(), env });
+      const ended = await runHere(['api', 'account_hello', ...words], { cwd: makeTestFolder(), env });
       expect(ended.stdout).toContain('You are logged in with [key]');
       expect(ended.stdout + ended.stderr).not.toContain('planted');
     }

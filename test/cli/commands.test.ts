@@ -10,6 +10,7 @@ import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/model/raw-rows.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
 import { MAIN } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
 import { setup } from '../support/setup.ts';
 
 const PIPELINE = `database: {url: "\${DATABASE_URL:-}"}
@@ -28,7 +29,7 @@ type Desk = {
   run(...args: string[]): Promise<Ended>;
 };
 
-/** A configuration in a folder of its own, a seeded database, and a way to run the program as a process of its own. */
+/** A configuration in a folder of its own, a seeded database, and a way to run commands. */
 async function open(env: Record<string, string> = {}): Promise<Desk> {
   const { db, databaseUrl, folder } = await setup();
   mkdirSync(join(folder, 'layouts'));
@@ -36,7 +37,6 @@ async function open(env: Record<string, string> = {}): Promise<Desk> {
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
   const seeded = await seedRuns(db);
   const all = {
-    PATH: process.env.PATH,
     DATABASE_URL: databaseUrl,
     INFLUENCER_SYNC_CONFIG: 'pipeline.yaml',
     ...env,
@@ -46,11 +46,9 @@ async function open(env: Record<string, string> = {}): Promise<Desk> {
 
 async function start(
   args: readonly string[],
-  options: { cwd: string; env: Record<string, string | undefined> },
+  options: { cwd: string; env: Record<string, string> },
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  const { exitCode: code, stdout, stderr } = await runHere(args, options);
   return { code, stdout, stderr };
 }
 
@@ -65,7 +63,7 @@ function widestLine(output: string): number {
   return Math.max(...output.split('\n').map((line) => line.length));
 }
 
-const noEnv = { PATH: process.env.PATH };
+const noEnv = {};
 
 describe('help', () => {
   test('lists every command and the exit codes', async () => {

@@ -21,8 +21,8 @@ async function open(url: string, purpose: string): Promise<Database> {
 }
 
 /** What the server does for a process that told its purpose, as another session sees it. */
-async function atWork(db: Database, purpose: string): Promise<readonly unknown[]> {
-  const { rows } = await sql`
+async function atWork(db: Database, purpose: string): Promise<readonly { readonly query: string }[]> {
+  const { rows } = await sql<{ query: string }>`
     select query from pg_stat_activity
     where datname = current_database() and application_name like ${`influencer-sync ${purpose} %`} and state = 'active'`.execute(
     db,
@@ -88,7 +88,7 @@ describe.each([
     const { db, databaseUrl } = await setup();
     const leaving = await open(await reach(databaseUrl), 'leaving');
     const outcome = sql`select pg_sleep(60)`.execute(leaving).catch((error: unknown) => error);
-    await waitFor(async () => (await atWork(db, 'leaving')).length === 1);
+    await waitFor(async () => (await atWork(db, 'leaving')).some(({ query }) => query.includes('pg_sleep')));
     await cancelStatements(leaving);
     expect(await outcome).toMatchObject({ details: { code: 'interrupted', exitCode: 130 } });
     await waitFor(async () => (await atWork(db, 'leaving')).length === 0);

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CliResult, readEvents, startCli } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
 import { type Service, startService } from '../support/sandbox-process.ts';
 import { type Stage, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -157,8 +158,7 @@ describe('the job as people run it', () => {
     const sandbox = await startService();
     write(folder, 'autocomplete_budget: 100');
     const env = { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key, DATABASE_URL: '' };
-    const cli = (...args: string[]) =>
-      startCli([...args, '--config', 'pipeline.yaml'], { cwd: folder, env }).ended;
+    const cli = (...args: string[]) => runHere([...args, '--config', 'pipeline.yaml'], { cwd: folder, env });
     expect((await cli('plan', 'mirror')).stdout).toContain('A run would ask for, of 0 deals that are known');
     const { stdout, exitCode } = await cli('run', 'mirror');
     expect(exitCode, stdout).toBe(0);
@@ -193,7 +193,7 @@ ${ids.map((id) => `  - {deal_id: ${id}, influencer_handle: ${id}.test, platform:
     sandbox,
     start,
     run: async (...args) => {
-      const result = await start('--json', ...args).ended;
+      const result = await runHere(['run', 'mirror', '--json', ...args], { cwd: stage.folder, env });
       return { ...result, last: readEvents(result).at(-1) ?? {} };
     },
   };

@@ -8,6 +8,7 @@ import type { OrdersReport } from '../../src/model/orders-report.ts';
 import type { RunFinished } from '../../src/model/run.ts';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import { type CliProcess, type CliResult, readEvents, startCli } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
 import { type Service, startService, type TrueReferral } from '../support/sandbox-process.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
 
@@ -63,7 +64,7 @@ export type Workshop = {
   /** Puts a file into exports/. */
   drop(name: string, content: string | Buffer): void;
   write(name: string, content: string | Buffer): void;
-  /** Any command, as a person would see it. */
+  /** Any command, as a person would see it, in the process of the test. */
   cli(...args: string[]): Promise<CliResult>;
   /** Any command, as a process that a test may stop. */
   start(...args: string[]): CliProcess;
@@ -100,6 +101,7 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
     ...options.env,
   };
   const start = (...args: string[]): CliProcess => startCli(args, { cwd: folder, env });
+  const cli = (...args: string[]): Promise<CliResult> => runHere(args, { cwd: folder, env });
   return {
     folder,
     databaseUrl,
@@ -112,8 +114,8 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
     },
     drop: (name, content) => write(join('exports', name), content),
     start,
-    cli: (...args) => start(...args).ended,
-    run: async (...args) => readRun(await start('run', 'orders', '--json', ...args).ended),
+    cli,
+    run: async (...args) => readRun(await cli('run', 'orders', '--json', ...args)),
     truth: async () => (await sandbox.referrals()).map(({ order_id }) => order_id).sort(),
   };
 }

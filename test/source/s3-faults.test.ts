@@ -6,6 +6,7 @@ import { listFiles } from '../../src/source/list-files.ts';
 import { openFile } from '../../src/source/open-file.ts';
 import { readText } from '../../src/source/read-text.ts';
 import { openSourceClients, type SourceClients } from '../../src/source/source-clients.ts';
+import { replaceEnvironment } from '../support/environment.ts';
 import { type S3Server, type S3ServerOptions, startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { collect, collectAll, holdReason, knownError, sourceSettings } from './source-settings.ts';
@@ -20,12 +21,12 @@ beforeEach(() => start());
 afterEach(async () => {
   clients.close();
   await s3.close();
-  process.env = { ...outerEnv };
+  replaceEnvironment(outerEnv);
 });
 
 async function start(options: S3ServerOptions = {}): Promise<void> {
   s3 = await startS3Server(options);
-  process.env = { ...outerEnv, ...s3.env };
+  replaceEnvironment({ ...outerEnv, ...s3.env });
   clients = openSourceClients();
 }
 

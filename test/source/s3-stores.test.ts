@@ -8,6 +8,7 @@ import { createContentCheck } from '../../src/source/content-check.ts';
 import { listFiles } from '../../src/source/list-files.ts';
 import { openFile } from '../../src/source/open-file.ts';
 import { openSourceClients, type SourceClients } from '../../src/source/source-clients.ts';
+import { replaceEnvironment } from '../support/environment.ts';
 import { type S3Server, type S3ServerOptions, type S3Traits, startS3Server } from '../support/s3-server.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { collect, collectAll, holdReason, inPieces, knownError, sourceSettings } from './source-settings.ts';
@@ -22,12 +23,12 @@ beforeEach(() => start());
 afterEach(async () => {
   clients.close();
   await s3.close();
-  process.env = { ...outerEnv };
+  replaceEnvironment(outerEnv);
 });
 
 async function start(options: S3ServerOptions = {}): Promise<void> {
   s3 = await startS3Server(options);
-  process.env = { ...outerEnv, ...s3.env };
+  replaceEnvironment({ ...outerEnv, ...s3.env });
   clients = openSourceClients();
 }
 

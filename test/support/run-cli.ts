@@ -31,17 +31,22 @@ export type CliProcess = {
 
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 
+/** What a command finds in its environment. */
+export function environmentOf(env: Readonly<Record<string, string>>): Record<string, string> {
+  const inherited = INHERITED.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  );
+  return { ...Object.fromEntries(inherited), ...env };
+}
+
 /** Starts `influencer-sync <args>` as a real process; it is killed when the test has finished. */
 export function startCli(
   args: readonly string[],
   { cwd = process.cwd(), env = {}, input }: CliOptions = {},
 ): CliProcess {
-  const inherited = INHERITED.flatMap((name) =>
-    process.env[name] === undefined ? [] : [[name, process.env[name]]],
-  );
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: environmentOf(env),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // One that reads nothing may be gone before.

@@ -54,7 +54,7 @@ jobs:
   return Object.defineProperties(
     {
       startIdentifying,
-      identify: async (...args: string[]) => read(await startIdentifying(...args).ended),
+      identify: async (...args: string[]) => read(await shop.cli('run', 'customers', '--json', ...args)),
       reconfigure(from: string, to: string) {
         const text = readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8');
         if (!text.includes(from)) throw new Error(`pipeline.yaml does not say ${from}`);

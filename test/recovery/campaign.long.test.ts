@@ -22,7 +22,7 @@ import { waitFor } from '../support/wait-for.ts';
  * A real primary and a real asynchronous standby. Runs post from two machines; at some moment the standby is cut off, at a later one the primary
  * dies and the standby takes over, as a failover does or the restore of a backup. Runs are killed or lose their database meanwhile.
  *
- * `npm run test:long -- continuity` is the long form, with 100 rounds of about 20 s; CONTINUITY_SEED repeats one.
+ * `npm run test:campaigns -- continuity` is the long form, with 100 rounds of about 20 s; CONTINUITY_SEED repeats one.
  */
 const ROUNDS = Number(process.env.CONTINUITY_ROUNDS ?? 1);
 const SEED = Number(process.env.CONTINUITY_SEED ?? 1);

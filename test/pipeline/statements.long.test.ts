@@ -11,7 +11,7 @@ import { openSourceClients } from '../../src/source/source-clients.ts';
 import { countPages, openFalseStatistics, openTimed } from '../support/false-statistics.ts';
 import { HEADER, openWorkshop, type Workshop } from './workshop.ts';
 
-// `npm run test:long -- statements` is the long form, with 200,000 orders: some minutes.
+// `npm run test:campaigns -- statements` is the long form, with 200,000 orders: some minutes.
 const ORDERS = Number(process.env.STATEMENTS_ORDERS ?? 12_000);
 /** One order in so many has a code that somebody owns. */
 const ONE_IN = 40;

@@ -9,7 +9,7 @@ import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
 
-/** Requests of each kind for each operation; 10,000 in the long form (`npm run test:long -- sandbox`). */
+/** Requests of each kind for each operation; 10,000 in the long form (`npm run test:campaigns -- sandbox`). */
 const REQUESTS = Number(process.env.SANDBOX_REQUESTS ?? 2_000);
 /** The searches ask thousands of influencers every time. */
 const SLOW: readonly OperationName[] = ['get_search', 'database_influencers'];

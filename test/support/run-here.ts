@@ -1,0 +1,48 @@
+import { Writable } from 'node:stream';
+import { runProgram } from '../../src/cli/program.ts';
+import { replaceEnvironment } from './environment.ts';
+import { type CliOptions, type CliResult, environmentOf, MAIN } from './run-cli.ts';
+
+/** Commands run one after the other here: each has the process's folder and environment for itself. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `influencer-sync <args>` to its end in the process of the test: all but the second of CPU that a process takes to start. A command
+ * that is stopped, killed, asked something or run beside another one needs a process of its own: `startCli`.
+ */
+export function runHere(
+  args: readonly string[],
+  options: Pick<CliOptions, 'cwd' | 'env'> = {},
+): Promise<CliResult> {
+  const result = last.then(() => runAlone(args, options));
+  last = result.catch(() => {});
+  return result;
+}
+
+async function runAlone(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: Pick<CliOptions, 'cwd' | 'env'>,
+): Promise<CliResult> {
+  const before = { argv: process.argv, cwd: process.cwd() };
+  const output = { stdout: '', stderr: '' };
+  const collect = (stream: 'stdout' | 'stderr') =>
+    new Writable({
+      decodeStrings: false,
+      write(text: string | Buffer, _encoding, done) {
+        output[stream] += text.toString();
+        done();
+      },
+    }) as unknown as NodeJS.WriteStream;
+  const argv = [process.execPath, MAIN, ...args];
+  process.chdir(cwd);
+  const restore = replaceEnvironment(environmentOf(env));
+  process.argv = argv;
+  try {
+    const exitCode = await runProgram({ argv, stdout: collect('stdout'), stderr: collect('stderr') });
+    return { exitCode, signal: null, ...output };
+  } finally {
+    process.argv = before.argv;
+    restore();
+    process.chdir(before.cwd);
+  }
+}
