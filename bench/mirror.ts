@@ -1,5 +1,5 @@
 /**
- * The mirror through discovery, lane, reading, staging and publication, as a share of a bare loop over the same client library that asks for
+ * The mirror through discovery, gate, reading, staging and publication, as a share of a bare loop over the same client library that asks for
  * the same deals at the same concurrency from the same sandbox. First everything is new, then nothing has changed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Posting through claim, ledger, lane and record, as a share of a bare loop over the same client library that sends the same requests at
+ * Posting through claim, ledger, gate and record, as a share of a bare loop over the same client library that sends the same requests at
  * the same concurrency to the same sandbox. The two take turns, and the ratio is taken turn by turn.
  */
 import { randomUUID } from 'node:crypto';
@@ -12,6 +12,8 @@ import { hello } from '../src/api/account.ts';
 import { createClient } from '../src/api/client.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { createRequestGate } from '../src/delivery/request-gate.ts';
+import { createSender } from '../src/delivery/send.ts';
 import { createClaimer } from '../src/ledger/claim.ts';
 import { ensureLedgerId } from '../src/ledger/continuity/identity.ts';
 import { openJournal } from '../src/ledger/continuity/journal.ts';
@@ -20,8 +22,6 @@ import { readyEntries } from '../src/ledger/ready-entries.ts';
 import { createRecorder } from '../src/ledger/record.ts';
 import { openSpool } from '../src/ledger/spool.ts';
 import { postEntries } from '../src/pipeline/post-entries.ts';
-import { createLane } from '../src/post/lane.ts';
-import { createSender } from '../src/post/send.ts';
 import { acquireLease, startHeartbeat } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
@@ -130,7 +130,7 @@ async function throughLedger(db: Database, given: LedgerCase): Promise<number> {
     record: createRecorder(db),
     spool: openSpool(given.spoolFolder, owner),
     journal,
-    lane: createLane({
+    gate: createRequestGate({
       concurrency: given.concurrency,
       requestsPerSecond: 0,
       probe: async () => true,

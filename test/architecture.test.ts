@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'all'>> = {
   model: [],
   db: ['model'],
   // What talks to the service, or plays it, does so by the one contract.
-  post: ['model', 'db', 'api'],
+  delivery: ['model', 'db', 'api'],
   sandbox: ['model', 'db', 'api'],
   pipeline: 'all',
   jobs: ['model', 'pipeline'],
@@ -57,7 +57,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← jobs, cli 
     ).toEqual([]);
   });
 
-  it('a stage imports only itself, model and db (post and sandbox also api): let src/pipeline/ hand it what another stage makes', () => {
+  it('a stage imports only itself, model and db (delivery and sandbox also api): let src/pipeline/ hand it what another stage makes', () => {
     expect(
       findings(modules, (module) =>
         imported(module, (to) => isOurs(to) && !mayImport(areaOf(module.path), areaOf(to))),

@@ -22,7 +22,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/load-config.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
-  'src/post/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
+  'src/delivery/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',
 };
 

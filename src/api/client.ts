@@ -3,7 +3,7 @@ import type { Exchange } from '../model/exchange.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
-import { Flight } from './flight.ts';
+import { InFlightRequest } from './in-flight-request.ts';
 import { createKeyMask } from './key-mask.ts';
 
 export type ClientOptions = {
@@ -72,16 +72,16 @@ export function createClient(options: ClientOptions): Client {
       : { ...exchange, text: mask(exchange.text, exchange.status >= 200 && exchange.status <= 299) };
 
   // All have the same timeout, so the first in the set is always the first to expire.
-  const flights = new Set<Flight>();
-  const land = (flight: Flight): void => {
-    flights.delete(flight);
+  const inFlight = new Set<InFlightRequest>();
+  const forget = (request: InFlightRequest): void => {
+    inFlight.delete(request);
   };
   const sweeping = setInterval(
     () => {
       const now = performance.now();
-      for (const flight of flights) {
-        if (flight.deadline > now) break;
-        flight.expire();
+      for (const request of inFlight) {
+        if (request.deadline > now) break;
+        request.expire();
       }
     },
     Math.max(5, Math.min(SWEEP_MS, options.timeoutMs / 20)),
@@ -91,8 +91,12 @@ export function createClient(options: ClientOptions): Client {
   return {
     exchange: (operation, input) =>
       new Promise((resolve) => {
-        const flight = new Flight(options.timeoutMs, (exchange) => resolve(withoutKey(exchange)), land);
-        flights.add(flight);
+        const handler = new InFlightRequest(
+          options.timeoutMs,
+          (exchange) => resolve(withoutKey(exchange)),
+          forget,
+        );
+        inFlight.add(handler);
         const request = requests[operation];
         const body = input?.body ?? null;
         const query = input?.query;
@@ -103,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
             headers: body === null ? request.headers : request.headersWithBody,
             body,
           },
-          flight,
+          handler,
         );
       }),
     async close() {

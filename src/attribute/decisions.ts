@@ -104,7 +104,7 @@ function weighedOf({
           when o.amount < 0 then 'negative_revenue'
           when o.amount = 0 then 'zero_revenue'
           when o.brand_id <> ${brandId} then 'other_brand'
-        end as obstacle
+        end as exclusion_reason
       from files_to_attribute f
       cross join lateral (
         select o.order_version_id, o.source, o.order_id, o.currency, o.status, o.exclusion, o.total, o.refunded,
@@ -122,13 +122,13 @@ function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
       select w.order_version_id, w.placed_at, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
         w.codes[k.place] as written
       from weighed w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
-      where w.obstacle is null and w.named is null and cardinality(w.codes_folded) > 0
+      where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
       select w.order_version_id, w.placed_at, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
       from weighed w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
-      where w.obstacle is null and w.named is null and cardinality(w.links_folded) > 0
+      where w.exclusion_reason is null and w.named is null and cardinality(w.links_folded) > 0
     ),
     owners as materialized (
       select 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from, valid_to
@@ -176,7 +176,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     judged as (
       select w.*, m.code_line, m.code_written, m.link_line, m.link_written, m.fault,
         case
-          when w.obstacle is not null then 'excluded'
+          when w.exclusion_reason is not null then 'excluded'
           when w.named is not null then 'explicit'
           when m.code_target <> m.other_code_target then 'ambiguous_codes'
           when m.code_target is not null then 'code'
@@ -192,7 +192,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         case when j.verdict in ('explicit', 'code', 'link') then 'attributed'
              when j.verdict in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.verdict end as outcome,
         case j.verdict
-          when 'excluded' then j.obstacle
+          when 'excluded' then j.exclusion_reason
           when 'unattributed' then
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
           when 'ambiguous_codes' then j.verdict

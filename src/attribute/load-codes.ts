@@ -9,10 +9,10 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { CodeProblem } from '../model/orders-report.ts';
+import { toOwnerRows } from './code-ownership.ts';
 import { findAmbiguousCodes } from './find-ambiguous-codes.ts';
 import { type CodeRow, type OwnerRow, type ParsedCodes, parseCodes } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
-import { toOwnerRows } from './told-owners.ts';
 
 export type LoadCodesOptions = {
   readonly job: string;

@@ -3,7 +3,7 @@ import { didYouMean } from '../model/did-you-mean.ts';
 import { foldCode, foldHandle } from '../model/fold-code.ts';
 import { hasAddress } from '../model/mask-addresses.ts';
 import type { CodeProblem } from '../model/orders-report.ts';
-import { type Moment, readMoment } from './read-moment.ts';
+import { readValidityTime, type ValidityTime } from './read-validity-time.ts';
 
 /** Columns of codes.csv, in any order; only `code` and one of handle, deal and collaboration must be there. */
 const CODE_COLUMNS = [
@@ -27,8 +27,8 @@ type Ownership = {
   readonly collabId: string | null;
   /** What tells two owners apart. */
   readonly target: string;
-  readonly from: Moment | null;
-  readonly to: Moment | null;
+  readonly from: ValidityTime | null;
+  readonly to: ValidityTime | null;
 };
 
 /** One usable row. */
@@ -165,8 +165,8 @@ function readRow(
     };
   const from = readLimit(cell('valid_from'), 'start_of_day');
   const to = readLimit(cell('valid_to'), 'end_of_day');
-  if (from === 'bad') return badMoment(line, 'valid_from', cell('valid_from'));
-  if (to === 'bad') return badMoment(line, 'valid_to', cell('valid_to'));
+  if (from === 'bad') return badTime(line, 'valid_from', cell('valid_from'));
+  if (to === 'bad') return badTime(line, 'valid_to', cell('valid_to'));
   if (from !== null && to !== null && isSurelyBefore(to, from))
     return {
       line,
@@ -227,7 +227,7 @@ function findBroken(cell: (column: CodeColumn) => string | null): Omit<CodeProbl
 const WIDEST_OFFSETS_MS = 26 * 3_600_000;
 
 /** Whether one limit is not after another. A local time and an instant are compared only as far as no zone can change it. */
-function isSurelyBefore(one: Moment, other: Moment): boolean {
+function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
   const [oneMs, otherMs] = [one, other].map(({ text, isLocal }) =>
     Date.parse(`${text.replace(/ (?=[Z+-])/, '').replace(' ', 'T')}${isLocal ? 'Z' : ''}`),
   );
@@ -251,11 +251,11 @@ function targetOf(owner: {
   return owner.handle === null ? null : `handle:${foldHandle(owner.handle)}`;
 }
 
-function readLimit(text: string | null, end: 'start_of_day' | 'end_of_day'): Moment | null | 'bad' {
-  return text === null ? null : (readMoment(text, end) ?? 'bad');
+function readLimit(text: string | null, end: 'start_of_day' | 'end_of_day'): ValidityTime | null | 'bad' {
+  return text === null ? null : (readValidityTime(text, end) ?? 'bad');
 }
 
-function badMoment(line: number, column: string, value: string | null): CodeProblem {
+function badTime(line: number, column: string, value: string | null): CodeProblem {
   return {
     line,
     column,

@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import type { CodeChange } from '../model/webhook-event.ts';
 
 /** What an event of the service told of a deal's discount code or custom link. */
-export type ToldChange = {
+export type OwnershipChange = {
   readonly kind: CodeChange['kind'];
   readonly dealId: string;
   readonly collabId: string | null;
@@ -22,8 +22,8 @@ export type ToldChange = {
  * Codes and links that events have changed, in the order in which they came. No event names a brand. Where it names a collaboration that was
  * mirrored, the brand is that one's; else a deal has several, since each of its collaborations has its own.
  */
-export async function readCodeChanges(db: Database): Promise<readonly ToldChange[]> {
-  const { rows } = await sql<ToldChange>`
+export async function readCodeChanges(db: Database): Promise<readonly OwnershipChange[]> {
+  const { rows } = await sql<OwnershipChange>`
     with changes as materialized (
       select c.*, reporting.deal_id_of(c.deal_id) as mirrored_id from intake.code_changes c
     ),

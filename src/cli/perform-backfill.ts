@@ -34,8 +34,8 @@ import { renderCodeProblems } from './render/code-problems.ts';
 import type { Output } from './render/output.ts';
 import {
   approve,
+  type CommandContext,
   commandOf,
-  type Desk,
   showPlan,
   wantedShare,
   warnOfHeldFiles,
@@ -159,34 +159,34 @@ async function withWorkshop(
   }
 }
 
-async function start(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
+async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
   const { client, db, runId } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const { backfillId, period } = backfill;
   const ledger = await openLedger(run, client);
   const rules = await planRules(run, period);
-  const share = withShare(backfill, desk.options);
+  const share = withShare(backfill, context.options);
   const approvedBy = readOperator();
   const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
-  return execute(run, { ...backfill, ...share }, { ...desk, ledger });
+  return execute(run, { ...backfill, ...share }, { ...context, ledger });
 }
 
-async function goOn(run: BackfillRun, backfill: Backfill, desk: Desk): Promise<ExitCode> {
+async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
   const { client, db } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const ledger = await openLedger(run, client);
   await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
   run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
-  return execute(run, { ...backfill, ...withShare(backfill, desk.options) }, { ...desk, ledger });
+  return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
 }
 
 async function execute(
   run: BackfillRun,
   backfill: Backfill,
-  { output, options, ledger }: Desk & { readonly ledger: OpenLedger },
+  { output, options, ledger }: CommandContext & { readonly ledger: OpenLedger },
 ): Promise<ExitCode> {
   if (run.client === null) throw new Error('a plan posts nothing');
   const end = await executeBackfill(run, backfill, { client: run.client, ledger });

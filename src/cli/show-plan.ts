@@ -11,13 +11,13 @@ import type { Output } from './render/output.ts';
 import { plural } from './render/text.ts';
 
 /** What a process that plans or executes needs beside its run. */
-export type Desk = { readonly output: Output; readonly options: ResumeOptions };
+export type CommandContext = { readonly output: Output; readonly options: ResumeOptions };
 
 /** The plan, for a person or a program. `isKept`: it is stored and can be executed by its number. */
 export function showPlan(
   run: BackfillRun,
   backfill: Backfill,
-  { output, options, isKept = true }: Desk & { readonly isKept?: boolean },
+  { output, options, isKept = true }: CommandContext & { readonly isKept?: boolean },
 ): void {
   run.progress.end();
   const { requestsPerSecond } = shareOf(withShare(backfill, options), run.config.api);
@@ -39,7 +39,10 @@ export function showPlan(
 }
 
 /** A file that is held may state orders of the period: the plan knows nothing of them. @returns whether there is none. */
-export async function warnOfHeldFiles({ db, job }: BackfillRun, { output, options }: Desk): Promise<boolean> {
+export async function warnOfHeldFiles(
+  { db, job }: BackfillRun,
+  { output, options }: CommandContext,
+): Promise<boolean> {
   const held = await listHeldFiles(db, { sources: job.sources });
   for (const file of held) output.emit({ event: 'held_file', ...file });
   if (held.length > 0)
@@ -53,7 +56,7 @@ export async function warnOfHeldFiles({ db, job }: BackfillRun, { output, option
 export async function approve(
   backfill: Backfill,
   changes: PlanChanges | null,
-  { output, options }: Desk,
+  { output, options }: CommandContext,
 ): Promise<boolean> {
   if (changes !== null) {
     if (!process.stdin.isTTY) throw planChanged(backfill, changes);

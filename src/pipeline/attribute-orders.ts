@@ -10,9 +10,9 @@ import { attributionRules, loadJobCodes } from './attribution-rules.ts';
 import { intakeSource } from './intake-source.ts';
 import { openLedger, requireContinuityOfPlan } from './open-ledger.ts';
 import { postReady } from './post-ready.ts';
+import { recoverPreviousRuns } from './recover-previous-runs.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
-import { settlePast } from './settle-past.ts';
 import { createOrderIntake } from './take-orders.ts';
 import { updateReports } from './update-reports.ts';
 
@@ -25,7 +25,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   const sources = sourcesOf(run);
   const ledger = client === null ? null : await openLedger(run, client);
   if (ledger === null) await requireContinuityOfPlan(run);
-  else await settlePast(run, ledger);
+  else await recoverPreviousRuns(run, ledger);
   const accountId = ledger?.accountId ?? (await boundAccount(db)) ?? NO_ACCOUNT;
   await releaseEnded(db, attributionRules(run));
 

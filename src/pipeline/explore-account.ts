@@ -1,3 +1,4 @@
+import type { Budget } from '../delivery/ask.ts';
 import {
   type AskedHandle,
   type DueHandle,
@@ -17,7 +18,6 @@ import { foldHandle, readSuggestions, type Suggestions } from '../mirror/read-su
 import { splitPrefixes } from '../mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../mirror/stage.ts';
 import type { MirrorAccountSettings } from '../model/config.ts';
-import type { Budget } from '../post/ask.ts';
 import { dealQuery, readOutcome } from './fetch-account.ts';
 import type { Questions } from './open-questions.ts';
 import type { Run } from './run.ts';

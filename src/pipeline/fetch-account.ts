@@ -1,3 +1,4 @@
+import type { Answer } from '../delivery/ask.ts';
 import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../mirror/due-deals.ts';
 import { meetDeals } from '../mirror/meet-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../mirror/read-deal-answer.ts';
@@ -12,7 +13,6 @@ import {
   stageListing,
 } from '../mirror/stage.ts';
 import type { MirrorAccountSettings } from '../model/config.ts';
-import type { Answer } from '../post/ask.ts';
 import { createBatches } from './in-batches.ts';
 import type { Questions } from './open-questions.ts';
 import type { Run } from './run.ts';

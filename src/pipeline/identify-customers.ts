@@ -9,8 +9,8 @@ import type { RunStop } from '../model/run.ts';
 import { reportCustomers } from '../report/report-customers.ts';
 import { intakeSource } from './intake-source.ts';
 import { lookUpCustomers } from './look-up-customers.ts';
-import { openLane } from './open-lane.ts';
 import { openLedger } from './open-ledger.ts';
+import { openRequestGate } from './open-request-gate.ts';
 import { type Run, sourcesOf } from './run.ts';
 import type { FlowEnd } from './run-job.ts';
 import { submitBatches } from './submit-batches.ts';
@@ -41,11 +41,11 @@ export async function identifyCustomers(run: Run<IdentifyCustomersSettings>): Pr
 
 /** Look-ups first: as soon as a batch is taken, its addresses are gone. */
 async function submit(run: Run<IdentifyCustomersSettings>, client: Client): Promise<RunStop | null> {
-  const open = openLane(run, client);
+  const open = openRequestGate(run, client);
   try {
     await lookUpCustomers(run, client, open);
     await submitBatches(run, client, open);
-    return open.lane.stopped();
+    return open.gate.stopped();
   } finally {
     open.close();
   }

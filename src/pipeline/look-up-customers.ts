@@ -1,4 +1,8 @@
 import type { Client } from '../api/client.ts';
+import { readLookupAnswer } from '../delivery/classify-repeatable.ts';
+import { readProfile } from '../delivery/read-profile.ts';
+import { type Sent, sendRepeatable } from '../delivery/send-repeatable.ts';
+import { withoutAddresses } from '../delivery/without-addresses.ts';
 import {
   dropLookups,
   type LookupResult,
@@ -11,11 +15,7 @@ import { groupCommit } from '../ledger/group-commit.ts';
 import type { IdentifyCustomersSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { readLookupAnswer } from '../post/classify-repeatable.ts';
-import { readProfile } from '../post/read-profile.ts';
-import { type Sent, sendRepeatable } from '../post/send-repeatable.ts';
-import { withoutAddresses } from '../post/without-addresses.ts';
-import type { OpenLane } from './open-lane.ts';
+import type { OpenRequestGate } from './open-request-gate.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -27,7 +27,7 @@ import type { Run } from './run.ts';
 export async function lookUpCustomers(
   run: Run<IdentifyCustomersSettings>,
   client: Client,
-  { lane, forEach }: OpenLane,
+  { gate, forEach }: OpenRequestGate,
 ): Promise<void> {
   const { db, job, runId, progress } = run;
   const { brandId, recheckAfterDays, lookup } = job;
@@ -42,7 +42,7 @@ export async function lookUpCustomers(
     asked.add(hash);
     const input = { query: { brand_id: brandId, influencer_email: address } };
     const operation = 'identify_influencers_real_time';
-    const sent = await sendRepeatable({ client, lane }, { operation, input, read: readLookupAnswer });
+    const sent = await sendRepeatable({ client, gate }, { operation, input, read: readLookupAnswer });
     const answer = sent === null ? null : toAnswer(sent, address);
     if (answer === null) return;
     await record({ hash, brandId, runId, ...answer });
@@ -55,7 +55,7 @@ export async function lookUpCustomers(
     await forEach(wantedLookups(db, { brandId, recheckAfterDays }), lookUp);
   }
   // What a run that stops early has not asked waits for the next one.
-  if (lane.stopped() === null) await dropLookups(db, brandId);
+  if (gate.stopped() === null) await dropLookups(db, brandId);
 }
 
 type Answered = Pick<LookupResult, 'answer' | 'httpStatus'>;

@@ -1,4 +1,5 @@
 import type { Database } from '../db/connect.ts';
+import { createBudget } from '../delivery/ask.ts';
 import { openDatabaseClock } from '../mirror/database-clock.ts';
 import { countDueDeals } from '../mirror/due-deals.ts';
 import { countDueHandles, meetNamedHandles } from '../mirror/known-handles.ts';
@@ -6,7 +7,6 @@ import { countDuePrefixes, plantPrefixes } from '../mirror/known-prefixes.ts';
 import { meetNamedDeals } from '../mirror/meet-deals.ts';
 import { publish } from '../mirror/publish.ts';
 import type { MirrorAccountSettings } from '../model/config.ts';
-import { createBudget } from '../post/ask.ts';
 import { reportMirror } from '../report/report-mirror.ts';
 import { type Explored, type Exploring, exploreHandles, explorePrefixes } from './explore-account.ts';
 import { fetchDeals, fetchListings } from './fetch-account.ts';

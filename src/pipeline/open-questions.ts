@@ -1,11 +1,11 @@
 import type { Client } from '../api/client.ts';
+import { type Ask, type Budget, createAsk } from '../delivery/ask.ts';
 import type { RunStop } from '../model/run.ts';
-import { type Ask, type Budget, createAsk } from '../post/ask.ts';
-import { type OpenLane, openLane } from './open-lane.ts';
+import { type OpenRequestGate, openRequestGate } from './open-request-gate.ts';
 import type { Run } from './run.ts';
 
 /** Asking the service, within its limits and the run's budget, as long as the run goes on. */
-export type Questions = Pick<OpenLane, 'forEach' | 'close'> & {
+export type Questions = Pick<OpenRequestGate, 'forEach' | 'close'> & {
   readonly ask: Ask;
   readonly budget: Budget;
   /** The database's clock: comparable between machines. */
@@ -22,16 +22,16 @@ export type QuestionsOptions = {
   readonly clock: () => Date;
 };
 
-/** Opens the lane of a run that only asks. */
+/** Opens the gate of a run that only asks. */
 export function openQuestions(run: Run, { client, budget, clock }: QuestionsOptions): Questions {
-  const { lane, forEach, close } = openLane(run, client);
+  const { gate, forEach, close } = openRequestGate(run, client);
   return {
-    ask: createAsk({ client, lane, budget, clock }),
+    ask: createAsk({ client, gate, budget, clock }),
     budget,
     clock,
     forEach,
-    stopped: lane.stopped,
-    isOpen: () => lane.stopped() === null && budget.left() > 0,
+    stopped: gate.stopped,
+    isOpen: () => gate.stopped() === null && budget.left() > 0,
     close,
   };
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pRetry from 'p-retry';
+import { backoffMs } from '../delivery/backoff.ts';
+import type { RequestGate } from '../delivery/request-gate.ts';
+import type { Send } from '../delivery/send.ts';
 import type { ClaimEntry } from '../ledger/claim.ts';
 import type { Journal } from '../ledger/continuity/journal.ts';
 import { LedgerWentBack, type RecordAnswer } from '../ledger/record.ts';
 import type { Spool } from '../ledger/spool.ts';
 import type { ClaimedEntry, Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
-import { backoffMs } from '../post/backoff.ts';
-import type { Lane } from '../post/lane.ts';
-import type { Send } from '../post/send.ts';
 
 export type PostDependencies = {
   readonly claim: ClaimEntry;
@@ -17,7 +17,7 @@ export type PostDependencies = {
   readonly record: RecordAnswer;
   readonly spool: Spool;
   readonly journal: Pick<Journal, 'writing' | 'answered'>;
-  readonly lane: Lane;
+  readonly gate: RequestGate;
   /** Told of each outcome, for progress. */
   readonly onOutcome: (outcome: Outcome) => void;
 };
@@ -39,7 +39,7 @@ class NotProcessed extends Error {
 }
 
 /**
- * The way of an entry: enter → claim → note → send → record, for all that are ready, as many at once as the lane allows.
+ * The way of an entry: enter → claim → note → send → record, for all that are ready, as many at once as the gate allows.
  *
  * Beside those on the wire, half as many more are being claimed or recorded, so that the wire does not wait for the database. That sum
  * is the most that a killed process can leave in doubt.
@@ -48,42 +48,42 @@ export async function postEntries(
   pages: AsyncIterable<readonly string[]>,
   dependencies: PostDependencies,
 ): Promise<void> {
-  const { claim, record, spool, journal, lane, onOutcome } = dependencies;
-  const wire = pLimit(lane.window());
-  const places = pLimit(placesFor(lane.window()));
+  const { claim, record, spool, journal, gate, onOutcome } = dependencies;
+  const wire = pLimit(gate.concurrency());
+  const places = pLimit(placesFor(gate.concurrency()));
 
-  function adaptTo(window: number): void {
-    if (wire.concurrency === window) return;
-    wire.concurrency = window;
-    places.concurrency = placesFor(window);
+  function adaptTo(concurrency: number): void {
+    if (wire.concurrency === concurrency) return;
+    wire.concurrency = concurrency;
+    places.concurrency = placesFor(concurrency);
   }
 
   async function send(entry: ClaimedEntry): Promise<Outcome> {
-    if (!lane.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
+    if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     try {
       await journal.writing(entry);
     } catch (error) {
-      lane.stop({ kind: 'journal_lost', message: describe(error) });
+      gate.stop({ kind: 'journal_lost', message: describe(error) });
       return { kind: 'not_written', reason: 'its journal could not be written' };
     }
     // Noting it may have taken until after the lease was over: then somebody else may have judged the entry without the note.
-    if (!lane.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
+    if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
-    lane.report(outcome);
-    adaptTo(lane.window());
+    gate.report(outcome);
+    adaptTo(gate.concurrency());
     return outcome;
   }
 
   async function attempt(entryId: string): Promise<void> {
-    if (!(await lane.enter())) return;
+    if (!(await gate.enter())) return;
     const entry = await claim(entryId).catch((error: unknown) => {
-      lane.stop(stopFor(error));
+      gate.stop(stopFor(error));
       return null;
     });
     if (entry === null) return;
     const outcome = await wire(send, entry);
     // What was held back because the run ends need not rest: the next run takes it at once.
-    const restMs = lane.mayWrite() ? backoffMs(entry.attempt, outcome) : 0;
+    const restMs = gate.mayWrite() ? backoffMs(entry.attempt, outcome) : 0;
     const answer = { entryId, attempt: entry.attempt, outcome, backoffMs: restMs, claim: entry.claim };
     journal.answered(entry, outcome);
     try {
@@ -91,7 +91,7 @@ export async function postEntries(
     } catch (error) {
       // The service has answered; the answer must not be lost with the database.
       spool.append(answer);
-      lane.stop(stopFor(error));
+      gate.stop(stopFor(error));
     }
     onOutcome(outcome);
     if (outcome.kind === 'not_written' || outcome.kind === 'throttled')
@@ -102,10 +102,10 @@ export async function postEntries(
     await pRetry(() => attempt(entryId), {
       retries: RETRIES,
       minTimeout: 0,
-      shouldRetry: ({ error }) => error instanceof NotProcessed && lane.stopped() === null,
+      shouldRetry: ({ error }) => error instanceof NotProcessed && gate.stopped() === null,
       onFailedAttempt: async ({ error, retriesLeft }) => {
         if (!(error instanceof NotProcessed) || retriesLeft === 0) return;
-        await sleep(error.waitMs + TIMER_SLACK_MS, undefined, { signal: lane.signal }).catch(() => {});
+        await sleep(error.waitMs + TIMER_SLACK_MS, undefined, { signal: gate.signal }).catch(() => {});
       },
     }).catch((error: unknown) => {
       if (!(error instanceof NotProcessed)) throw error;
@@ -115,7 +115,7 @@ export async function postEntries(
   // Two pages at a time: the second fills the places that the end of the first leaves free.
   let previous: Promise<unknown> = Promise.resolve();
   for await (const page of pages) {
-    if (lane.stopped() !== null) break;
+    if (gate.stopped() !== null) break;
     const current = places.map(page, post);
     await previous;
     previous = current;
@@ -123,8 +123,8 @@ export async function postEntries(
   await previous;
 }
 
-function placesFor(window: number): number {
-  return window + Math.ceil(window / 2);
+function placesFor(concurrency: number): number {
+  return concurrency + Math.ceil(concurrency / 2);
 }
 
 function stopFor(error: unknown): RunStop {

@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { inPhase } from '../db/phase.ts';
+import { createSender } from '../delivery/send.ts';
 import { settleByEvidence } from '../ledger/apply-evidence.ts';
 import { createClaimer } from '../ledger/claim.ts';
 import { countReady, readyEntries } from '../ledger/ready-entries.ts';
@@ -8,12 +9,11 @@ import { openSpool, replaySpool } from '../ledger/spool.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { RunStop } from '../model/run.ts';
-import { createSender } from '../post/send.ts';
-import { openLane } from './open-lane.ts';
 import type { OpenLedger } from './open-ledger.ts';
+import { openRequestGate } from './open-request-gate.ts';
 import { postEntries } from './post-entries.ts';
+import { spoolFolder } from './recover-previous-runs.ts';
 import type { Run } from './run.ts';
-import { spoolFolder } from './settle-past.ts';
 
 /**
  * Claims and answers are small and never cut short by a run that ends: an answer that is not recorded makes a doubt. A database that takes
@@ -51,8 +51,12 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
   progress.begin({ name: 'post', label: 'Posting orders', unit: 'orders', total });
 
-  const open = openLane(run, client, backfill === null ? undefined : { ...backfill, priority: 'backfill' });
-  const { lane } = open;
+  const open = openRequestGate(
+    run,
+    client,
+    backfill === null ? undefined : { ...backfill, priority: 'backfill' },
+  );
+  const { gate } = open;
   const send = createSender(client);
   const journal = await ledger.openJournal();
   const record = createRecorder(db);
@@ -85,7 +89,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
         record,
         spool: { append: (answer) => keep(answer) },
         journal,
-        lane,
+        gate,
         onOutcome: ({ kind }) => {
           if (kind !== 'not_written' && kind !== 'throttled') progress.advance(1);
         },
@@ -96,12 +100,12 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
     await journal.close();
   }
   // The database may be back: then nothing need wait for the next run.
-  if (lane.stopped()?.kind === 'database_lost')
+  if (gate.stopped()?.kind === 'database_lost')
     await replaySpool(db, spoolFolder(run), owner, { isContinuous: false }).catch(() => {});
   // An event may have overtaken an answer that was then lost. When the database is away, the next run looks.
   await settleByEvidence(db).catch(() => {});
   await keepAtLast(unkept, record);
-  return lane.stopped();
+  return gate.stopped();
 }
 
 /**

@@ -1,4 +1,7 @@
 import type { Client } from '../api/client.ts';
+import { readBatchAnswer } from '../delivery/classify-repeatable.ts';
+import { sendRepeatable } from '../delivery/send-repeatable.ts';
+import { withoutAddresses } from '../delivery/without-addresses.ts';
 import {
   type BatchAnswer,
   type Refusal,
@@ -12,10 +15,7 @@ import type { IdentifyCustomersSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Outcome } from '../model/ledger.ts';
-import { readBatchAnswer } from '../post/classify-repeatable.ts';
-import { sendRepeatable } from '../post/send-repeatable.ts';
-import { withoutAddresses } from '../post/without-addresses.ts';
-import type { OpenLane } from './open-lane.ts';
+import type { OpenRequestGate } from './open-request-gate.ts';
 import type { Run } from './run.ts';
 
 /** A batch of one that was refused, while it is not yet sure that its address is why. */
@@ -36,7 +36,7 @@ const SEARCH_COSTS = 16;
 export async function submitBatches(
   run: Run<IdentifyCustomersSettings>,
   client: Client,
-  { lane, forEach }: OpenLane,
+  { gate, forEach }: OpenRequestGate,
 ): Promise<void> {
   const { db, job, runId, progress, options } = run;
   const call = { runId, sourceType: job.sourceType };
@@ -49,7 +49,7 @@ export async function submitBatches(
   let refusedAll: Refusal | null = null;
 
   async function submit(batch: WaitingBatch): Promise<void> {
-    const sent = await sendRepeatable({ client, lane }, toRequest(batch, job.sourceType));
+    const sent = await sendRepeatable({ client, gate }, toRequest(batch, job.sourceType));
     if (sent === null) return;
     const { outcome } = sent;
     if (outcome.kind === 'accepted') await settleAccepted(batch, outcome.httpStatus);
@@ -78,7 +78,7 @@ export async function submitBatches(
     const isAboutTheCall = refusal.httpStatus === 404 || refusal.httpStatus === 405;
     if (isAboutTheCall || refusedInARow > refusalsAtMost) {
       refusedAll ??= refusal;
-      lane.stop({ kind: 'unavailable', message: `the service refuses every batch: ${refusal.message}` });
+      gate.stop({ kind: 'unavailable', message: `the service refuses every batch: ${refusal.message}` });
     } else if (batch.contacts === 1) {
       suspects.push({ batch, refusal });
     } else {

@@ -1,9 +1,9 @@
 import type { AccountData, DealData } from './account-data.ts';
 import { addExact, type ExactSum, exactText } from './exact.ts';
 import { idFrom } from './random-id.ts';
+import { type Collection, createCollection } from './state/collection.ts';
 import { type Credits, createCredits } from './state/credits.ts';
-import type { Keeper } from './state/keeper.ts';
-import { createShelf, type Shelf } from './state/shelf.ts';
+import type { StateStore } from './state/state-store.ts';
 
 export type Brand = { readonly id: number; readonly name: string };
 export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };
@@ -78,7 +78,7 @@ export type Account = {
   readonly id: string;
   /** Of the ids that it makes. */
   readonly seed: string;
-  readonly keeper: Keeper | null;
+  readonly stateStore: StateStore | null;
   readonly brands: Map<number, Brand>;
   readonly dealflows: Map<string, Dealflow>;
   readonly outreaches: Map<string, Outreach>;
@@ -86,29 +86,33 @@ export type Account = {
   readonly dealsByHandle: Map<string, Deal[]>;
   readonly collaborations: Map<string, Collaboration>;
   /** Order platform and id of referrals, where a second one is to be noticed. */
-  readonly orders: Shelf<true>;
+  readonly orders: Collection<true>;
   readonly credits: Credits;
   /** User ids of influencers that a search has shown. */
-  readonly seen: Shelf<true>;
+  readonly seen: Collection<true>;
   /** By user id: when the report was made. */
-  readonly reports: Shelf<string>;
+  readonly reports: Collection<string>;
   /** By user id: the outreach campaign it was added to. */
-  readonly submitted: Shelf<string>;
+  readonly submitted: Collection<string>;
   /** Calls that sent contacts, by their number: one record a call, for there may be millions of contacts. */
-  readonly enquiries: Shelf<Enquiry>;
-  readonly store: Shelf<StoreEntry>;
-  readonly webhooks: Shelf<Webhook>;
+  readonly enquiries: Collection<Enquiry>;
+  readonly store: Collection<StoreEntry>;
+  readonly webhooks: Collection<Webhook>;
 };
 
 /**
  * @param seed of the account's ids, its own included where `data` gives none.
- * @param keeper where the account's state is kept; null: only in memory. State that it holds goes before `data`.
+ * @param stateStore where the account's state is kept; null: only in memory. State that it holds goes before `data`.
  */
-export function createAccount(data: AccountData, seed: string, keeper: Keeper | null = null): Account {
+export function createAccount(
+  data: AccountData,
+  seed: string,
+  stateStore: StateStore | null = null,
+): Account {
   const account: Account = {
     id: accountIdOf(data, seed),
     seed,
-    keeper,
+    stateStore,
     brands: new Map(data.brands.map((brand) => [brand.id, brand])),
     dealflows: new Map(
       data.dealflows.map((flow) => [flow.id, { id: flow.id, name: flow.name, brandId: flow.brand_id }]),
@@ -117,14 +121,14 @@ export function createAccount(data: AccountData, seed: string, keeper: Keeper | 
     deals: new Map(),
     dealsByHandle: new Map(),
     collaborations: new Map(),
-    orders: createShelf(keeper, 'order'),
-    credits: createCredits(keeper, data.credits),
-    seen: createShelf(keeper, 'seen'),
-    reports: createShelf(keeper, 'report'),
-    submitted: createShelf(keeper, 'submitted'),
-    enquiries: createShelf(keeper, 'enquiry'),
-    store: createShelf(keeper, 'store'),
-    webhooks: createShelf(keeper, 'webhook'),
+    orders: createCollection(stateStore, 'order'),
+    credits: createCredits(stateStore, data.credits),
+    seen: createCollection(stateStore, 'seen'),
+    reports: createCollection(stateStore, 'report'),
+    submitted: createCollection(stateStore, 'submitted'),
+    enquiries: createCollection(stateStore, 'enquiry'),
+    store: createCollection(stateStore, 'store'),
+    webhooks: createCollection(stateStore, 'webhook'),
   };
   if (restoreDeals(account)) return account;
   for (const deal of data.deals) addDeal(account, deal);
@@ -211,16 +215,16 @@ export function creditSale(
 }
 
 /** To be called after a change to a deal, so that it outlives the process. */
-export function keepDeal({ keeper }: Account, { collaborations: _, ...deal }: Deal): void {
-  keeper?.put('deal', deal.id, deal);
+export function keepDeal({ stateStore }: Account, { collaborations: _, ...deal }: Deal): void {
+  stateStore?.put('deal', deal.id, deal);
 }
 
 /** To be called after a change to a collaboration, so that it outlives the process. */
-export function keepCollaboration({ keeper }: Account, collaboration: Collaboration): void {
-  if (keeper === null) return;
+export function keepCollaboration({ stateStore }: Account, collaboration: Collaboration): void {
+  if (stateStore === null) return;
   const { deal, sales, ...rest } = collaboration;
   const exact = [...sales].map(([currency, sum]) => [currency, exactText(sum)]);
-  keeper.put('collaboration', rest.id, { ...rest, dealId: deal.id, sales: exact });
+  stateStore.put('collaboration', rest.id, { ...rest, dealId: deal.id, sales: exact });
 }
 
 type KeptDeal = Omit<Deal, 'collaborations'>;
@@ -231,10 +235,10 @@ type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales'> & {
 
 /** @returns whether there were any. */
 function restoreDeals(account: Account): boolean {
-  const { keeper } = account;
-  for (const [, value] of keeper?.all('deal') ?? [])
+  const { stateStore } = account;
+  for (const [, value] of stateStore?.all('deal') ?? [])
     enterDeal(account, { ...(value as KeptDeal), collaborations: [] });
-  for (const [, value] of keeper?.all('collaboration') ?? []) {
+  for (const [, value] of stateStore?.all('collaboration') ?? []) {
     const { dealId, sales, ...rest } = value as KeptCollaboration;
     const deal = account.deals.get(dealId);
     if (deal === undefined) continue;

@@ -2,7 +2,7 @@ import { explainIssues } from '../api/call.ts';
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationOf } from '../api/contract.ts';
 import { handlers } from './operations/index.ts';
-import { type Answer, type Call, refuse, type Seat } from './operations/operation.ts';
+import { type Answer, type Call, refuse, type Session } from './operations/operation.ts';
 
 /** A JSON body as it came and as it was read; `value` is undefined when it is no JSON. */
 export type Body = { readonly text: string; readonly value: unknown };
@@ -11,7 +11,7 @@ export type Body = { readonly text: string; readonly value: unknown };
 export type Request = {
   readonly key: string | readonly string[] | undefined;
   /** To whom the key belongs; null: to nobody. */
-  readonly seat: Seat | null;
+  readonly session: Session | null;
   readonly query: unknown;
   /** Absent where none came. */
   readonly body: Body | undefined | null;
@@ -23,7 +23,7 @@ export type Request = {
  *
  * @param nobody who asks where an operation needs no key.
  */
-export function createAnswerer(name: OperationName, nobody: Seat): ((request: Request) => Answer) | null {
+export function createAnswerer(name: OperationName, nobody: Session): ((request: Request) => Answer) | null {
   const handle = handlers[name];
   if (handle === undefined) return null;
   const operation = operationOf(name);
@@ -31,17 +31,17 @@ export function createAnswerer(name: OperationName, nobody: Seat): ((request: Re
   const process = handle as (call: Call<OperationName>) => Answer;
 
   return (request) => {
-    let seat = nobody;
+    let session = nobody;
     if (operation.sendsKey) {
       if (request.key === undefined || request.key === '')
         return refuse(401, 'Missing API key: send it in the header X-API-KEY.');
-      if (request.seat === null) return refuse(401, 'Invalid API key.');
-      seat = request.seat;
-      const waitSeconds = seat.rateLimit?.take() ?? 0;
+      if (request.session === null) return refuse(401, 'Invalid API key.');
+      session = request.session;
+      const waitSeconds = session.rateLimit?.take() ?? 0;
       if (waitSeconds > 0)
         return { ...refuse(429, 'Too many requests: try again later.'), retryAfterSeconds: waitSeconds };
     }
-    const { world, userId } = seat;
+    const { world, userId } = session;
     return validated(operation, request, (query, body, bodyText) =>
       process({
         query,

@@ -6,18 +6,18 @@ import { addControlRoutes } from './control.ts';
 import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
 import type { Tenant } from './open-tenant.ts';
-import { type Answer, refuse, type Seat } from './operations/operation.ts';
-import type { Keeper } from './state/keeper.ts';
+import { type Answer, refuse, type Session } from './operations/operation.ts';
+import type { StateStore } from './state/state-store.ts';
 import type { Truth } from './truth.ts';
 
 /** All that a request can touch; which account, its key decides. */
-export type Desk = {
+export type Context = {
   /** At least one. */
   readonly tenants: readonly Tenant[];
   /** Those of all tenants. */
-  readonly seats: ReadonlyMap<string, Seat>;
+  readonly sessions: ReadonlyMap<string, Session>;
   readonly truth: Truth;
-  readonly keeper: Keeper | null;
+  readonly stateStore: StateStore | null;
   readonly faults: FaultPlan;
   /** Stops listening for so many milliseconds. */
   readonly goDown: (ms: number) => void;
@@ -28,20 +28,20 @@ export type Desk = {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** One server with a route for every operation that has a handler, and the control routes under `/_sandbox`. */
-export function buildServer(desk: Desk): FastifyInstance {
+export function buildServer(context: Context): FastifyInstance {
   const server = Fastify({ bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false, forceCloseConnections: true });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
     done(null, readBody(String(text)));
   });
-  for (const name of operationNames) addOperation(server, desk, name);
-  addControlRoutes(server, desk);
-  server.setNotFoundHandler((request, reply) => refuseUnknown(server, desk, request, reply));
+  for (const name of operationNames) addOperation(server, context, name);
+  addControlRoutes(server, context);
+  server.setNotFoundHandler((request, reply) => refuseUnknown(server, context, request, reply));
   server.setErrorHandler(
     (error: { readonly statusCode?: number; readonly code?: string }, request, reply) => {
       const status = error.statusCode ?? 500;
       const answer = refuse(status, MESSAGES[status] ?? 'The request could not be handled.');
-      finish(desk, visitOf(desk, null, { request, reply }), answer);
+      finish(context, visitOf(context, null, { request, reply }), answer);
     },
   );
   return server;
@@ -63,38 +63,38 @@ function readBody(text: string): Body {
 type Visit = {
   readonly name: OperationName | null;
   /** To whom its key belongs. */
-  readonly seat: Seat | null;
+  readonly session: Session | null;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sequence: number;
 };
 
-function addOperation(server: FastifyInstance, desk: Desk, name: OperationName): void {
-  const [nobody] = desk.seats.values();
+function addOperation(server: FastifyInstance, context: Context, name: OperationName): void {
+  const [nobody] = context.sessions.values();
   const answer = nobody === undefined ? null : createAnswerer(name, nobody);
   if (answer === null) return;
   const operation = operationOf(name);
 
-  const run = ({ seat, request: { headers, query, body } }: Visit): Answer =>
-    answer({ key: headers['x-api-key'], seat, query, body: body as Body | undefined | null });
+  const run = ({ session, request: { headers, query, body } }: Visit): Answer =>
+    answer({ key: headers['x-api-key'], session, query, body: body as Body | undefined | null });
 
   // A reply that is returned would be waited for like a promise; here it is sent already.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
-    const visit = visitOf(desk, name, { request, reply });
-    const mishap = desk.faults.decide(name, pathOf(request));
+    const visit = visitOf(context, name, { request, reply });
+    const mishap = context.faults.decide(name, pathOf(request));
     if (mishap !== null && mishap.latencyMs > 0)
       return sleep(mishap.latencyMs).then(() => suffer(visit, mishap));
-    if (mishap === null) finish(desk, visit, run(visit));
+    if (mishap === null) finish(context, visit, run(visit));
     else suffer(visit, mishap);
     return undefined;
   }
 
   function suffer(visit: Visit, { rule, isProcessed }: Mishap): FastifyReply {
-    if (rule === null) return finish(desk, visit, run(visit));
+    if (rule === null) return finish(context, visit, run(visit));
     const done = isProcessed ? run(visit) : STAND_IN;
-    desk.keeper?.commit();
-    const status = playFault({ reply: visit.reply, rule, answer: done, goDown: desk.goDown });
-    record(desk, visit, { status, isProcessed: isProcessed && done.isProcessed, fault: rule.kind });
+    context.stateStore?.commit();
+    const status = playFault({ reply: visit.reply, rule, answer: done, goDown: context.goDown });
+    record(context, visit, { status, isProcessed: isProcessed && done.isProcessed, fault: rule.kind });
     return visit.reply;
   }
 
@@ -107,36 +107,36 @@ function addOperation(server: FastifyInstance, desk: Desk, name: OperationName):
 const STAND_IN: Answer = { status: 200, body: { message: 'Your request was received.' }, isProcessed: false };
 
 function visitOf(
-  desk: Desk,
+  context: Context,
   name: OperationName | null,
   { request, reply }: Pick<Visit, 'request' | 'reply'>,
 ): Visit {
   const key = request.headers['x-api-key'];
-  const seat = (typeof key === 'string' ? desk.seats.get(key) : undefined) ?? null;
-  return { name, seat, request, reply, sequence: desk.truth.nextSequence() };
+  const session = (typeof key === 'string' ? context.sessions.get(key) : undefined) ?? null;
+  return { name, session, request, reply, sequence: context.truth.nextSequence() };
 }
 
-function finish(desk: Desk, visit: Visit, answer: Answer): FastifyReply {
-  record(desk, visit, { status: answer.status, isProcessed: answer.isProcessed, fault: null });
+function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
+  record(context, visit, { status: answer.status, isProcessed: answer.isProcessed, fault: null });
   if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
   return visit.reply.code(answer.status).send(answer.body);
 }
 
 function record(
-  desk: Desk,
-  { name, seat, request, sequence }: Visit,
+  context: Context,
+  { name, session, request, sequence }: Visit,
   fate: { readonly status: number | null; readonly isProcessed: boolean; readonly fault: string | null },
 ): void {
-  desk.truth.recordRequest({
+  context.truth.recordRequest({
     sequence,
-    accountId: seat?.world.account.id ?? null,
+    accountId: session?.world.account.id ?? null,
     operation: name,
     method: request.method,
     path: pathOf(request),
     ...fate,
   });
   // What was done is kept before anyone is told.
-  desk.keeper?.commit();
+  context.stateStore?.commit();
 }
 
 function pathOf(request: FastifyRequest): string {
@@ -147,15 +147,15 @@ function pathOf(request: FastifyRequest): string {
 
 function refuseUnknown(
   server: FastifyInstance,
-  desk: Desk,
+  context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const visit = visitOf(desk, null, { request, reply });
+  const visit = visitOf(context, null, { request, reply });
   const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) =>
     server.hasRoute({ method, url: pathOf(request) }),
   );
-  if (methods.length === 0) return finish(desk, visit, refuse(404, 'There is no such path.'));
+  if (methods.length === 0) return finish(context, visit, refuse(404, 'There is no such path.'));
   reply.header('allow', methods.join(', '));
-  return finish(desk, visit, refuse(405, `This path takes ${methods.join(' or ')}.`));
+  return finish(context, visit, refuse(405, `This path takes ${methods.join(' or ')}.`));
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Desk } from './build-server.ts';
+import type { Context } from './build-server.ts';
 import type { Tenant } from './open-tenant.ts';
 import { type Answer, refuse } from './operations/operation.ts';
 
@@ -7,7 +7,7 @@ type Refused = { readonly kind: 'refused'; readonly answer: Answer };
 
 /** The accounts that a control request is about: the one of `?account=<id>`, or all. */
 export function chooseTenants(
-  { tenants }: Pick<Desk, 'tenants'>,
+  { tenants }: Pick<Context, 'tenants'>,
   request: FastifyRequest,
 ): { readonly kind: 'chosen'; readonly tenants: readonly Tenant[]; readonly isAll: boolean } | Refused {
   const { account } = request.query as { readonly account?: string | readonly string[] };
@@ -19,14 +19,17 @@ export function chooseTenants(
 
 /** The one account that a control request is about; where there are several it must say which. */
 export function chooseTenant(
-  desk: Pick<Desk, 'tenants'>,
+  context: Pick<Context, 'tenants'>,
   request: FastifyRequest,
 ): { readonly kind: 'chosen'; readonly tenant: Tenant } | Refused {
-  const chosen = chooseTenants(desk, request);
+  const chosen = chooseTenants(context, request);
   if (chosen.kind === 'refused') return chosen;
   const [tenant, other] = chosen.tenants;
   if (tenant !== undefined && other === undefined) return { kind: 'chosen', tenant };
-  const answer = refuse(400, `Say which account is meant with ?account=. There are: ${idsOf(desk.tenants)}.`);
+  const answer = refuse(
+    400,
+    `Say which account is meant with ?account=. There are: ${idsOf(context.tenants)}.`,
+  );
   return { kind: 'refused', answer };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Desk } from './build-server.ts';
+import type { Context } from './build-server.ts';
 import { chooseTenant, chooseTenants } from './choose-tenant.ts';
 import { readDealId } from './find-collaboration.ts';
 import { type Customer, listCustomers } from './list-customers.ts';
@@ -18,28 +18,28 @@ const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {
 };
 
 /** Routes that show what the web application of the service would show: of one account with `?account=<id>`, else of all. */
-export function addStateRoutes(server: FastifyInstance, desk: Desk, onRequest: Guard): void {
-  server.get('/_sandbox/accounts', { onRequest }, () => desk.tenants.map(describeTenant));
+export function addStateRoutes(server: FastifyInstance, context: Context, onRequest: Guard): void {
+  server.get('/_sandbox/accounts', { onRequest }, () => context.tenants.map(describeTenant));
   for (const [name, list] of Object.entries(LISTS)) {
     server.get(`/_sandbox/${name}`, { onRequest }, (request, reply) => {
-      const chosen = chooseTenants(desk, request);
+      const chosen = chooseTenants(context, request);
       if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
       return reply.send(rowsOf(chosen.tenants, list));
     });
   }
   server.get('/_sandbox/deliveries', { onRequest }, (request, reply) => {
-    const chosen = chooseTenants(desk, request);
+    const chosen = chooseTenants(context, request);
     if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
     const rows = rowsOf(chosen.tenants, ({ events }) => events.deliveries());
     return reply.type('application/x-ndjson').send(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   });
   server.get('/_sandbox/credits', { onRequest }, (request, reply) => {
-    const chosen = chooseTenant(desk, request);
+    const chosen = chooseTenant(context, request);
     if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
     return reply.send(describeCredits(chosen.tenant.world));
   });
   server.get<{ Params: { id: string } }>('/_sandbox/deals/:id', { onRequest }, (request, reply) => {
-    const chosen = chooseTenant(desk, request);
+    const chosen = chooseTenant(context, request);
     const answer =
       chosen.kind === 'refused' ? chosen.answer : describeWork(chosen.tenant.world, request.params.id);
     return reply.code(answer.status).send(answer.body);
@@ -54,11 +54,11 @@ function rowsOf(tenants: readonly Tenant[], list: (world: World) => Iterable<obj
 }
 
 /** No keys: whoever started the sandbox was told them. */
-function describeTenant({ world, seats }: Tenant): object {
+function describeTenant({ world, sessions }: Tenant): object {
   const { id, brands, deals, webhooks } = world.account;
   return {
     account_id: id,
-    user_ids: [...seats.values()].map(({ userId }) => userId),
+    user_ids: [...sessions.values()].map(({ userId }) => userId),
     brands: brands.size,
     deals: deals.size,
     webhooks: webhooks.items.size,

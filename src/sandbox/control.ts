@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { explainIssues } from '../api/call.ts';
-import type { Desk } from './build-server.ts';
+import type { Context } from './build-server.ts';
 import { chooseTenants } from './choose-tenant.ts';
 import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
@@ -15,24 +15,24 @@ const VERSION = '1.4.2';
 const DOWN_MS = 1_000;
 
 /** Routes that are no part of the service: faults, the truth, health. They need no key and answer this machine only. */
-export function addControlRoutes(server: FastifyInstance, desk: Desk): void {
-  const { truth, faults } = desk;
+export function addControlRoutes(server: FastifyInstance, context: Context): void {
+  const { truth, faults } = context;
   const onRequest: Guard = (request, reply, done) => {
-    if (desk.isControlOpen || isLoopback(request.socket.remoteAddress)) done();
+    if (context.isControlOpen || isLoopback(request.socket.remoteAddress)) done();
     else reply.code(403).send({ message: 'The control routes answer this machine only.' });
   };
 
   server.get('/_sandbox/health', { onRequest }, () => ({
     status: 'ok',
     version: VERSION,
-    accounts: desk.tenants.length,
+    accounts: context.tenants.length,
     requests: truth.requests.count(),
     referrals: truth.referrals.count(),
     clicks: truth.clicks.count(),
   }));
   for (const kind of ['referrals', 'clicks', 'requests'] as const) {
     server.get(`/_sandbox/truth/${kind}`, { onRequest }, (request, reply) => {
-      const chosen = chooseTenants(desk, request);
+      const chosen = chooseTenants(context, request);
       if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
       return sendLog(reply, truth[kind], chosen.isAll ? null : (chosen.tenants[0]?.world.account.id ?? null));
     });
@@ -46,19 +46,19 @@ export function addControlRoutes(server: FastifyInstance, desk: Desk): void {
   server.post('/_sandbox/faults', { onRequest }, (request, reply) => {
     const read = readFaultRules((request.body as { readonly value?: unknown } | undefined)?.value);
     if (read.kind === 'problems') return reply.code(400).send({ message: explainIssues(read.issues) });
-    arm(desk, read.rules);
+    arm(context, read.rules);
     return reply.send(faults.list());
   });
-  addStateRoutes(server, desk, onRequest);
-  addActionRoutes(server, desk, onRequest);
+  addStateRoutes(server, context, onRequest);
+  addActionRoutes(server, context, onRequest);
 }
 
 /** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */
-export function arm(desk: Pick<Desk, 'faults' | 'goDown'>, rules: readonly FaultRule[]): void {
+export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly FaultRule[]): void {
   const isImmediate = (rule: FaultRule): boolean =>
     rule.kind === 'refuse' && rule.after === 0 && rule.probability === 1 && !rule.operation && !rule.path;
-  desk.faults.add(rules.filter((rule) => !isImmediate(rule)));
-  for (const rule of rules) if (isImmediate(rule)) desk.goDown(rule.ms ?? DOWN_MS);
+  context.faults.add(rules.filter((rule) => !isImmediate(rule)));
+  for (const rule of rules) if (isImmediate(rule)) context.goDown(rule.ms ?? DOWN_MS);
 }
 
 /** @param accountId whose lines; null: all. */

@@ -2,11 +2,11 @@ import { type Account, accountIdOf, createAccount } from './account.ts';
 import type { AccountData } from './account-data.ts';
 import { createEvents } from './events/events.ts';
 import { createPoster } from './events/post-event.ts';
-import type { Seat, World } from './operations/operation.ts';
+import type { Session, World } from './operations/operation.ts';
 import { idFrom } from './random-id.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { Keeper } from './state/keeper.ts';
-import { scopeKeeper } from './state/scope-keeper.ts';
+import { scopeStateStore } from './state/scope-state-store.ts';
+import type { StateStore } from './state/state-store.ts';
 
 /** An account with what belongs to it alone. */
 export type Tenant = {
@@ -16,7 +16,7 @@ export type Tenant = {
   /** Signs the account's events. */
   readonly webhookSecret: string;
   /** Who asks, by key. */
-  readonly seats: ReadonlyMap<string, Seat>;
+  readonly sessions: ReadonlyMap<string, Session>;
 };
 
 /** An account as the data and the seed give it, with its state. */
@@ -27,7 +27,7 @@ export type Registered = Pick<Tenant, 'keys' | 'webhookSecret'> & {
 
 export type RegisterOptions = {
   readonly seed: string;
-  readonly keeper: Keeper | null;
+  readonly stateStore: StateStore | null;
   /** Of the first account, beside those that the data gives. */
   readonly key: string | undefined;
   /** Of the first account, instead of what the data gives. */
@@ -37,7 +37,7 @@ export type RegisterOptions = {
 /** Makes the accounts; what the data leaves out comes from the seed. */
 export function registerAccounts(
   all: readonly AccountData[],
-  { seed, keeper, key, webhookSecret }: RegisterOptions,
+  { seed, stateStore, key, webhookSecret }: RegisterOptions,
 ): readonly Registered[] {
   const firstId = idFrom(seed, 'account');
   return all.map((data, index) => {
@@ -45,10 +45,11 @@ export function registerAccounts(
     const own = seedOf(data, seed, index);
     const accountId = accountIdOf(data, own);
     // The account that a file of one has keeps its place when others join it.
-    const shelf = keeper === null || accountId === firstId ? keeper : scopeKeeper(keeper, accountId);
+    const collection =
+      stateStore === null || accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
     const keys = [...(isFirst && key !== undefined ? [key] : []), ...data.keys];
     return {
-      account: createAccount(data, own, shelf),
+      account: createAccount(data, own, collection),
       seed: own,
       keys: keys.length > 0 ? [...new Set(keys)] : [`sandbox-${idFrom(own, 'key').toLowerCase()}`],
       webhookSecret:
@@ -72,7 +73,7 @@ export type TenantOptions = Omit<World, 'account' | 'events'> & {
   readonly requestsAMinute: number | null;
 };
 
-/** Puts an account into its world, and its users on their seats. */
+/** Puts an account into its world, and its users on their sessions. */
 export function openTenant(registered: Registered, options: TenantOptions): Tenant {
   const { account, seed, keys, webhookSecret } = registered;
   const { headerPrefix, retryMs, requestsAMinute, ...shared } = options;
@@ -85,9 +86,9 @@ export function openTenant(registered: Registered, options: TenantOptions): Tena
   const world: World = { ...shared, account, events };
   const rateLimit =
     requestsAMinute === null ? null : createRateLimit(requestsAMinute, () => performance.now());
-  const seats = keys.map((key, index): [string, Seat] => {
+  const sessions = keys.map((key, index): [string, Session] => {
     const userId = index === 0 ? idFrom(seed, 'user') : idFrom(seed, 'user', index);
     return [key, { world, userId, rateLimit }];
   });
-  return { world, keys, webhookSecret, seats: new Map(seats) };
+  return { world, keys, webhookSecret, sessions: new Map(sessions) };
 }

@@ -7,11 +7,11 @@ import { arm } from './control.ts';
 import { createFaultPlan } from './faults/fault-plan.ts';
 import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
 import { openTenant, registerAccounts, type Tenant } from './open-tenant.ts';
-import type { Duplicates, Seat } from './operations/operation.ts';
+import type { Duplicates, Session } from './operations/operation.ts';
 import { PLANS, type Plan } from './rate-limit.ts';
 import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
 import { createPopulation } from './search/population.ts';
-import { openKeeper } from './state/open-keeper.ts';
+import { openStateStore } from './state/open-state-store.ts';
 import { createTruth, type Truth } from './truth.ts';
 
 export type SandboxOptions = {
@@ -90,17 +90,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     truth: truthFile,
   } = options;
   const data = readAccounts(options.data ?? DEMO_ACCOUNT);
-  const keeper = await openKeeper(options, seed);
+  const stateStore = await openStateStore(options, seed);
   const registered = registerAccounts(data, {
     seed,
-    keeper,
+    stateStore,
     key: options.key,
     webhookSecret: options.webhookSecret,
   });
-  keeper?.commit();
+  stateStore?.commit();
   const accounts = registered.map(({ account }) => account);
   const truth = openTruth(() =>
-    createTruth(accounts, { keeper, file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
+    createTruth(accounts, { stateStore, file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
   );
   const shared = {
     truth,
@@ -120,7 +120,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   function release(): void {
     silence(tenants);
     truth.close();
-    keeper?.close();
+    stateStore?.close();
   }
 
   async function goDown(ms: number): Promise<void> {
@@ -134,22 +134,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     } while (!isClosed && !(await listensAgain(http, { port: taken, host })));
   }
 
-  const desk = {
+  const context = {
     tenants,
-    seats: new Map(tenants.flatMap(({ seats }): [string, Seat][] => [...seats])),
+    sessions: new Map(tenants.flatMap(({ sessions }): [string, Session][] => [...sessions])),
     truth,
-    keeper,
+    stateStore,
     faults: createFaultPlan(seed, latencyMs),
     goDown: (ms: number) => {
       if (server.server.listening) void goDown(ms);
     },
     isControlOpen: options.openControl ?? false,
   };
-  const server = buildServer(desk);
+  const server = buildServer(context);
   await listen(() => server.listen({ port, host }), release);
   url = `http://${reachable(host)}:${(server.server.address() as AddressInfo).port}`;
   arm(
-    desk,
+    context,
     (options.faults ?? []).map((rule) => faultRule.parse(rule)),
   );
   return {

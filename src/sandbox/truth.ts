@@ -1,7 +1,7 @@
 import type { OperationName } from '../api/contract.ts';
 import { type Account, type Collaboration, creditSale } from './account.ts';
 import { readNumberText } from './exact.ts';
-import type { Keeper } from './state/keeper.ts';
+import type { StateStore } from './state/state-store.ts';
 import { createFileLog, createMemoryLog, type TruthLog } from './truth-log.ts';
 
 export type Order = {
@@ -56,15 +56,19 @@ export type Truth = {
 /**
  * The truth about all accounts: each line names its own.
  *
- * @param options.keeper keeps it with the state; null: in memory.
+ * @param options.stateStore keeps it with the state; null: in memory.
  * @param options.file where referrals are also kept, so that they outlive the process; null: with the rest.
  */
 export function createTruth(
   accounts: readonly Account[],
-  options: { readonly keeper: Keeper | null; readonly file: string | null; readonly notesOrders: boolean },
+  options: {
+    readonly stateStore: StateStore | null;
+    readonly file: string | null;
+    readonly notesOrders: boolean;
+  },
 ): Truth {
-  const { keeper } = options;
-  const openLog = (name: string): TruthLog => keeper?.openLog(name) ?? createMemoryLog();
+  const { stateStore } = options;
+  const openLog = (name: string): TruthLog => stateStore?.openLog(name) ?? createMemoryLog();
   const referrals =
     options.file === null
       ? openLog('referrals')

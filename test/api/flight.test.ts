@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { Flight } from '../../src/api/flight.ts';
+import { InFlightRequest } from '../../src/api/in-flight-request.ts';
 import type { Exchange } from '../../src/model/exchange.ts';
 
 function start(timeoutMs = 10_000) {
   const settled: Exchange[] = [];
-  const flight = new Flight(
+  const flight = new InFlightRequest(
     timeoutMs,
     (exchange) => settled.push(exchange),
     () => {},

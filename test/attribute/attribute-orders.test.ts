@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ENGINES, order, useDatabase } from '../intake/story.ts';
 import { makeTestFolder } from '../support/setup.ts';
-import { type AttributeGiven, decisions, type Given, openDesk } from './story.ts';
+import { type AttributeGiven, decisions, type Given, openContext } from './story.ts';
 
 /** What one order comes to. Codes: mira owns MIRA and old and future codes, noor owns NOOR. */
 const CODES = [
@@ -135,26 +135,26 @@ const RULES: readonly (readonly [string, Given, string, AttributeGiven?])[] = [
 
 describe.each(ENGINES)('attribution on %s', (engine) => {
   const database = useDatabase(engine);
-  const newDesk = () => {
+  const newContext = () => {
     const path = join(makeTestFolder(), 'codes.csv');
-    return openDesk(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
+    return openContext(database(), { path, writeCodes: (text) => writeFileSync(path, text) });
   };
 
   const rules = RULES.map(([title, given, expected, how]) => ({ title, given, expected, how }));
   test.each(rules)('$title', async ({ given, expected, how = {} }) => {
-    const desk = await newDesk();
-    await desk.read({ orders: [order('1', given)] });
-    await desk.attribute({ ...how, codes: CODES });
-    expect(await decisions(desk)).toEqual([`1: ${expected}`]);
+    const context = await newContext();
+    await context.read({ orders: [order('1', given)] });
+    await context.attribute({ ...how, codes: CODES });
+    expect(await decisions(context)).toEqual([`1: ${expected}`]);
   });
 
   test('revenue is what the rule says, and the owner is named whole', async () => {
-    const desk = await newDesk();
-    await desk.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
-    await desk.attribute({ codes: CODES, revenue: 'total_less_refunds' });
+    const context = await newContext();
+    await context.read({ orders: [order('1', { refunded: '2.50', codes: ['MIRA'] })] });
+    await context.attribute({ codes: CODES, revenue: 'total_less_refunds' });
     const { rows } = await sql`
-      select amount, currency, influencer_handle, deal_id, collab_id, brand_id from intake.attributions where job = ${desk.job}`.execute(
-      desk.db,
+      select amount, currency, influencer_handle, deal_id, collab_id, brand_id from intake.attributions where job = ${context.job}`.execute(
+      context.db,
     );
     expect(rows).toEqual([
       {
@@ -169,17 +169,17 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
   });
 
   test('only what is new is looked at, until the rules change', async () => {
-    const desk = await newDesk();
-    await desk.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
-    expect(await desk.attribute({ codes: CODES })).toBe(2);
-    expect(await desk.attribute()).toBe(0);
-    await desk.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
-    expect(await desk.attribute()).toBe(1);
-    await desk.read({ orders: [order('3', { total: '11.00' })] });
-    expect(await desk.attribute()).toBe(1);
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['WELCOME'] }), order('2', { codes: ['MIRA'] })] });
+    expect(await context.attribute({ codes: CODES })).toBe(2);
+    expect(await context.attribute()).toBe(0);
+    await context.read({ orders: [order('2', { codes: ['MIRA'] }), order('3')] });
+    expect(await context.attribute()).toBe(1);
+    await context.read({ orders: [order('3', { total: '11.00' })] });
+    expect(await context.attribute()).toBe(1);
     // What comes out as before is left as it is.
-    expect(await desk.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
-    expect(await decisions(desk)).toEqual([
+    expect(await context.attribute({ codes: `${CODES}\nWELCOME,,pia,,,,` })).toBe(1);
+    expect(await decisions(context)).toEqual([
       '1: attributed code WELCOME → handle:pia',
       '2: attributed code MIRA → deal:D1',
       '3: organic',
@@ -187,21 +187,21 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
   });
 
   test('orders of a file that is not sealed, or was held, are nobody’s business', async () => {
-    const desk = await newDesk();
-    await desk.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
-    expect(await desk.attribute({ codes: CODES })).toBe(0);
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] }, { rowsRead: 99 });
+    expect(await context.attribute({ codes: CODES })).toBe(0);
   });
 
   test('in a transaction that is rolled back it is a preview', async () => {
-    const desk = await newDesk();
-    await desk.read({ orders: [order('1', { codes: ['MIRA'] })] });
+    const context = await newContext();
+    await context.read({ orders: [order('1', { codes: ['MIRA'] })] });
     const path = join(makeTestFolder(), 'codes.csv');
     const undone = new Error('undone');
-    const preview = desk.db.transaction().execute(async (trx) => {
-      const rehearsal = await openDesk(trx, {
+    const preview = context.db.transaction().execute(async (trx) => {
+      const rehearsal = await openContext(trx, {
         path,
         writeCodes: (text) => writeFileSync(path, text),
-        shops: [{ ...desk, db: trx }],
+        shops: [{ ...context, db: trx }],
       });
       await rehearsal.attribute({ codes: CODES });
       expect(await rehearsal.prepare()).toMatchObject({ created: 1 });
@@ -209,6 +209,6 @@ describe.each(ENGINES)('attribution on %s', (engine) => {
       throw undone;
     });
     await expect(preview).rejects.toBe(undone);
-    expect(await decisions(desk)).toEqual([]);
+    expect(await decisions(context)).toEqual([]);
   });
 });

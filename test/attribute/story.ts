@@ -10,7 +10,7 @@ import { openShop, type Shop } from '../intake/story.ts';
 export const ACCOUNT = 'A1';
 export const BRAND = '4819';
 
-export type Desk = Shop & {
+export type Context = Shop & {
   readonly job: string;
   /** Writes codes.csv, loads it, and attributes by it. */
   attribute(given?: AttributeGiven): Promise<number>;
@@ -27,14 +27,14 @@ export type AttributeGiven = Partial<
 export const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to';
 
 /** A job with one source, and somebody who writes its codes. `writeCodes` puts the text where `path` says. */
-export async function openDesk(
+export async function openContext(
   db: Database,
   options: {
     readonly path: string;
     readonly writeCodes: (text: string) => void;
     readonly shops?: readonly Shop[];
   },
-): Promise<Desk> {
+): Promise<Context> {
   const shop = options.shops?.[0] ?? (await openShop(db));
   const job = shop.source;
   const sources = (options.shops ?? [shop]).map(({ source }) => source);
@@ -81,7 +81,11 @@ export async function openDesk(
 }
 
 /** What was decided about a source's orders: `id: outcome reason by value → target`. */
-export async function decisions({ db, job, source }: Pick<Desk, 'db' | 'job' | 'source'>): Promise<string[]> {
+export async function decisions({
+  db,
+  job,
+  source,
+}: Pick<Context, 'db' | 'job' | 'source'>): Promise<string[]> {
   const { rows } = await sql<{ said: string }>`
     select order_id || ': ' || concat_ws(' ', outcome, reason, matched_by, matched_value, '→ ' || target) as said
     from intake.attributions where job = ${job} and source = ${source} order by order_id`.execute(db);
@@ -99,7 +103,7 @@ export type Entry = {
   not_sent: number;
 };
 
-export async function entries({ db, job }: Pick<Desk, 'db' | 'job'>): Promise<Entry[]> {
+export async function entries({ db, job }: Pick<Context, 'db' | 'job'>): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     select entry_id, order_id, state, state_reason, body, amount, attempt, not_sent from ledger.entries
     where job = ${job} order by entry_id`.execute(db);
@@ -107,7 +111,7 @@ export async function entries({ db, job }: Pick<Desk, 'db' | 'job'>): Promise<En
 }
 
 /** `order id: kind old → new`, in the order in which they were noted. */
-export async function adjustments({ db, job }: Pick<Desk, 'db' | 'job'>): Promise<string[]> {
+export async function adjustments({ db, job }: Pick<Context, 'db' | 'job'>): Promise<string[]> {
   const { rows } = await sql<{ said: string }>`
     select e.order_id || ': ' || d.kind || ' ' || trim_scale(d.old_amount) || ' → ' || coalesce(trim_scale(d.new_amount)::text, '-') as said
     from ledger.adjustments d join ledger.entries e using (entry_id) where e.job = ${job} order by d.adjustment_id`.execute(
@@ -129,7 +133,7 @@ const STATES: Record<string, string> = {
 
 /** Puts all entries of the job into a state, as if they had been sent. */
 export async function bring(
-  { db, job }: Pick<Desk, 'db' | 'job'>,
+  { db, job }: Pick<Context, 'db' | 'job'>,
   state: keyof typeof STATES,
 ): Promise<void> {
   await sql`update ledger.entries set ${sql.raw(STATES[state] ?? '')} where job = ${job}`.execute(db);

@@ -22,7 +22,7 @@ jobs:
 
 type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-type Desk = {
+type Context = {
   readonly db: Database;
   readonly folder: string;
   readonly seeded: Seeded;
@@ -30,7 +30,7 @@ type Desk = {
 };
 
 /** A configuration in a folder of its own, a seeded database, and a way to run commands. */
-async function open(env: Record<string, string> = {}): Promise<Desk> {
+async function open(env: Record<string, string> = {}): Promise<Context> {
   const { db, databaseUrl, folder } = await setup();
   mkdirSync(join(folder, 'layouts'));
   writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), '');
@@ -110,9 +110,9 @@ describe('configuration', () => {
   });
 
   test('with --json the problems are an event', async () => {
-    const desk = await open();
-    writeFileSync(join(desk.folder, 'pipeline.yaml'), PIPELINE.replace('brand_id', 'brandid'));
-    const { code, stdout } = await desk.run('status', '--json');
+    const context = await open();
+    writeFileSync(join(context.folder, 'pipeline.yaml'), PIPELINE.replace('brand_id', 'brandid'));
+    const { code, stdout } = await context.run('status', '--json');
     expect(code).toBe(2);
     expect(eventsOf(stdout)).toMatchObject([
       {
@@ -124,49 +124,49 @@ describe('configuration', () => {
   });
 
   test('what a command advises names the same configuration, so that it can be copied', async () => {
-    const desk = await open({ INFLUENCER_SYNC_CONFIG: '' });
-    writeFileSync(join(desk.folder, 'my.env'), '');
+    const context = await open({ INFLUENCER_SYNC_CONFIG: '' });
+    writeFileSync(join(context.folder, 'my.env'), '');
     const named = '--config pipeline.yaml --env-file my.env';
-    const unknown = await desk.run('explain', 'order', 'none', ...named.split(' '));
+    const unknown = await context.run('explain', 'order', 'none', ...named.split(' '));
     const said = unknown.stderr.replace(/\s+/g, ' ');
     expect(said).toContain(`(npx influencer-sync rejected ${named})`);
     expect(said).toContain(`(npx influencer-sync status ${named})`);
     const config = PIPELINE.replace('jobs:', 'jobs:\n  new: {kind: mirror-account}');
-    writeFileSync(join(desk.folder, 'pipeline.yaml'), config);
-    const { stdout } = await desk.run('status', ...named.split(' '));
+    writeFileSync(join(context.folder, 'pipeline.yaml'), config);
+    const { stdout } = await context.run('status', ...named.split(' '));
     expect(stdout).toContain(`new: has not run yet. npx influencer-sync run new ${named}`);
     expect(stdout).toContain(`npx influencer-sync review ${named}`);
-    await sql`drop schema bi cascade`.execute(desk.db);
-    await sql`delete from public.influencer_sync_migrations`.execute(desk.db);
-    const doctor = await desk.run('doctor', ...named.split(' '));
+    await sql`drop schema bi cascade`.execute(context.db);
+    await sql`delete from public.influencer_sync_migrations`.execute(context.db);
+    const doctor = await context.run('doctor', ...named.split(' '));
     expect(doctor.stdout).toContain(`npx influencer-sync migrate ${named}`);
   });
 
   test('an environment file fills in what is not set', async () => {
-    const desk = await open();
-    writeFileSync(join(desk.folder, '.env'), 'BRAND=77\n');
-    writeFileSync(join(desk.folder, 'pipeline.yaml'), PIPELINE.replace('4819', `"\${BRAND}"`));
-    expect((await desk.run('status')).code).toBe(2);
-    expect((await desk.run('status', '--env-file', '.env')).code).toBe(0);
+    const context = await open();
+    writeFileSync(join(context.folder, '.env'), 'BRAND=77\n');
+    writeFileSync(join(context.folder, 'pipeline.yaml'), PIPELINE.replace('4819', `"\${BRAND}"`));
+    expect((await context.run('status')).code).toBe(2);
+    expect((await context.run('status', '--env-file', '.env')).code).toBe(0);
   });
 });
 
 describe('database', () => {
   test('one without tables names the command that makes them', async () => {
-    const desk = await open({ DATABASE_URL: '' });
-    const before = await desk.run('status');
+    const context = await open({ DATABASE_URL: '' });
+    const before = await context.run('status');
     expect(before).toMatchObject({ code: 2, stdout: '' });
     expect(before.stderr).toContain('npx influencer-sync migrate');
-    expect(existsSync(join(desk.folder, '.data'))).toBe(false);
+    expect(existsSync(join(context.folder, '.data'))).toBe(false);
 
-    expect((await desk.run('migrate')).stdout).toContain('Applied: 0001_orders');
-    expect(await desk.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
-    expect((await desk.run('status')).stdout).toContain('has not run yet');
+    expect((await context.run('migrate')).stdout).toContain('Applied: 0001_orders');
+    expect(await context.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
+    expect((await context.run('status')).stdout).toContain('has not run yet');
   });
 
   test('one that does not answer is named without its password', async () => {
-    const desk = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
-    const { code, stdout, stderr } = await desk.run('status', '--json');
+    const context = await open({ DATABASE_URL: 'postgres://u:planted-secret@127.0.0.1:1/x' });
+    const { code, stdout, stderr } = await context.run('status', '--json');
     expect(code).toBe(1);
     expect(stderr).toContain('The database does not answer (ECONNREFUSED).');
     expect(stderr).toContain('127.0.0.1:1/x');
@@ -176,22 +176,22 @@ describe('database', () => {
 
 describe('listings', () => {
   test('fit 80 columns in a pipe and have no colour', async () => {
-    const desk = await open();
+    const context = await open();
     for (const command of [['status'], ['runs'], ['explain', 'order', '1005'], ['review'], ['rejected']]) {
-      const { stdout } = await desk.run(...command);
+      const { stdout } = await context.run(...command);
       expect(widestLine(stdout), command.join(' ')).toBeLessThanOrEqual(80);
       expect(stdout).not.toContain('\u001b');
     }
   });
 
   test('are coloured on request', async () => {
-    const desk = await open({ FORCE_COLOR: '1' });
-    expect((await desk.run('review')).stdout).toContain('\u001b[1m');
+    const context = await open({ FORCE_COLOR: '1' });
+    expect((await context.run('review')).stdout).toContain('\u001b[1m');
   });
 
   test('status shows what needs a person', async () => {
-    const desk = await open();
-    const { code, stdout } = await desk.run('status');
+    const context = await open();
+    const { code, stdout } = await context.run('status');
     expect(code).toBe(0);
     expect(stdout).toMatch(/attribute-orders +in doubt +2 +55\.00 EUR/);
     expect(stdout).toContain('Held files (1)');
@@ -200,35 +200,35 @@ describe('listings', () => {
   });
 
   test('runs are events with --json', async () => {
-    const desk = await open();
-    const events = eventsOf((await desk.run('runs', '--json', '--limit', '1')).stdout);
+    const context = await open();
+    const events = eventsOf((await context.run('runs', '--json', '--limit', '1')).stdout);
     expect(events).toMatchObject([
-      { event: 'run', run_id: desk.seeded.runId, status: 'lost', started_at: '2026-04-02T01:00:00.000Z' },
+      { event: 'run', run_id: context.seeded.runId, status: 'lost', started_at: '2026-04-02T01:00:00.000Z' },
     ]);
   });
 
   test('a job that is not there is told those that are, rather than that nothing has run', async () => {
-    const desk = await open();
-    const misspelt = await desk.run('runs', '--job', 'nope');
+    const context = await open();
+    const misspelt = await context.run('runs', '--job', 'nope');
     expect(misspelt.code).toBe(2);
     expect(misspelt.stderr).toContain(`Jobs there: ${JOB}.`);
   });
 
   test('an order is explained by id or name; an unknown one exits with 2', async () => {
-    const desk = await open();
-    const { stdout } = await desk.run('explain', 'order', '#1001');
+    const context = await open();
+    const { stdout } = await context.run('explain', 'order', '#1001');
     expect(stdout).toContain('orders-2026-04.csv line 2, 1 row, run 2 (in force)');
     expect(stdout).toContain('answered attempt 1: accepted, HTTP 200, deal D1');
-    expect(await desk.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
+    expect(await context.run('explain', 'order', 'nope')).toMatchObject({ code: 2, stdout: '' });
   });
 
   test('a reader that leaves early ends it quietly', async () => {
-    const desk = await open();
+    const context = await open();
     const child = spawn(
       '/bin/sh',
       ['-c', `"${process.execPath}" "${MAIN}" rejected --json | true; echo done`],
       {
-        cwd: desk.folder,
+        cwd: context.folder,
         env: { PATH: process.env.PATH, INFLUENCER_SYNC_CONFIG: 'pipeline.yaml', DATABASE_URL: '' },
       },
     );
@@ -240,38 +240,38 @@ describe('listings', () => {
 
 describe('review', () => {
   test('lists doubts with amount and evidence, and exits with 6', async () => {
-    const desk = await open();
-    const { code, stdout } = await desk.run('review');
+    const context = await open();
+    const { code, stdout } = await context.run('review');
     expect(code).toBe(6);
     expect(stdout).toContain('2 orders in doubt: 55.00 EUR');
     expect(stdout).toContain('webhook order, deal D1, 33.00 EUR');
   });
 
   test('settles a doubt with a reason, and then it is none', async () => {
-    const desk = await open();
-    const { doubtId, lostId } = desk.seeded;
-    expect((await desk.run('review', doubtId, '--accepted', '--reason', 'it is listed')).stdout).toBe(
+    const context = await open();
+    const { doubtId, lostId } = context.seeded;
+    expect((await context.run('review', doubtId, '--accepted', '--reason', 'it is listed')).stdout).toBe(
       `Entry ${doubtId} is accepted now.\n`,
     );
-    expect((await desk.run('review', lostId, '--write-off', '--reason', 'unclear')).stdout).toBe(
+    expect((await context.run('review', lostId, '--write-off', '--reason', 'unclear')).stdout).toBe(
       `Entry ${lostId} is written off now.\n`,
     );
-    expect(await desk.run('review')).toMatchObject({ code: 0, stdout: 'No order is in doubt.\n' });
+    expect(await context.run('review')).toMatchObject({ code: 0, stdout: 'No order is in doubt.\n' });
     const { rows } = await sql`select decision, reason from ledger.decisions order by decision_id`.execute(
-      desk.db,
+      context.db,
     );
     expect(rows).toEqual([
       { decision: 'accept', reason: 'it is listed' },
       { decision: 'write_off', reason: 'unclear' },
     ]);
-    const again = await desk.run('review', doubtId, '--write-off', '--reason', 'x');
+    const again = await context.run('review', doubtId, '--write-off', '--reason', 'x');
     expect(again.code).toBe(2);
     expect(again.stderr).toContain(`Entry ${doubtId} is accepted`);
   });
 
   test('asks for what is missing and changes nothing', async () => {
-    const desk = await open();
-    const { doubtId, lostId } = desk.seeded;
+    const context = await open();
+    const { doubtId, lostId } = context.seeded;
     for (const [args, message] of [
       [[doubtId], 'not said what to do'],
       [[doubtId, '--accepted'], 'needs its reason'],
@@ -280,20 +280,20 @@ describe('review', () => {
       [['999', '--write-off', '--reason', 'x'], 'There is no entry 999'],
       [[doubtId, '--accepted', '--resend', '--reason', 'x'], 'cannot be used with'],
     ] as const) {
-      const { code, stderr } = await desk.run('review', ...args);
+      const { code, stderr } = await context.run('review', ...args);
       expect(code).toBe(2);
       expect(stderr).toContain(message);
     }
-    expect((await sql`select 1 from ledger.decisions`.execute(desk.db)).rows).toEqual([]);
+    expect((await sql`select 1 from ledger.decisions`.execute(context.db)).rows).toEqual([]);
   });
 
   test('sends again only when somebody means it', async () => {
-    const desk = await open();
-    const { doubtId } = desk.seeded;
-    const refused = await desk.run('review', doubtId, '--resend', '--reason', 'not listed');
+    const context = await open();
+    const { doubtId } = context.seeded;
+    const refused = await context.run('review', doubtId, '--resend', '--reason', 'not listed');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('credited twice');
-    const { code, stdout } = await desk.run(
+    const { code, stdout } = await context.run(
       'review',
       doubtId,
       '--resend',
@@ -309,21 +309,21 @@ describe('review', () => {
 
 describe('rejected', () => {
   test('shows file, line, column, value, reason and help', async () => {
-    const desk = await open();
-    expect((await desk.run('rejected')).stdout).toContain(
+    const context = await open();
+    expect((await context.run('rejected')).stdout).toContain(
       `  orders-2026-04.csv line 14, column Total "12,3x" (source ${SOURCE})\n    It is not an amount of money.\n    Write it like 1249.00.\n`,
     );
-    expect((await desk.run('rejected', '--source', 'other')).stdout).toBe('No rejected row matches.\n');
+    expect((await context.run('rejected', '--source', 'other')).stdout).toBe('No rejected row matches.\n');
   });
 
   test('rows are exported as they stand in the file, and never over another file', async () => {
-    const desk = await open();
+    const context = await open();
     const asked: RawRowsRequest[] = [];
     const printed: string[] = [];
-    const path = join(desk.folder, 'mend.csv');
+    const path = join(context.folder, 'mend.csv');
     const input = {
-      db: desk.db,
-      config: loadConfig(join(desk.folder, 'pipeline.yaml'), {}),
+      db: context.db,
+      config: loadConfig(join(context.folder, 'pipeline.yaml'), {}),
       output: {
         json: false,
         emit() {},

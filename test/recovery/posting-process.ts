@@ -6,6 +6,8 @@ import diagnostics from 'node:diagnostics_channel';
 import { hello } from '../../src/api/account.ts';
 import { createClient } from '../../src/api/client.ts';
 import { connect } from '../../src/db/connect.ts';
+import { createRequestGate } from '../../src/delivery/request-gate.ts';
+import { createSender } from '../../src/delivery/send.ts';
 import { bindAccount } from '../../src/ledger/bind-account.ts';
 import { createClaimer } from '../../src/ledger/claim.ts';
 import { checkContinuity } from '../../src/ledger/continuity/check-continuity.ts';
@@ -17,8 +19,6 @@ import { reapLost } from '../../src/ledger/reap.ts';
 import { createRecorder } from '../../src/ledger/record.ts';
 import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
 import { postEntries } from '../../src/pipeline/post-entries.ts';
-import { createLane } from '../../src/post/lane.ts';
-import { createSender } from '../../src/post/send.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 
@@ -137,7 +137,7 @@ async function post(orders: PostingOrders): Promise<void> {
         pass('noted');
       },
     },
-    lane: createLane({
+    gate: createRequestGate({
       concurrency,
       requestsPerSecond: 0,
       probe: async () => true,

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
 import { createAccount } from '../../src/sandbox/account.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
-import type { Answer, Seat } from '../../src/sandbox/operations/operation.ts';
+import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createTruth } from '../../src/sandbox/truth.ts';
 import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.ts';
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
@@ -15,18 +15,18 @@ const REQUESTS = Number(process.env.SANDBOX_REQUESTS ?? 2_000);
 const SLOW: readonly OperationName[] = ['get_search', 'database_influencers'];
 const SLOW_REQUESTS = REQUESTS / 10;
 
-let seat: Seat;
+let session: Session;
 
 beforeEach(() => {
   const account = createAccount(demoData(), '1');
   account.credits.refill({ search: 100_000_000, reports: 1_000_000 });
   account.webhooks.set(`${WEBHOOK.webhook_type} ${WEBHOOK.webhook_url}`, WEBHOOK);
-  const truth = createTruth([account], { keeper: null, file: null, notesOrders: false });
-  seat = { world: openQuietWorld(account, truth), userId: 'U1', rateLimit: null };
+  const truth = createTruth([account], { stateStore: null, file: null, notesOrders: false });
+  session = { world: openQuietWorld(account, truth), userId: 'U1', rateLimit: null };
 });
 
 function answererOf(name: OperationName): (request: Request) => Answer {
-  const answer = createAnswerer(name, seat);
+  const answer = createAnswerer(name, session);
   if (answer === null) throw new Error(`the sandbox has no ${name}`);
   return answer;
 }
@@ -47,7 +47,7 @@ test.each(operationNames)(
     let accepted = 0;
     fc.assert(
       fc.property(inputs, (input) => {
-        const request = toRequest(name, input, seat);
+        const request = toRequest(name, input, session);
         fc.pre(
           schema === null || schema.safeParse(body === null ? request.query : request.body?.value).success,
         );
@@ -81,7 +81,7 @@ test.each(operationNames.filter((name) => (operationOf(name).body ?? operationOf
     const before = snapshot();
     fc.assert(
       fc.property(arbitraryNonsense(schema), (input) => {
-        const request = toRequest(name, input, seat);
+        const request = toRequest(name, input, session);
         const isAllowed = schema.safeParse(body === null ? request.query : request.body?.value).success;
         // What happens to be allowed is the other test's.
         if (isAllowed) return;
@@ -104,7 +104,7 @@ test.each(operationNames)(
     if (schema === null) return;
     fc.assert(
       fc.property(fc.oneof(arbitraryOf(schema), arbitraryNonsense(schema)), (input) => {
-        const { status, body: said } = answer(toRequest(name, input, seat));
+        const { status, body: said } = answer(toRequest(name, input, session));
         expect(status === 200 || isRefusal(status)).toBe(true);
         if (status !== 200) expect((said as { readonly message: string }).message).not.toBe('');
         JSON.stringify(said);
@@ -121,7 +121,7 @@ function isRefusal(status: number): boolean {
 
 /** What a refused request must leave as it is. */
 function snapshot(): unknown {
-  const { deals, webhooks, enquiries, submitted, seen, credits } = seat.world.account;
+  const { deals, webhooks, enquiries, submitted, seen, credits } = session.world.account;
   return [
     [...deals.values()].map(({ id, isActive, funnelStep, notes, tasks }) => [
       id,

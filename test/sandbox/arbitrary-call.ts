@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { filterPlatforms } from '../../src/api/contract/search-filter.ts';
 import { type OperationName, operationOf } from '../../src/api/contract.ts';
 import type { Request } from '../../src/sandbox/answer-request.ts';
-import type { Seat } from '../../src/sandbox/operations/operation.ts';
+import type { Session } from '../../src/sandbox/operations/operation.ts';
 import type { Platform } from '../../src/sandbox/search/influencer.ts';
 import { PLATFORMS } from '../../src/sandbox/search/population.ts';
 import { arbitraryOf } from './arbitrary-request.ts';
@@ -23,10 +23,10 @@ const EXISTING: Readonly<Record<string, unknown>> = {
 export const WEBHOOK = { webhook_url: 'https://hooks.example.com/', webhook_type: 'new_max_bid' };
 
 /** As it would come over the wire: a query is text throughout. */
-export function toRequest(name: OperationName, input: unknown, seat: Seat): Request {
-  if (operationOf(name).body === null) return { key: 'key', seat, query: asText(input), body: null };
+export function toRequest(name: OperationName, input: unknown, session: Session): Request {
+  if (operationOf(name).body === null) return { key: 'key', session, query: asText(input), body: null };
   const text = JSON.stringify(input);
-  return { key: 'key', seat, query: {}, body: { text, value: JSON.parse(text) } };
+  return { key: 'key', session, query: {}, body: { text, value: JSON.parse(text) } };
 }
 
 function asText(input: unknown): unknown {

@@ -78,9 +78,9 @@ test('has everything that it answered when it is killed', async () => {
   const process1 = await startSandboxProcess(['--db', db]);
   const answered: string[] = [];
   const posting = Promise.all(
-    Array.from({ length: 8 }, async (_, lane) => {
+    Array.from({ length: 8 }, async (_, gate) => {
       for (let index = 0; ; index += 1) {
-        const order_id = `${lane}-${index}`;
+        const order_id = `${gate}-${index}`;
         const answer = await fetch(`${process1.url}/v1/crm/new_influencer_referral`, {
           method: 'POST',
           headers: { 'x-api-key': process1.key, 'content-type': 'application/json' },

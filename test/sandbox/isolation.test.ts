@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type OperationName, operationNames } from '../../src/api/contract.ts';
 import { createAnswerer } from '../../src/sandbox/answer-request.ts';
 import { registerAccounts } from '../../src/sandbox/open-tenant.ts';
-import type { Answer, Seat } from '../../src/sandbox/operations/operation.ts';
+import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createTruth } from '../../src/sandbox/truth.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
@@ -23,15 +23,15 @@ afterEach(() => {
 });
 
 /** Two accounts with the same brands, deals, codes and campaigns, so that only the key tells which one is meant. */
-function openPair(): readonly Seat[] {
+function openPair(): readonly Session[] {
   const registered = registerAccounts([demoData(), demoData()], {
     seed: '1',
-    keeper: null,
+    stateStore: null,
     key: undefined,
     webhookSecret: undefined,
   });
   const accounts = registered.map(({ account }) => account);
-  const truth = createTruth(accounts, { keeper: null, file: null, notesOrders: false });
+  const truth = createTruth(accounts, { stateStore: null, file: null, notesOrders: false });
   return accounts.map((account, index) => ({
     world: openQuietWorld(account, truth),
     userId: `U${index}`,
@@ -41,18 +41,20 @@ function openPair(): readonly Seat[] {
 
 /** Sends the steps of those who are let. @returns what each account was answered, and all that it has afterwards. */
 async function play(steps: readonly Step[], isLet: (who: number) => boolean): Promise<readonly unknown[]> {
-  const seats = openPair();
+  const sessions = openPair();
   const answers: Answer[][] = [[], []];
   for (const { who, name, input } of steps) {
-    const seat = seats[who];
-    if (seat === undefined || !isLet(who)) continue;
-    const answer = createAnswerer(name, seat)?.(toRequest(name, input, seat));
+    const session = sessions[who];
+    if (session === undefined || !isLet(who)) continue;
+    const answer = createAnswerer(name, session)?.(toRequest(name, input, session));
     if (answer !== undefined) answers[who]?.push(answer);
   }
-  return Promise.all(seats.map(async (seat, who) => ({ answers: answers[who], has: await allOf(seat) })));
+  return Promise.all(
+    sessions.map(async (session, who) => ({ answers: answers[who], has: await allOf(session) })),
+  );
 }
 
-async function allOf({ world: { account, events, truth } }: Seat): Promise<unknown> {
+async function allOf({ world: { account, events, truth } }: Session): Promise<unknown> {
   const { deals, collaborations, webhooks, enquiries, submitted, seen, reports, orders, store, credits } =
     account;
   const lines = await Promise.all([truth.referrals, truth.clicks].map((log) => log.read().toArray()));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { decisions, entries, openDesk } from '../attribute/story.ts';
+import { decisions, entries, openContext } from '../attribute/story.ts';
 import { order } from '../intake/story.ts';
 import { setup } from '../support/setup.ts';
 import { deliver, openReceiver } from './deliver.ts';
@@ -14,9 +14,9 @@ async function openShopWithEvents() {
   const { db, folder } = await setup();
   const { url } = await openReceiver(db);
   const path = join(folder, 'codes.csv');
-  const desk = await openDesk(db, { path, writeCodes: (text) => writeFileSync(path, text) });
+  const context = await openContext(db, { path, writeCodes: (text) => writeFileSync(path, text) });
   return {
-    ...desk,
+    ...context,
     /** What the service sends when a link of a deal changes; each link may name its target behind an arrow. */
     async changeLink(dealId: string, old: string | null, now: string | null) {
       const [old_custom_link = null, old_custom_link_target = null] = old?.split(' → ') ?? [];

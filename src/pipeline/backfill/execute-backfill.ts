@@ -10,7 +10,7 @@ import type { RunStop } from '../../model/run.ts';
 import { attributionRules } from '../attribution-rules.ts';
 import type { OpenLedger } from '../open-ledger.ts';
 import { type BackfillShare, postReady } from '../post-ready.ts';
-import { settlePast } from '../settle-past.ts';
+import { recoverPreviousRuns } from '../recover-previous-runs.ts';
 import { updateReports } from '../update-reports.ts';
 import type { WantedShare } from './plan-backfill.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
@@ -50,7 +50,7 @@ export async function executeBackfill(
   const rules = attributionRules(run);
   const share: BackfillShare = { backfillId, ...shareOf(backfill, run.config.api) };
   const { accountId } = ledger;
-  await settlePast(run, ledger);
+  await recoverPreviousRuns(run, ledger);
   await releaseEnded(db, rules);
   await holdEvident(db, { job: job.name, accountId });
   for (;;) {

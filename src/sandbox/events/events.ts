@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { WebhookType } from '../../api/contract/webhook-types.ts';
 import type { Account, Collaboration } from '../account.ts';
-import { createShelf } from '../state/shelf.ts';
+import { createCollection } from '../state/collection.ts';
 import { describeEvent } from './describe-event.ts';
 import type { Poster } from './post-event.ts';
 
@@ -55,7 +55,7 @@ const MAX_KEPT = 50_000;
 
 /** Sends events in the background, first those that were pending when the process before this one ended. */
 export function createEvents(account: Account, { poster, retryMs, appUrl }: EventsOptions): Events {
-  const log = createShelf<Delivery>(account.keeper, 'delivery');
+  const log = createCollection<Delivery>(account.stateStore, 'delivery');
   const limit = pLimit(AT_A_TIME);
   const waiting = new Set<NodeJS.Timeout>();
   let lastId = Math.max(0, ...[...log.items.values()].map(({ id }) => id));
@@ -76,7 +76,7 @@ export function createEvents(account: Account, { poster, retryMs, appUrl }: Even
     const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'pending';
     const next: Delivery = { ...delivery, state, attempts };
     log.set(String(delivery.id), next);
-    account.keeper?.commit();
+    account.stateStore?.commit();
     if (state === 'pending') wait(next);
   }
 

@@ -52,7 +52,7 @@ function noticeRepeat({
   body,
   duplicates,
 }: Call<'new_influencer_referral'>): 'accept' | 'ignore' | '409' {
-  if (duplicates === 'accept' && account.keeper === null) return 'accept';
+  if (duplicates === 'accept' && account.stateStore === null) return 'accept';
   const order = `${body.order_platform ?? ''}\n${body.order_id}`;
   if (account.orders.items.has(order)) return duplicates;
   account.orders.set(order, true);

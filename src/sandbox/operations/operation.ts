@@ -21,7 +21,7 @@ export type World = {
 };
 
 /** To whom an API key belongs. */
-export type Seat = {
+export type Session = {
   readonly world: World;
   readonly userId: string;
   /** Of the account, whichever of its keys is used; null: none. */

@@ -1,4 +1,4 @@
-import type { Keeper } from './keeper.ts';
+import type { StateStore } from './state-store.ts';
 
 /** A search credit is counted in hundredths, so that 0.04 of one is a whole number. */
 const HUNDREDTHS = 100;
@@ -18,14 +18,14 @@ export type Credits = {
 
 export type StartingCredits = { readonly search: number; readonly reports: number };
 
-export function createCredits(keeper: Keeper | null, start: StartingCredits): Credits {
-  const kept = new Map(keeper?.all('credits'));
+export function createCredits(stateStore: StateStore | null, start: StartingCredits): Credits {
+  const kept = new Map(stateStore?.all('credits'));
   let search = Number(kept.get('search') ?? Math.round(start.search * HUNDREDTHS));
   let reports = Number(kept.get('reports') ?? start.reports);
 
   function keep(): void {
-    keeper?.put('credits', 'search', search);
-    keeper?.put('credits', 'reports', reports);
+    stateStore?.put('credits', 'search', search);
+    stateStore?.put('credits', 'reports', reports);
   }
 
   return {

@@ -7,7 +7,7 @@ import { isLoopback } from '../../../model/is-loopback.ts';
 import { listDoubleCredits } from '../../../report/double-credits.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
 import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
-import { spoolFolder } from '../../settle-past.ts';
+import { spoolFolder } from '../../recover-previous-runs.ts';
 import type { Check, Patient } from '../check.ts';
 
 const ABOUT = 'ledger';

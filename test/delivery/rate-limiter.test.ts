@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createPace } from '../../src/post/pace.ts';
+import { createRateLimiter } from '../../src/delivery/rate-limiter.ts';
 
 it('hands out turns evenly, in the order of asking, without a burst after a rest', () => {
   let now = 0;
-  const takeTurn = createPace(4, () => now);
+  const takeTurn = createRateLimiter(4, () => now);
   expect([takeTurn(), takeTurn(), takeTurn()]).toEqual([0, 250, 500]);
   now = 10_000;
   expect([takeTurn(), takeTurn()]).toEqual([0, 250]);
 });
 
 it('does not wait at all where no limit is set', () => {
-  const takeTurn = createPace(0, () => 0);
+  const takeTurn = createRateLimiter(0, () => 0);
   expect([takeTurn(), takeTurn()]).toEqual([0, 0]);
 });
 
@@ -22,7 +22,7 @@ it('never lets more than the limit through in any second, whenever it is asked',
       fc.integer({ min: 1, max: 20 }),
       (gaps, perSecond) => {
         let now = 0;
-        const takeTurn = createPace(perSecond, () => now);
+        const takeTurn = createRateLimiter(perSecond, () => now);
         const turns = gaps.map((gap) => {
           now += gap;
           return now + takeTurn();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { createRequestTurns } from '../../src/schedule/request-turns.ts';
+import { createSharedRateLimiter } from '../../src/schedule/shared-rate-limiter.ts';
 import { setup } from '../support/setup.ts';
 
 const never = new AbortController().signal;
@@ -18,7 +18,7 @@ describe('turns of one rate limit', () => {
     const { db } = await setup();
     const perSecond = 40;
     const processes = [1, 2, 3].map(() =>
-      createRequestTurns(db, { requestsPerSecond: perSecond, priority: 'run' }),
+      createSharedRateLimiter(db, { requestsPerSecond: perSecond, priority: 'run' }),
     );
     const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
     const beganAt = rows[0]?.now ?? new Date();
@@ -35,8 +35,8 @@ describe('turns of one rate limit', () => {
     const { db } = await setup();
     // A turn each 10 seconds.
     const limit = { requestsPerSecond: 0.1 } as const;
-    const run = createRequestTurns(db, { ...limit, priority: 'run' });
-    const backfill = createRequestTurns(db, { ...limit, priority: 'backfill' });
+    const run = createSharedRateLimiter(db, { ...limit, priority: 'run' });
+    const backfill = createSharedRateLimiter(db, { ...limit, priority: 'backfill' });
     expect(await run(never)).toBe(0);
     await sql`update ops.request_turns set next_turn_at = clock_timestamp(), backfill_turn_at = clock_timestamp()`.execute(
       db,
@@ -45,34 +45,34 @@ describe('turns of one rate limit', () => {
     const giveUp = new AbortController();
     const refused = backfill(giveUp.signal);
     // It asks again and again; meanwhile the run has its turn at once.
-    const other = createRequestTurns(db, { ...limit, priority: 'run' });
+    const other = createSharedRateLimiter(db, { ...limit, priority: 'run' });
     expect(await other(never)).toBe(0);
     giveUp.abort();
     expect(await refused).toBe(0);
     expect((await line(db)).backfillAt).toEqual(before.backfillAt);
     // No run has asked for a while.
     await sql`update ops.request_turns set run_turn_at = clock_timestamp() - interval '1 minute'`.execute(db);
-    await createRequestTurns(db, { ...limit, priority: 'backfill' })(never);
+    await createSharedRateLimiter(db, { ...limit, priority: 'backfill' })(never);
     expect((await line(db)).backfillAt).not.toEqual(before.backfillAt);
   });
 
   it('are not lost for long when the clock of the database was set back', async () => {
     const { db } = await setup();
-    const takeTurn = createRequestTurns(db, { requestsPerSecond: 1, priority: 'run' });
+    const takeTurn = createSharedRateLimiter(db, { requestsPerSecond: 1, priority: 'run' });
     await takeTurn(never);
     await sql`update ops.request_turns set next_turn_at = clock_timestamp() + interval '2 hours'`.execute(db);
-    await createRequestTurns(db, { requestsPerSecond: 1, priority: 'run' })(never);
+    await createSharedRateLimiter(db, { requestsPerSecond: 1, priority: 'run' })(never);
     expect((await line(db)).aheadMs).toBeLessThanOrEqual(1_000);
   });
 
   it('need no database where there is no limit, and keep their pace where it is away', async () => {
     const { db } = await setup();
-    expect(await createRequestTurns(db, { requestsPerSecond: 0, priority: 'run' })(never)).toBe(0);
+    expect(await createSharedRateLimiter(db, { requestsPerSecond: 0, priority: 'run' })(never)).toBe(0);
     const { rows } = await sql`select from ops.request_turns`.execute(db);
     expect(rows).toEqual([]);
     await sql`drop table ops.request_turns`.execute(db);
-    expect(await createRequestTurns(db, { requestsPerSecond: 10, priority: 'run' })(never)).toBeGreaterThan(
-      0,
-    );
+    expect(
+      await createSharedRateLimiter(db, { requestsPerSecond: 10, priority: 'run' })(never),
+    ).toBeGreaterThan(0);
   });
 });

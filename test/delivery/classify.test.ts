@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { classify } from '../../src/delivery/classify.ts';
 import type { Exchange } from '../../src/model/exchange.ts';
-import { classify } from '../../src/post/classify.ts';
 
 const now = new Date('2026-05-01T00:00:00Z');
 

@@ -13,7 +13,7 @@ const MS_PER_MINUTE = 60_000;
  * Settles what earlier processes left: their spooled answers first, so that an answer that is known does not become a doubt; then what
  * they had claimed and can no longer answer for; then what may be sent again.
  */
-export async function settlePast(run: Run, { ledgerId, mark }: OpenLedger): Promise<void> {
+export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedger): Promise<void> {
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
   if (replayed.answers > 0)

@@ -4,7 +4,7 @@ const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)? ?(?:Z|[+-]\d{2}:?\d{2})$/;
 
 /** A limit of a code's validity: an instant, or a time on the wall clock of the job's zone, which the database turns into one. */
-export type Moment = { readonly text: string; readonly isLocal: boolean };
+export type ValidityTime = { readonly text: string; readonly isLocal: boolean };
 
 /**
  * Reads `2026-04-01`, `2026-04-01 18:00` or an ISO instant with its offset.
@@ -12,7 +12,7 @@ export type Moment = { readonly text: string; readonly isLocal: boolean };
  * @param end a date alone means the end of that day: the first instant of the next.
  * @returns null when it is none of these, or no day of the calendar.
  */
-export function readMoment(text: string, end: 'start_of_day' | 'end_of_day'): Moment | null {
+export function readValidityTime(text: string, end: 'start_of_day' | 'end_of_day'): ValidityTime | null {
   const parts = DATE.exec(text) ?? LOCAL_TIME.exec(text) ?? INSTANT.exec(text);
   if (parts === null) return null;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts

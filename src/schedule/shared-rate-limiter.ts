@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-export type RequestTurnsOptions = {
+export type SharedRateLimiterOptions = {
   /** Of the account: all processes together. 0 means no limit. */
   readonly requestsPerSecond: number;
   /** A run comes first; a backfill takes what runs leave, and beside a run at work a tenth of the limit. */
@@ -16,7 +16,7 @@ export type RequestTurnsOptions = {
  */
 export type TakeTurn = (signal: AbortSignal) => Promise<number>;
 
-/** Turns that are taken at once, so that a fast lane does not ask the database for each: those of so many milliseconds. */
+/** Turns that are taken at once, so that a fast gate does not ask the database for each: those of so many milliseconds. */
 const BATCH_MS = 50;
 /** A run that has asked for a turn within this time is at work. */
 const RUN_AT_WORK_MS = 2_000;
@@ -31,7 +31,7 @@ const LONGEST_LINE_MS = 60_000;
  * The one rate limit of an account, kept by all of its processes together: turns at an even pace, on the database's clock. A process
  * has one batch of turns at most, so that little is lost when it ends.
  */
-export function createRequestTurns(db: Database, options: RequestTurnsOptions): TakeTurn {
+export function createSharedRateLimiter(db: Database, options: SharedRateLimiterOptions): TakeTurn {
   const { requestsPerSecond } = options;
   if (requestsPerSecond === 0) return async () => 0;
   const gapMs = 1_000 / requestsPerSecond;
@@ -82,7 +82,7 @@ function rest(waitMs: number, signal: AbortSignal): Promise<void> {
 /** @returns how long until the first of the turns, in milliseconds; null for a backfill that must stand back. */
 async function takeTurns(
   db: Database,
-  { priority, gapMs, count }: RequestTurnsOptions & { readonly gapMs: number; readonly count: number },
+  { priority, gapMs, count }: SharedRateLimiterOptions & { readonly gapMs: number; readonly count: number },
 ): Promise<number | null> {
   const isRun = priority === 'run';
   const takenMs = gapMs * count;

@@ -1,7 +1,7 @@
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
 import { readErrorText } from '../api/read-error.ts';
-import type { Lane } from './lane.ts';
+import type { RequestGate } from './request-gate.ts';
 import { type Sent, sendRepeatable } from './send-repeatable.ts';
 
 /** What came of asking the service something that changes nothing. Returned, never thrown. */
@@ -10,7 +10,7 @@ export type Answer =
   /** 404 or 410 with a reason in JSON: the service itself says that there is no such thing. */
   | { readonly kind: 'not_found'; readonly problem: string; readonly fetchedAt: Date }
   | { readonly kind: 'failed'; readonly problem: string; readonly fetchedAt: Date }
-  /** The lane is stopped, or the budget is used up. */
+  /** The gate is stopped, or the budget is used up. */
   | { readonly kind: 'not_asked' };
 
 /** Asks once, or a few times where the first try got no answer. */
@@ -26,7 +26,7 @@ export type Budget = {
 
 export type AskOptions = {
   readonly client: Pick<Client, 'exchange'>;
-  readonly lane: Lane;
+  readonly gate: RequestGate;
   readonly budget: Budget;
   /** The moment before each request. */
   readonly clock: () => Date;
@@ -45,8 +45,8 @@ export function createBudget(requests: number): Budget {
   };
 }
 
-/** Asks within the limits of a lane and of a budget. Only operations that the contract calls repeatable may be asked this way. */
-export function createAsk({ client, lane, budget, clock }: AskOptions): Ask {
+/** Asks within the limits of a gate and of a budget. Only operations that the contract calls repeatable may be asked this way. */
+export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
   return async (operation, input = {}) => {
     let fetchedAt = clock();
     const begin = (): boolean => {
@@ -55,8 +55,8 @@ export function createAsk({ client, lane, budget, clock }: AskOptions): Ask {
     };
     // What a 2xx holds is for whoever asked to read.
     const read = () => ({ kind: 'taken' }) as const;
-    const sent = await sendRepeatable({ client, lane, begin }, { operation, input, read });
-    if (sent === null || lane.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
+    const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
+    if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };
     return toAnswer(sent, fetchedAt);
   };
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '../model/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
 import { classifyRepeatable, type Said } from './classify-repeatable.ts';
-import type { Lane } from './lane.ts';
+import type { RequestGate } from './request-gate.ts';
 
 /** A request without a clear answer is sent so many times more in a run; then it waits for the next run. */
 const RETRIES = 3;
@@ -19,7 +19,7 @@ export type Repeatable = {
 
 export type RepeatableSender = {
   readonly client: Pick<Client, 'exchange'>;
-  readonly lane: Lane;
+  readonly gate: RequestGate;
   /** Called right before each request; false: it must not be sent. */
   readonly begin?: () => boolean;
 };
@@ -28,24 +28,24 @@ export type RepeatableSender = {
 export type Sent = { readonly outcome: Outcome; readonly exchange: Exchange };
 
 /**
- * Sends a request that the contract calls repeatable, within the limits of a lane, until the answer is clear. The one place where a request
+ * Sends a request that the contract calls repeatable, within the limits of a gate, until the answer is clear. The one place where a request
  * is repeated that may have been processed.
  *
- * @returns null when it was not to be sent: the lane was stopped, or `begin` said no.
+ * @returns null when it was not to be sent: the gate was stopped, or `begin` said no.
  */
 export async function sendRepeatable(
-  { client, lane, begin = () => true }: RepeatableSender,
+  { client, gate, begin = () => true }: RepeatableSender,
   { operation, input, read }: Repeatable,
 ): Promise<Sent | null> {
   for (let attempt = 1; ; attempt += 1) {
-    if (!(await lane.enter()) || !begin()) return null;
+    if (!(await gate.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
     const outcome = classifyRepeatable(exchange, read, new Date());
-    lane.report(outcome);
+    gate.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
-    if (isClear || attempt > RETRIES || lane.stopped() !== null) return { outcome, exchange };
-    // A throttled lane rests by itself; a lost answer rests as a request that was never sent.
+    if (isClear || attempt > RETRIES || gate.stopped() !== null) return { outcome, exchange };
+    // A throttled gate rests by itself; a lost answer rests as a request that was never sent.
     const rested = outcome.kind === 'in_doubt' ? ({ kind: 'not_written', reason: '' } as const) : outcome;
-    await sleep(backoffMs(attempt, rested), undefined, { signal: lane.signal }).catch(() => {});
+    await sleep(backoffMs(attempt, rested), undefined, { signal: gate.signal }).catch(() => {});
   }
 }

@@ -6,7 +6,7 @@
  * @param now milliseconds on a monotonic clock.
  * @returns how long the caller must wait before its turn, in milliseconds. The turn is taken.
  */
-export function createPace(perSecond: number, now: () => number): () => number {
+export function createRateLimiter(perSecond: number, now: () => number): () => number {
   if (perSecond === 0) return () => 0;
   const gapMs = 1000 / perSecond;
   let nextTurn = Number.NEGATIVE_INFINITY;

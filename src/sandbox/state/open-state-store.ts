@@ -1,34 +1,34 @@
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
-import type { Keeper } from './keeper.ts';
+import type { StateStore } from './state-store.ts';
 
 /**
  * Opens the file that keeps the state; null where none is named.
  *
  * @throws KnownError `sandbox_db_unusable` (exit 2): it cannot be used, belongs to another seed, or a truth file is named as well.
  */
-export async function openKeeper(
+export async function openStateStore(
   { db, truth }: { readonly db?: string; readonly truth?: string },
   seed: string,
-): Promise<Keeper | null> {
+): Promise<StateStore | null> {
   if (db === undefined) return null;
   if (truth !== undefined)
     throw unusable('A database and a truth file are named: the database keeps the truth.');
-  const keeper = await open(db);
-  const known = keeper.all('seed')[0]?.[1];
-  if (known === undefined) keeper.put('seed', 'seed', seed);
+  const stateStore = await open(db);
+  const known = stateStore.all('seed')[0]?.[1];
+  if (known === undefined) stateStore.put('seed', 'seed', seed);
   else if (known !== seed) {
-    keeper.close();
+    stateStore.close();
     throw unusable('The database of the sandbox was made with another seed, so its ids would not fit.');
   }
-  return keeper;
+  return stateStore;
 }
 
-async function open(path: string): Promise<Keeper> {
+async function open(path: string): Promise<StateStore> {
   // Loaded only now: without a database there is no need for SQLite.
-  const { createSqliteKeeper } = await import('./sqlite-keeper.ts');
+  const { createSqliteStore } = await import('./sqlite-store.ts');
   try {
-    return createSqliteKeeper(path);
+    return createSqliteStore(path);
   } catch (cause) {
     throw unusable(
       'The database of the sandbox cannot be opened, is in use, or holds something else.',

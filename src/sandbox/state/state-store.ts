@@ -1,7 +1,7 @@
 import type { TruthLog } from '../truth-log.ts';
 
 /** Where the state outlives the process. In memory there is none. */
-export type Keeper = {
+export type StateStore = {
   /** Notes a record as JSON; it is there for good after `commit`. */
   put(kind: string, id: string, value: unknown): void;
   remove(kind: string, id: string): void;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import type { TruthLog } from '../truth-log.ts';
-import type { Keeper } from './keeper.ts';
+import type { StateStore } from './state-store.ts';
 
 /** Of the tables below. A file of another layout is refused, never changed. */
 const LAYOUT = 2;
@@ -25,7 +25,7 @@ const PAGE_LINES = 1_000;
  *
  * @throws where the file cannot be opened, is in use, or holds something else.
  */
-export function createSqliteKeeper(path: string): Keeper {
+export function createSqliteStore(path: string): StateStore {
   const database = new DatabaseSync(path);
   try {
     prepare(database);

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome } from '../model/ledger.ts';
 import type { RunStop } from '../model/run.ts';
 import { createBreaker } from './breaker.ts';
-import { createPace } from './pace.ts';
-import { createWindow } from './window.ts';
+import { createConcurrencyLimiter } from './concurrency-limiter.ts';
+import { createRateLimiter } from './rate-limiter.ts';
 
-export type LaneOptions = {
+export type RequestGateOptions = {
   readonly concurrency: number;
   /** 0 means no limit. */
   readonly requestsPerSecond: number;
-  /** Turns that are shared with other processes, beside the limit of this lane: how long until this one, in milliseconds. */
+  /** Turns that are shared with other processes, beside the limit of this gate: how long until this one, in milliseconds. */
   readonly takeTurn?: (signal: AbortSignal) => Promise<number>;
   /** Asks the service whether it is there (`GET /v1/account/hello`); never an order. */
   readonly probe: () => Promise<boolean>;
@@ -20,18 +20,18 @@ export type LaneOptions = {
 };
 
 /** Decides whether and when the next request may go out. One a run; every outcome is reported to it. */
-export type Lane = {
-  /** Waits for a turn: pace, pause, breaker. False: the lane is stopped. */
+export type RequestGate = {
+  /** Waits for a turn: rate, pause, breaker. False: the gate is stopped. */
   enter(): Promise<boolean>;
   report(outcome: Outcome): void;
-  /** False when a request that is claimed and not yet written must stay unwritten: the lane is stopped, or the lease may be over. */
+  /** False when a request that is claimed and not yet written must stay unwritten: the gate is stopped, or the lease may be over. */
   mayWrite(): boolean;
   stop(stop: RunStop): void;
   /** Why it takes no more; null while it does. What is ready stays ready for the next run. */
   stopped(): RunStop | null;
   /** How many requests may be in flight now. */
-  window(): number;
-  /** Aborts when the lane stops, for those who wait on something else. */
+  concurrency(): number;
+  /** Aborts when the gate stops, for those who wait on something else. */
   readonly signal: AbortSignal;
 };
 
@@ -39,10 +39,10 @@ export type Lane = {
 const LONGEST_PAUSE_MS = 120_000;
 const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
-export function createLane(options: LaneOptions): Lane {
+export function createRequestGate(options: RequestGateOptions): RequestGate {
   const now = () => performance.now();
-  const takeTurn = createPace(options.requestsPerSecond, now);
-  const window = createWindow(options.concurrency);
+  const takeTurn = createRateLimiter(options.requestsPerSecond, now);
+  const limiter = createConcurrencyLimiter(options.concurrency);
   const breaker = createBreaker(now);
   const stopping = new AbortController();
   let stopped: RunStop | null = null;
@@ -59,8 +59,11 @@ export function createLane(options: LaneOptions): Lane {
     await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  /** A slower lane does not stand in the line of the others while its own turn is far. */
-  async function waitForBoth(ownMs: number, shared: NonNullable<LaneOptions['takeTurn']>): Promise<number> {
+  /** A slower gate does not stand in the line of the others while its own turn is far. */
+  async function waitForBoth(
+    ownMs: number,
+    shared: NonNullable<RequestGateOptions['takeTurn']>,
+  ): Promise<number> {
     if (ownMs > 0) await wait(ownMs);
     return stopped === null ? shared(stopping.signal) : 0;
   }
@@ -72,7 +75,7 @@ export function createLane(options: LaneOptions): Lane {
       if (stopped !== null) return;
       if (await options.probe()) {
         breaker.close();
-        window.reset();
+        limiter.reset();
         return;
       }
     }
@@ -116,10 +119,10 @@ export function createLane(options: LaneOptions): Lane {
     stop,
     mayWrite: () => stopped === null && options.isLeaseHeld(),
     stopped: () => stopped,
-    window: () => window.size(),
+    concurrency: () => limiter.size(),
     signal: stopping.signal,
     report(outcome) {
-      window.report(outcome);
+      limiter.report(outcome);
       breaker.report(outcome);
       if (outcome.kind === 'rejected' && outcome.stopsLane)
         stop({ kind: 'unauthorised', message: outcome.message });

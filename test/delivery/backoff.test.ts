@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { backoffMs } from '../../src/post/backoff.ts';
+import { backoffMs } from '../../src/delivery/backoff.ts';
 
 it('doubles the rest of an entry that could not be written, up to a minute', () => {
   const outcome = { kind: 'not_written', reason: 'refused' } as const;

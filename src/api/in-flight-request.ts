@@ -15,13 +15,13 @@ const NOT_TO_BE_WRITTEN = new Error('not to be written');
  * request was written. As soon as it has, nothing is claimed any more. A second start would be a replay of a request that may have been
  * processed, and is refused the same way.
  */
-export class Flight implements Dispatcher.DispatchHandler {
+export class InFlightRequest implements Dispatcher.DispatchHandler {
   /** When the whole exchange must be over, in milliseconds of `performance.now()`. */
   readonly deadline: number;
   /** A request that would be written with less than half of its time left would only become a doubt. */
   readonly #latestStart: number;
   readonly #settle: (exchange: Exchange) => void;
-  readonly #onSettled: (flight: Flight) => void;
+  readonly #onSettled: (request: InFlightRequest) => void;
   #settled = false;
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
@@ -29,7 +29,11 @@ export class Flight implements Dispatcher.DispatchHandler {
   #first: Buffer | null = null;
   #rest: Buffer[] | null = null;
 
-  constructor(timeoutMs: number, settle: (exchange: Exchange) => void, onSettled: (flight: Flight) => void) {
+  constructor(
+    timeoutMs: number,
+    settle: (exchange: Exchange) => void,
+    onSettled: (request: InFlightRequest) => void,
+  ) {
     const now = performance.now();
     this.deadline = now + timeoutMs;
     this.#latestStart = now + timeoutMs / 2;

@@ -2,7 +2,7 @@ import { foldCode } from '../model/fold-code.ts';
 import { hasAddress } from '../model/mask-addresses.ts';
 import { referencesOf, textOf } from './link-references.ts';
 import type { CodeRow, OwnerRow } from './parse-codes.ts';
-import type { ToldChange } from './read-code-changes.ts';
+import type { OwnershipChange } from './read-code-changes.ts';
 
 /** A code, or what links of orders say of a custom link. `key` tells two apart. */
 type Mark = { readonly key: string } & (
@@ -12,12 +12,12 @@ type Mark = { readonly key: string } & (
 
 type Window = {
   readonly mark: Mark;
-  readonly owner: ToldChange;
+  readonly owner: OwnershipChange;
   readonly from: Date | null;
   to: Date | null;
 };
 
-export type ToldRules = {
+export type OwnershipRules = {
   /** Rows of codes.csv. */
   readonly listed: readonly CodeRow[];
   readonly linkParameters: readonly string[];
@@ -37,8 +37,8 @@ export type ToldRules = {
  * @param rules.linkParameters whose values the job's layouts read from the links of orders.
  * @returns rows with lines below 0: they stand in no file.
  */
-export function toOwnerRows(changes: readonly ToldChange[], rules: ToldRules): readonly OwnerRow[] {
-  const isForeign = ({ brandIds }: ToldChange): boolean =>
+export function toOwnerRows(changes: readonly OwnershipChange[], rules: OwnershipRules): readonly OwnerRow[] {
+  const isForeign = ({ brandIds }: OwnershipChange): boolean =>
     brandIds.length > 0 && !brandIds.includes(rules.brandId);
   const own = windowsAfter(
     changes.filter((change) => !isForeign(change)),
@@ -52,15 +52,19 @@ export function toOwnerRows(changes: readonly ToldChange[], rules: ToldRules): r
 }
 
 function windowsAfter(
-  changes: readonly ToldChange[],
-  { listed, linkParameters }: ToldRules,
+  changes: readonly OwnershipChange[],
+  { listed, linkParameters }: OwnershipRules,
 ): readonly Window[] {
   const codes = new Set(listed.map(({ folded }) => folded));
   // A link of an order is matched by codes and by handles.
   const names = new Set([...codes, ...listed.map(({ handleFolded }) => handleFolded)]);
   const isListed = (mark: Mark): boolean =>
     'code' in mark ? codes.has(mark.folded) : mark.linkFolded.every((text) => names.has(text));
-  const marksOf = ({ kind }: ToldChange, value: string | null, target: string | null): readonly Mark[] => {
+  const marksOf = (
+    { kind }: OwnershipChange,
+    value: string | null,
+    target: string | null,
+  ): readonly Mark[] => {
     const isCode = kind === 'discount_code';
     const marks = isCode ? codeMarks(value) : linkMarks({ link: value, target }, linkParameters);
     return marks.filter((mark) => !isListed(mark));
@@ -103,18 +107,18 @@ function windowsOf(windows: Map<string, Window[]>, { key }: Mark): Window[] {
   return found;
 }
 
-function end(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+function end(windows: Map<string, Window[]>, mark: Mark, owner: OwnershipChange): void {
   const all = windowsOf(windows, mark);
   if (all.length === 0) all.push({ mark, owner, from: null, to: owner.at });
   else close(all, owner.at, owner.dealId);
 }
 
-function keep(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+function keep(windows: Map<string, Window[]>, mark: Mark, owner: OwnershipChange): void {
   const all = windowsOf(windows, mark);
   if (all.length === 0) all.push({ mark, owner, from: null, to: null });
 }
 
-function begin(windows: Map<string, Window[]>, mark: Mark, owner: ToldChange): void {
+function begin(windows: Map<string, Window[]>, mark: Mark, owner: OwnershipChange): void {
   const all = windowsOf(windows, mark);
   if ('code' in mark) close(all, owner.at, null);
   all.push({ mark, owner, from: all.length === 0 ? null : owner.at, to: null });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { classifyRepeatable, readBatchAnswer, readLookupAnswer } from '../../src/post/classify-repeatable.ts';
-import { readProfile } from '../../src/post/read-profile.ts';
-import { withoutAddresses } from '../../src/post/without-addresses.ts';
+import {
+  classifyRepeatable,
+  readBatchAnswer,
+  readLookupAnswer,
+} from '../../src/delivery/classify-repeatable.ts';
+import { readProfile } from '../../src/delivery/read-profile.ts';
+import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
 
 const answer = (status: number, text: string, headers = {}) =>
   ({ kind: 'answer', status, text, headers }) as const;

@@ -2,19 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { toOwnerRows } from '../../src/attribute/code-ownership.ts';
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import type { CodeRow, OwnerRow } from '../../src/attribute/parse-codes.ts';
-import type { ToldChange } from '../../src/attribute/read-code-changes.ts';
-import { toOwnerRows } from '../../src/attribute/told-owners.ts';
+import type { OwnershipChange } from '../../src/attribute/read-code-changes.ts';
 import { receiveEvents } from '../../src/pipeline/receive-event.ts';
 import { readEvent } from '../../src/webhook/read-event.ts';
 import { order } from '../intake/story.ts';
 import { setup } from '../support/setup.ts';
-import { BRAND, type Desk, decisions, openDesk } from './story.ts';
+import { BRAND, type Context, decisions, openContext } from './story.ts';
 
 const AT = ['2026-05-01T10:00:00.000Z', '2026-05-02T10:00:00.000Z'].map((text) => new Date(text));
 
-function told(dealId: string, oldValue: string | null, newValue: string | null, day = 0): ToldChange {
+function told(dealId: string, oldValue: string | null, newValue: string | null, day = 0): OwnershipChange {
   const targets = { oldTarget: null, newTarget: null };
   return {
     kind: 'discount_code',
@@ -29,7 +29,7 @@ function told(dealId: string, oldValue: string | null, newValue: string | null, 
 }
 
 /** The same of a link, whose targets are `link → target`. */
-function toldLink(dealId: string, old: string | null, now: string | null, day = 0): ToldChange {
+function toldLink(dealId: string, old: string | null, now: string | null, day = 0): OwnershipChange {
   const [oldValue = null, oldTarget = null] = old?.split(' → ') ?? [];
   const [newValue = null, newTarget = null] = now?.split(' → ') ?? [];
   return { ...told(dealId, oldValue, newValue, day), kind: 'custom_link', oldTarget, newTarget };
@@ -38,7 +38,7 @@ function toldLink(dealId: string, old: string | null, now: string | null, day = 
 const RULES = { brandId: '4819', listed: [], linkParameters: ['ref', 'utm_campaign'] };
 
 /** `code deal from→to`, limits as days of May. */
-function windowsOf(...changes: ToldChange[]): readonly string[] {
+function windowsOf(...changes: OwnershipChange[]): readonly string[] {
   const day = (moment: OwnerRow['from']) => (moment === null ? '' : moment.text.slice(8, 10));
   return toOwnerRows(changes, RULES).map(
     (row) =>
@@ -109,8 +109,8 @@ it('a code that is spelt as somebody’s handle is a code all the same, and a li
 });
 
 describe('a code of a deal that the mirror knows', () => {
-  const of = (brandIds: readonly string[], change: ToldChange) => ({ ...change, brandIds });
-  const owners = (...changes: ToldChange[]) =>
+  const of = (brandIds: readonly string[], change: OwnershipChange) => ({ ...change, brandIds });
+  const owners = (...changes: OwnershipChange[]) =>
     toOwnerRows(changes, RULES).map(({ dealId, brandId, to }) => [dealId, brandId, to === null]);
 
   it('is the job’s if the deal is of its brand, among others or alone', () => {
@@ -129,7 +129,7 @@ describe('a code of a deal that the mirror knows', () => {
 
 it('an order of one brand is never credited to a deal that was mirrored as another’s', async () => {
   const { db, folder } = await setup();
-  const desk = await openDesk(db, {
+  const context = await openContext(db, {
     path: join(folder, 'codes.csv'),
     writeCodes: (text) => writeFileSync(join(folder, 'codes.csv'), text),
   });
@@ -150,21 +150,21 @@ it('an order of one brand is never credited to a deal that was mirrored as anoth
     change('UNREAD', 'UNREAD'),
   ]);
   const codes = ['THEIRS', 'OURS', 'BOTH', 'BOTH-THEIRS', 'UNREAD'];
-  await desk.read({ orders: codes.map((code) => order(code, { codes: [code] })) });
-  const theirs = (await decided(desk, '')).filter((line) => line.includes('THEIRS'));
+  await context.read({ orders: codes.map((code) => order(code, { codes: [code] })) });
+  const theirs = (await decided(context, '')).filter((line) => line.includes('THEIRS'));
   expect(theirs, 'nothing is mirrored yet').toEqual([
     'BOTH-THEIRS: attributed code BOTH-THEIRS → deal:BOTH',
     'THEIRS: attributed code THEIRS → deal:https://app.test/deal/THEIRS',
   ]);
   await sql`
     insert into mirror.deal_versions (deal_id, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
-    select deal_id, brand_id, '{}', '', now(), now(), ${desk.runId}::bigint
+    select deal_id, brand_id, '{}', '', now(), now(), ${context.runId}::bigint
     from (values ('THEIRS', '17'), ('OURS', ${BRAND}), ('BOTH', '17')) as d(deal_id, brand_id)`.execute(db);
   await sql`
     insert into mirror.collaboration_versions (collab_id, deal_id, brand_id, raw, row_hash, valid_from, first_seen_at, run_id)
-    select collab_id, 'BOTH', brand_id, '{}', '', now(), now(), ${desk.runId}::bigint
+    select collab_id, 'BOTH', brand_id, '{}', '', now(), now(), ${context.runId}::bigint
     from (values ('C17', '17'), ('C4819', ${BRAND})) as c(collab_id, brand_id)`.execute(db);
-  expect(await decided(desk, '')).toEqual([
+  expect(await decided(context, '')).toEqual([
     'BOTH-THEIRS: unattributed code_of_other_brand BOTH-THEIRS',
     'BOTH: attributed code BOTH → deal:BOTH',
     'OURS: attributed code OURS → deal:OURS',
@@ -172,13 +172,13 @@ it('an order of one brand is never credited to a deal that was mirrored as anoth
     'UNREAD: attributed code UNREAD → deal:UNREAD',
   ]);
   // A person knows better.
-  const written = await decided(desk, `THEIRS,${BRAND},,OURS,,,`);
+  const written = await decided(context, `THEIRS,${BRAND},,OURS,,,`);
   expect(written).toContain('THEIRS: attributed code THEIRS → deal:OURS');
 });
 
-async function decided(desk: Desk, codes: string): Promise<string[]> {
-  await desk.attribute({ codes });
-  return (await decisions(desk)).sort();
+async function decided(context: Context, codes: string): Promise<string[]> {
+  await context.attribute({ codes });
+  return (await decisions(context)).sort();
 }
 
 it('a code that an event of the service told of is one of the job, and orders are matched anew', async () => {

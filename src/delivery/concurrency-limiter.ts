@@ -1,10 +1,10 @@
 import type { Outcome } from '../model/ledger.ts';
 
 /** A wrong setting shows itself before many orders are at stake. */
-const FIRST_WINDOW = 2;
+const FIRST_SIZE = 2;
 
 /** How many requests may be in flight. */
-export type Window = {
+export type ConcurrencyLimiter = {
   size(): number;
   /** Accepted: one wider, up to the limit. Throttled or in doubt: half as wide. */
   report(outcome: Outcome): void;
@@ -13,8 +13,8 @@ export type Window = {
 };
 
 /** Additive increase, multiplicative decrease: it starts small and widens with each accepted answer. */
-export function createWindow(limit: number): Window {
-  let size = Math.min(FIRST_WINDOW, limit);
+export function createConcurrencyLimiter(limit: number): ConcurrencyLimiter {
+  let size = Math.min(FIRST_SIZE, limit);
   return {
     size: () => size,
     report(outcome) {
@@ -23,7 +23,7 @@ export function createWindow(limit: number): Window {
         size = Math.max(1, Math.floor(size / 2));
     },
     reset() {
-      size = Math.min(FIRST_WINDOW, limit);
+      size = Math.min(FIRST_SIZE, limit);
     },
   };
 }

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { createRequestGate, type RequestGateOptions } from '../../src/delivery/request-gate.ts';
+import type { Outcome } from '../../src/model/ledger.ts';
+
+const accepted: Outcome = { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: null };
+const doubt: Outcome = { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' };
+const notWritten: Outcome = { kind: 'not_written', reason: 'connection refused' };
+
+function gateWith(options: Partial<RequestGateOptions> = {}) {
+  const waits: string[] = [];
+  const gate = createRequestGate({
+    concurrency: 8,
+    requestsPerSecond: 0,
+    probe: async () => true,
+    isLeaseHeld: () => true,
+    onWait: (reason) => waits.push(reason),
+    ...options,
+  });
+  return { gate, waits };
+}
+
+describe('a gate', () => {
+  it('lets requests in at once when nothing speaks against it', async () => {
+    const { gate } = gateWith();
+    expect(await gate.enter()).toBe(true);
+  });
+
+  it('starts narrow, widens with accepted answers up to its limit, and halves when an answer is lost', () => {
+    const { gate } = gateWith();
+    expect(gate.concurrency()).toBe(2);
+    for (let count = 0; count < 20; count += 1) gate.report(accepted);
+    expect(gate.concurrency()).toBe(8);
+    gate.report(doubt);
+    expect(gate.concurrency()).toBe(4);
+  });
+
+  it('opens at the fifth doubt, asks the service how it is, and goes on narrow when it answers', async () => {
+    let probes = 0;
+    const { gate, waits } = gateWith({
+      probe: async () => {
+        probes += 1;
+        return true;
+      },
+    });
+    for (let count = 0; count < 20; count += 1) gate.report(accepted);
+    for (let count = 0; count < 4; count += 1) gate.report(doubt);
+    expect(await gate.enter()).toBe(true);
+    expect(probes).toBe(0);
+    gate.report(doubt);
+    expect(await gate.enter()).toBe(true);
+    expect(probes).toBe(1);
+    expect(gate.concurrency()).toBe(2);
+    expect(waits[0]).toContain('5 requests in 60 s are in doubt');
+  });
+
+  it('stops when a request is refused for its key', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsLane: true });
+    expect(await gate.enter()).toBe(false);
+    expect(gate.stopped()).toEqual({ kind: 'unauthorised', message: 'no such key' });
+  });
+
+  it('stops when the service asks for more patience than a run has', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 86_400_000 });
+    expect(await gate.enter()).toBe(false);
+    expect(gate.stopped()).toMatchObject({
+      kind: 'throttled',
+      message: 'the service asks to wait for 1440 minutes',
+    });
+  });
+
+  it('rests as long as a 429 asks before the next request', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 150 });
+    const before = performance.now();
+    expect(await gate.enter()).toBe(true);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(145);
+  });
+
+  it('stops when its lease is no longer sure to be in force', async () => {
+    const { gate } = gateWith({ isLeaseHeld: () => false });
+    expect(await gate.enter()).toBe(false);
+    expect(gate.stopped()?.kind).toBe('lease_lost');
+  });
+
+  it('wakes those who wait when it is stopped', async () => {
+    const { gate } = gateWith();
+    gate.report({ kind: 'throttled', httpStatus: 429, retryAfterMs: 100_000 });
+    const entering = gate.enter();
+    gate.stop({ kind: 'drained' });
+    expect(await entering).toBe(false);
+  });
+
+  it('asks the service how it is after five requests in a row could not be written', async () => {
+    let probes = 0;
+    const { gate } = gateWith({
+      probe: async () => {
+        probes += 1;
+        return true;
+      },
+    });
+    for (let count = 0; count < 5; count += 1) gate.report(notWritten);
+    expect(await gate.enter()).toBe(true);
+    expect(probes).toBe(1);
+  });
+});
