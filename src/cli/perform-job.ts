@@ -41,7 +41,11 @@ export async function performConfigured(
   const stopping = listenForStop(output);
   const progress = output.createProgress();
   // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
-  const log = createLogger({ level: process.env.LOG_LEVEL ?? 'silent', isTerminal: false });
+  const log = createLogger({
+    level: process.env.LOG_LEVEL ?? 'silent',
+    isTerminal: false,
+    stream: { write: output.log },
+  });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
   try {
     const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;

@@ -21,6 +21,8 @@ export type Output = {
   emitText(event: string): void;
   /** Text for a person while something else is on standard output: warnings, questions. */
   warn(text: string): void;
+  /** A line of the log, for machines: JSON already, on standard error. */
+  log(line: string): void;
   /** Drawn on a terminal, written line by line elsewhere, as events with `--json`. */
   createProgress(): Progress;
   /** Tells what went wrong, to a person and, with `--json`, to a program. */
@@ -56,6 +58,7 @@ export function createOutput(options: {
     },
     write: (bytes) => void stdout.write(bytes),
     warn: (text) => write(stderr, errorScreen, text),
+    log: (line) => void stderr.write(line),
     createProgress() {
       if (json) return createEventProgress(emit);
       return errorScreen.isTerminal ? createBarProgress(stderr, errorScreen) : createLineProgress(stderr);
