@@ -2206,7 +2206,7 @@ export interface MirrorKnownDeals {
    */
   not_found_at: Timestamp | null;
   /**
-   * ValidityTime before the request that last read it; null: never read. What is read longest ago is read next.
+   * Moment before the request that last read it; null: never read. What is read longest ago is read next.
    */
   read_at: Timestamp | null;
   /**

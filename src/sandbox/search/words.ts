@@ -79,7 +79,7 @@ export const TOPICS: readonly (readonly [topic: string, ...words: readonly strin
   ['dance', 'choreography', 'rehearsal', 'stage', 'rhythm'],
   ['parenting', 'toddler', 'bedtime', 'stroller', 'school'],
   ['pets', 'puppy', 'kitten', 'vet', 'treats'],
-  ['home', 'interior', 'collection', 'paint', 'renovation'],
+  ['home', 'interior', 'shelf', 'paint', 'renovation'],
   ['garden', 'seeds', 'compost', 'bloom', 'harvest'],
   ['finance', 'savings', 'budget', 'index', 'pension'],
   ['photography', 'lens', 'portrait', 'darkroom', 'exposure'],
