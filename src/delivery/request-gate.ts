@@ -59,7 +59,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
     await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
-  /** A slower gate does not stand in the line of the others while its own turn is far. */
+  /** Waits for its own turn first, so that it does not hold a shared one that it cannot use yet. */
   async function waitForBoth(
     ownMs: number,
     shared: NonNullable<RequestGateOptions['takeTurn']>,

@@ -21,9 +21,9 @@ export type Request = {
  * Answers the requests of one operation: checks the key, the rate and the contract, then processes, in the account of the key and no other.
  * Null: the sandbox has no such operation.
  *
- * @param nobody who asks where an operation needs no key.
+ * @param anonymous who asks where an operation needs no key.
  */
-export function createAnswerer(name: OperationName, nobody: Session): ((request: Request) => Answer) | null {
+export function createAnswerer(name: OperationName, anonymous: Session): ((request: Request) => Answer) | null {
   const handle = handlers[name];
   if (handle === undefined) return null;
   const operation = operationOf(name);
@@ -31,7 +31,7 @@ export function createAnswerer(name: OperationName, nobody: Session): ((request:
   const process = handle as (call: Call<OperationName>) => Answer;
 
   return (request) => {
-    let session = nobody;
+    let session = anonymous;
     if (operation.sendsKey) {
       if (request.key === undefined || request.key === '')
         return refuse(401, 'Missing API key: send it in the header X-API-KEY.');

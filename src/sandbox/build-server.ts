@@ -70,8 +70,8 @@ type Visit = {
 };
 
 function addOperation(server: FastifyInstance, context: Context, name: OperationName): void {
-  const [nobody] = context.sessions.values();
-  const answer = nobody === undefined ? null : createAnswerer(name, nobody);
+  const [anonymous] = context.sessions.values();
+  const answer = anonymous === undefined ? null : createAnswerer(name, anonymous);
   if (answer === null) return;
   const operation = operationOf(name);
 

@@ -5,43 +5,43 @@ import type { Exchange } from '../../src/model/exchange.ts';
 
 function start(timeoutMs = 10_000) {
   const settled: Exchange[] = [];
-  const flight = new InFlightRequest(
+  const request = new InFlightRequest(
     timeoutMs,
     (exchange) => settled.push(exchange),
     () => {},
   );
   const controller = { abort: vi.fn() } as unknown as Dispatcher.DispatchController;
-  return { flight, settled, controller };
+  return { request, settled, controller };
 }
 
 test('is not written once it was given up while it waited', () => {
-  const { flight, settled, controller } = start();
-  flight.expire();
-  expect(() => flight.onRequestStart(controller)).toThrow();
+  const { request, settled, controller } = start();
+  request.expire();
+  expect(() => request.onRequestStart(controller)).toThrow();
   expect(settled).toEqual([{ kind: 'failure', written: false, reason: 'no connection was free in time' }]);
 });
 
 test('is not written a second time, and stays written', () => {
-  const { flight, settled, controller } = start();
-  flight.onRequestStart(controller);
-  expect(() => flight.onRequestStart(controller)).toThrow();
-  flight.onResponseError(null, new Error('replayed'));
+  const { request, settled, controller } = start();
+  request.onRequestStart(controller);
+  expect(() => request.onRequestStart(controller)).toThrow();
+  request.onResponseError(null, new Error('replayed'));
   expect(settled).toEqual([{ kind: 'failure', written: true, reason: 'the request failed' }]);
 });
 
 test('is not written with less than half of its time left', () => {
-  const { flight, settled, controller } = start(-1);
-  expect(() => flight.onRequestStart(controller)).toThrow();
+  const { request, settled, controller } = start(-1);
+  expect(() => request.onRequestStart(controller)).toThrow();
   expect(settled).toEqual([{ kind: 'failure', written: false, reason: 'no connection was free in time' }]);
 });
 
 test('settles once, whatever comes after', () => {
-  const { flight, settled, controller } = start();
-  flight.onRequestStart(controller);
-  flight.expire();
-  flight.onResponseStart(controller, 200, {});
-  flight.onResponseEnd();
-  flight.onResponseError(controller, new Error('late'));
+  const { request, settled, controller } = start();
+  request.onRequestStart(controller);
+  request.expire();
+  request.onResponseStart(controller, 200, {});
+  request.onResponseEnd();
+  request.onResponseError(controller, new Error('late'));
   expect(settled).toEqual([{ kind: 'failure', written: true, reason: 'no answer in time' }]);
   expect(controller.abort).toHaveBeenCalledTimes(1);
 });
