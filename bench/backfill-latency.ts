@@ -14,7 +14,7 @@ import { waitFor } from '../test/support/wait-for.ts';
 import { type Measurement, median } from './measure.ts';
 import { startSandbox } from './sandbox.ts';
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../src/start.js', import.meta.url).pathname;
 const REQUESTS_PER_SECOND = 20;
 
 export type LatencyCase = {

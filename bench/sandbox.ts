@@ -30,7 +30,7 @@ export async function startSandbox(options: readonly string[], account = ACCOUNT
   writeFileSync(data, account);
   const args = ['sandbox', '--port', '0', '--data', data, ...options];
   try {
-    return await startServer(new URL('../src/main.ts', import.meta.url), args);
+    return await startServer(new URL('../src/start.js', import.meta.url), args);
   } finally {
     // It has read the account when it says where it listens.
     rmSync(folder, { recursive: true });

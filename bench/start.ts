@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, median } from './measure.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
 
 /** Seconds from the start of the process to the end of `--help`, the first run (which fills the compile cache) left out. */
 export async function measureStart(runs: number): Promise<Measurement> {

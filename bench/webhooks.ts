@@ -23,7 +23,7 @@ export async function measureWebhooks({ events, senders, rounds }: WebhookCase):
     config,
     `database: {url: ${postgres.url}}\nsources: {}\njobs: {}\nwebhooks: {secret: ${SECRET}}\n`,
   );
-  const main = new URL('../src/main.ts', import.meta.url);
+  const main = new URL('../src/start.js', import.meta.url);
   process.env.LOG_LEVEL = 'warn';
   const storing = await startServer(main, ['webhooks', '--config', config, '--json', '--port', '0']);
   const empty = await startServer(new URL('./empty-receiver.ts', import.meta.url), [SECRET]);

@@ -1,7 +1,4 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import { runProgram } from './cli/program.ts';
 
-// Before anything else is imported: what is compiled once starts quickly ever after.
-enableCompileCache();
-const { runProgram } = await import('./cli/program.ts');
 process.exitCode = await runProgram(process);

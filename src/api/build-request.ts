@@ -1,7 +1,7 @@
+import { parseExactJson } from '../model/exact-json.ts';
 import { explainIssue } from './call.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
-import { parseExactJson } from './exact-json.ts';
 import { type Field, requestFieldsOf } from './operation-fields.ts';
 
 /** A request as a person gave it: texts by field, and perhaps a whole body. */

@@ -1,8 +1,8 @@
-import { type CsvError, parse } from 'csv-parse/sync';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { foldCode, foldHandle } from '../model/fold-code.ts';
 import { hasAddress } from '../model/mask-addresses.ts';
 import type { CodeProblem } from '../model/orders-report.ts';
+import { type Line, readLines } from './read-lines.ts';
 import { readValidityTime, type ValidityTime } from './read-validity-time.ts';
 
 /** Columns of codes.csv, in any order; only `code` and one of handle, deal and collaboration must be there. */
@@ -49,13 +49,12 @@ export type ParsedCodes = {
   readonly missingColumns: readonly string[];
 };
 
-type Line = { readonly record: readonly string[]; readonly line: number };
-
 /** Reads the text of codes.csv: comma or semicolon, with or without byte order mark. */
 export function parseCodes(text: string): ParsedCodes {
-  const problems: CodeProblem[] = [];
   const warnings: CodeProblem[] = [];
-  const [header, ...lines] = readLines(text, problems);
+  const read = readLines(text);
+  const problems: CodeProblem[] = [...read.problems];
+  const [header, ...lines] = read.lines;
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
   const without = (column: string) => ({ rows: [], problems, warnings, missingColumns: [column] });
   if (!names.includes('code')) return without('code');
@@ -92,37 +91,6 @@ function widthOf(names: readonly string[], lines: readonly Line[]): number {
 }
 
 const OWNER_COLUMNS = ['influencer_handle', 'deal_id', 'collab_id'];
-
-function readLines(text: string, problems: CodeProblem[]): readonly Line[] {
-  const delimiter = /^[^\n]*;/.test(text) && !/^[^\n;]*,/.test(text) ? ';' : ',';
-  let isUnclosed = false;
-  const skipped = (error: CsvError | undefined) => {
-    if (error?.code === 'CSV_QUOTE_NOT_CLOSED') isUnclosed = true;
-    else problems.push(notCsv(Number(error?.lines ?? 0), 'The row is not valid CSV.'));
-  };
-  const parsed: unknown = parse(text, {
-    bom: true,
-    delimiter,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    on_skip: (error) => void skipped(error),
-  });
-  // With `info` each record comes with its place, which the types of csv-parse don't say.
-  const records = parsed as { record: string[]; info: { lines: number } }[];
-  // It swallows all that follows, and is noticed only at the end of the file.
-  if (isUnclosed) problems.push(notCsv((records.at(-1)?.info.lines ?? 0) + 1, UNCLOSED));
-  return records
-    .map(({ record, info }) => ({ record, line: info.lines }))
-    .filter(({ record }) => record.some((cell) => cell.trim() !== ''));
-}
-
-const UNCLOSED = 'A quote opens here and is never closed: nothing from here to the end of the file is used.';
-
-function notCsv(line: number, reason: string): CodeProblem {
-  return { line, column: null, value: null, reason, help: 'Check its quotes.' };
-}
 
 function readRow(
   names: readonly string[],

@@ -1,4 +1,3 @@
-import { type CsvError, parse } from 'csv-parse/sync';
 import type { MoneyFormat } from '../model/layout.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { SeedProblem, SeedRow } from '../model/seed.ts';
@@ -17,17 +16,23 @@ const MAX_REASON_CHARS = 500;
 
 type ReadCell = (column: SeedColumn) => string;
 
+type SeedLines = {
+  readonly lines: readonly { readonly record: readonly string[]; readonly line: number }[];
+  readonly problems: readonly SeedProblem[];
+};
+
 export type ParsedSeeds = { readonly rows: readonly SeedRow[]; readonly problems: readonly SeedProblem[] };
 
 /**
- * Reads the text of a file of orders that were credited elsewhere: order_platform, order_id, and, if wanted, amount, currency, deal_id,
- * collab_id, reason; comma or semicolon.
+ * Reads the rows of a file of orders that were credited elsewhere: order_platform, order_id, and, if wanted, amount, currency, deal_id,
+ * collab_id, reason.
  *
+ * @param file its rows, header first, and those that are no CSV.
  * @param platforms those that sources have: another one would protect no order, so it is a problem.
  */
-export function parseSeeds(text: string, platforms: readonly string[]): ParsedSeeds {
-  const problems: SeedProblem[] = [];
-  const [header, ...lines] = readLines(text, problems);
+export function parseSeeds(file: SeedLines, platforms: readonly string[]): ParsedSeeds {
+  const problems: SeedProblem[] = [...file.problems];
+  const [header, ...lines] = file.lines;
   const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
   problems.push(...headerProblems(names));
   if (problems.some(({ line }) => line === 1)) return { rows: [], problems };
@@ -51,27 +56,6 @@ export function parseSeeds(text: string, platforms: readonly string[]): ParsedSe
     known.set(key, before ?? line);
   }
   return { rows, problems };
-}
-
-type Line = { readonly record: readonly string[]; readonly line: number };
-
-function readLines(text: string, problems: SeedProblem[]): readonly Line[] {
-  const skipped = (error: CsvError | undefined): void => {
-    problems.push(problem(Number(error?.lines ?? 0), null, 'The row is not valid CSV.', 'Check its quotes.'));
-  };
-  const parsed: unknown = parse(text, {
-    bom: true,
-    delimiter: /^[^\n]*;/.test(text) && !/^[^\n;]*,/.test(text) ? ';' : ',',
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    on_skip: (error) => void skipped(error),
-  });
-  // With `info` each record comes with its place, which the types of csv-parse don't say.
-  return (parsed as { record: string[]; info: { lines: number } }[])
-    .map(({ record, info }) => ({ record, line: info.lines }))
-    .filter(({ record }) => record.some((cell) => cell.trim() !== ''));
 }
 
 function headerProblems(names: readonly string[]): readonly SeedProblem[] {

@@ -1,4 +1,5 @@
-import { isObject, parseStorable } from '../model/storable-json.ts';
+import { isObject } from '../model/exact-json.ts';
+import { parseStorable } from '../model/storable-json.ts';
 import {
   describeType,
   digest,

@@ -1,4 +1,4 @@
-import { isObject } from '../model/storable-json.ts';
+import { isObject } from '../model/exact-json.ts';
 
 const REDACTED = '[redacted]';
 

@@ -1,12 +1,5 @@
+import { exactNumber, isObject, parseJsonWith } from './exact-json.ts';
 import { maskAddresses } from './mask-addresses.ts';
-
-/** What TypeScript's library does not know yet (ECMAScript, "JSON.parse source text access"). */
-type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
-type ExactJson = {
-  parse(text: string, reviver: Reviver): unknown;
-  rawJSON(text: string): unknown;
-  isRawJSON(value: unknown): boolean;
-};
 
 /** Deeper than any payload; Postgres gives up long after. */
 const MAX_DEPTH = 100;
@@ -27,9 +20,9 @@ export function parseStorable(text: string): { readonly value: unknown } | null 
   if (depthOf(text) > MAX_DEPTH) return null;
   try {
     if (!NEEDS_CARE.test(text)) return { value: JSON.parse(text) };
-    const value = exactJson().parse(text, (_key, inner, context) => {
+    const value = parseJsonWith(text, (inner, digits) => {
       if (typeof inner === 'string') return cleanText(inner);
-      if (typeof inner === 'number') return exactNumber(inner, context?.source);
+      if (digits !== undefined) return storableNumber(inner, digits);
       return isObject(inner) ? cleanKeys(inner) : inner;
     });
     return { value };
@@ -43,29 +36,11 @@ export function cleanText(text: string): string {
   return maskAddresses(text.replaceAll('\u0000', '').toWellFormed());
 }
 
-/** The digits of a number that `parseStorable` gave, as they were written; null for what is no number. */
-export function numberText(value: unknown): string | null {
-  if (typeof value === 'number') return String(value);
-  return isRawNumber(value) ? (value as { rawJSON: string }).rawJSON : null;
-}
-
-/** An object with members: no list, no null, no number in disguise. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
-}
-
-function exactNumber(value: number, source = String(value)): unknown {
-  if (String(value) === source) return value;
-  const exponent = Math.abs(Number(/^[^eE]*[eE](.+)$/.exec(source)?.[1] ?? 0));
-  return exponent > MAX_EXPONENT ? source : exactJson().rawJSON(source);
-}
-
-function isRawNumber(value: unknown): boolean {
-  return exactJson().isRawJSON(value);
-}
-
-function exactJson(): ExactJson {
-  return JSON as unknown as ExactJson;
+/** A number of JavaScript where that has the same digits, else one with those digits; text where Postgres would not take it. */
+function storableNumber(value: unknown, digits: string): unknown {
+  if (String(value) === digits) return value;
+  const exponent = Math.abs(Number(/^[^eE]*[eE](.+)$/.exec(digits)?.[1] ?? 0));
+  return exponent > MAX_EXPONENT ? digits : exactNumber(digits);
 }
 
 function cleanKeys(record: Readonly<Record<string, unknown>>): unknown {

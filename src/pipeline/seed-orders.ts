@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { readLines } from '../attribute/read-lines.ts';
 import type { Database } from '../db/connect.ts';
 import { seedLedger } from '../ledger/seed.ts';
 import { parseSeeds } from '../map/parse-seeds.ts';
@@ -37,7 +38,7 @@ export async function seedOrders(
     );
   });
   const platforms = [...new Set(Object.values(config.sources).map(({ orderPlatform }) => orderPlatform))];
-  const { rows, problems } = parseSeeds(decode(bytes, path), platforms);
+  const { rows, problems } = parseSeeds(readLines(decode(bytes, path)), platforms);
   if (problems.length > 0) throw invalid(path, problems);
   if (rows.length === 0)
     throw unreadable(

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { parseJsonWith } from '../model/exact-json.ts';
 import { toNfc } from '../model/normal-form.ts';
+import { cleanText, parseStorable } from '../model/storable-json.ts';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../model/webhook-event.ts';
-import { toStorableJson } from './to-storable-json.ts';
 
 /** A delivery whose signature was verified. */
 export type Delivery = {
@@ -46,14 +47,16 @@ export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEv
   };
 }
 
+/** The body as JSON text that Postgres takes, whatever was sent. What is no JSON, or nested absurdly deep, becomes one JSON text. */
+function toStorableJson(text: string): string {
+  const parsed = parseStorable(text);
+  return JSON.stringify(parsed === null ? cleanText(text) : parsed.value);
+}
+
 /** Numbers become the text that they are written as, so that no id and no amount loses a digit. */
 function readMembers(text: string): Members {
-  type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
-  const { parse } = JSON as unknown as { parse(text: string, reviver: Reviver): unknown };
   try {
-    return membersOf(
-      parse(text, (_key, value, context) => (typeof value === 'number' ? context?.source : value)),
-    );
+    return membersOf(parseJsonWith(text, (value, digits) => digits ?? value));
   } catch {
     return {};
   }

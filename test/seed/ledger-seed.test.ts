@@ -118,6 +118,9 @@ describe('orders that were credited elsewhere', () => {
     ]);
     expect(stderr).toContain('Nothing was changed.');
     expect((await ledger(workshop, 'seeds')).event).toEqual({});
+    workshop.write('seed.csv', 'order_platform,order_id\nshopify,o0\nshopify,"o1\nshopify,o2\n');
+    const unclosed = (await seed(workshop)).event;
+    expect(unclosed.problems, 'a quote is never closed').toMatchObject([{ where: 'seed.csv:3' }]);
     workshop.write('seed.csv', 'platform,order_id\nshopify,o1\n');
     expect((await seed(workshop)).event).toMatchObject({ code: 'seed_invalid' });
     workshop.write('seed.csv', 'order_platform,order_id\nshopify,o1\n');
