@@ -23,7 +23,10 @@ export type Request = {
  *
  * @param anonymous who asks where an operation needs no key.
  */
-export function createAnswerer(name: OperationName, anonymous: Session): ((request: Request) => Answer) | null {
+export function createAnswerer(
+  name: OperationName,
+  anonymous: Session,
+): ((request: Request) => Answer) | null {
   const handle = handlers[name];
   if (handle === undefined) return null;
   const operation = operationOf(name);
