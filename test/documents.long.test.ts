@@ -1,4 +1,4 @@
 import { globSync } from 'node:fs';
 import { describeDocument } from './support/run-documents.ts';
 
-for (const document of globSync('docs/**/*.md').sort()) describeDocument(document);
+for (const document of globSync(['docs/**/*.md', 'examples/**/*.md']).sort()) describeDocument(document);

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi }
 import { layEmbeddedDatabase } from './embedded-database.ts';
 import { findFreePort } from './free-port.ts';
 import { type CommandBlock, readCommandBlocks, readLinks } from './read-commands.ts';
-import { startS3Server } from './s3-server.ts';
+import { putFolder, startS3Server } from './s3-server.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -152,7 +152,7 @@ async function startStandIns({ needs }: CommandBlock, clone: string): Promise<Re
   const env: Record<string, string> = {};
   for (const need of needs) {
     if (need === 'sandbox') Object.assign(env, await startService(clone));
-    else if (need === 's3') Object.assign(env, await startBucket());
+    else if (need === 's3') Object.assign(env, await startBucket(clone));
     else throw new Error(`no stand-in for "${need}"`);
   }
   return env;
@@ -177,8 +177,8 @@ async function startService(clone: string): Promise<Record<string, string>> {
   };
 }
 
-/** S3, with exports where config/pipeline.yaml looks for them. */
-async function startBucket(): Promise<Readonly<Record<string, string>>> {
+/** S3, with exports where config/pipeline.yaml and the example look for them. */
+async function startBucket(clone: string): Promise<Readonly<Record<string, string>>> {
   const server = await startS3Server();
   onTestFinished(() => server.close());
   const header =
@@ -191,5 +191,6 @@ async function startBucket(): Promise<Readonly<Record<string, string>>> {
   const customer = '7001,Some,One,someone@example.com,yes,24.95,1';
   const columns = 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Total Spent,Total Orders';
   server.put('acme-exports', 'customers/2026-05-01.csv', `${columns}\n${customer}\n`);
+  putFolder(server, { bucket: 'acme-exports', folder: join(clone, 'examples/two-shops-on-s3/exports') });
   return server.env;
 }

@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, takeFault } from './s3-faults.ts';
 import { answerRequest, type Exchange, type S3Bucket, type S3Object, toObject } from './s3-operations.ts';
@@ -137,6 +139,17 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** Puts each file below a folder into a bucket, under its path in the folder. */
+export function putFolder(
+  server: S3Server,
+  { bucket, folder }: { readonly bucket: string; readonly folder: string },
+): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) server.put(bucket, relative(folder, path), readFileSync(path));
+  }
 }
 
 function answerError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
