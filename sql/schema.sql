@@ -162,6 +162,20 @@ CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS 
 
 COMMENT ON FUNCTION ledger.key_hash(account_id text, effect text, key text) IS 'Names an entry outside of the database: 128 bits of a digest of its account, effect and idempotency key.';
 
+CREATE FUNCTION ledger.note_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into ledger.changes (entry_id, kind, attempt, old_state, reason, old_body_hash, new_body_hash, run_id, backfill_id)
+  values (new.entry_id,
+    case when new.state = 'held' then 'held' when old.state = 'held' then 'released' else 'replaced' end,
+    old.attempt, old.state, case when new.state = 'held' then new.state_reason else old.state_reason end,
+    old.body_hash, new.body_hash, new.run_id, coalesce(new.backfill_id, old.backfill_id));
+  return null;
+end $$;
+
+COMMENT ON FUNCTION ledger.note_change() IS 'Trigger: writes to ledger.changes what an UPDATE of ledger.entries holds, releases or replaces.';
+
 CREATE FUNCTION ledger.place() RETURNS text
     LANGUAGE plpgsql
     AS $$
@@ -284,10 +298,11 @@ CREATE TABLE ledger.entries (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     state_changed_at timestamp with time zone DEFAULT now() NOT NULL,
     backfill_id bigint,
+    details jsonb,
     CONSTRAINT accepted_says_by_whom CHECK (((state <> 'accepted'::text) OR (deal_id IS NOT NULL) OR (collab_id IS NOT NULL) OR (state_reason IS NOT NULL))),
     CONSTRAINT entries_attempt_check CHECK ((attempt >= 0)),
     CONSTRAINT entries_check CHECK (((doubtful_attempt >= 1) AND (doubtful_attempt <= attempt))),
-    CONSTRAINT entries_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text]))),
+    CONSTRAINT entries_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text, 'outreach'::text]))),
     CONSTRAINT entries_not_sent_check CHECK ((not_sent >= 0)),
     CONSTRAINT entries_resends_approved_check CHECK ((resends_approved >= 0)),
     CONSTRAINT entries_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text]))),
@@ -304,7 +319,7 @@ COMMENT ON TABLE ledger.entries IS 'One row for each effect that must not be rep
 
 COMMENT ON COLUMN ledger.entries.entry_id IS 'Counts up.';
 
-COMMENT ON COLUMN ledger.entries.effect IS 'Which operation: referral, click, create_deal, note, task.';
+COMMENT ON COLUMN ledger.entries.effect IS 'Which operation: referral, click, create_deal, note, task, outreach.';
 
 COMMENT ON COLUMN ledger.entries.account_id IS 'Account of the service it belongs to.';
 
@@ -326,9 +341,9 @@ COMMENT ON COLUMN ledger.entries.owner IS 'Process that has claimed it.';
 
 COMMENT ON COLUMN ledger.entries.not_before IS 'Backoff: not claimed before this instant.';
 
-COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text.';
+COMMENT ON COLUMN ledger.entries.body IS 'Frozen request body, exact JSON text. An attempt of a referral adds its reference as order_notes.';
 
-COMMENT ON COLUMN ledger.entries.body_hash IS 'Digest of body.';
+COMMENT ON COLUMN ledger.entries.body_hash IS 'SHA-256 of body: tells whether what is desired now differs from it.';
 
 COMMENT ON COLUMN ledger.entries.job IS 'Job that made it.';
 
@@ -357,6 +372,8 @@ COMMENT ON COLUMN ledger.entries.created_at IS 'When it was made.';
 COMMENT ON COLUMN ledger.entries.state_changed_at IS 'When it came into its state.';
 
 COMMENT ON COLUMN ledger.entries.backfill_id IS 'Backfill that alone may post it; null: the runs of its job.';
+
+COMMENT ON COLUMN ledger.entries.details IS 'Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.';
 
 CREATE VIEW bi.adjustments AS
  SELECT d.adjustment_id,
@@ -1098,7 +1115,7 @@ COMMENT ON COLUMN ledger.attempts.owner IS 'Process that claimed it.';
 
 COMMENT ON COLUMN ledger.attempts.run_id IS 'Run that claimed it.';
 
-COMMENT ON COLUMN ledger.attempts.body_hash IS 'Digest of the body that it sends.';
+COMMENT ON COLUMN ledger.attempts.body_hash IS 'SHA-256 of the bytes that went out. Of attempts before version 0.2: of the body without its reference.';
 
 COMMENT ON COLUMN ledger.attempts.claimed_at IS 'Database clock.';
 
@@ -2740,6 +2757,55 @@ ALTER TABLE ledger.answers ALTER COLUMN answer_id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+CREATE TABLE ledger.changes (
+    change_id bigint NOT NULL,
+    entry_id bigint NOT NULL,
+    kind text NOT NULL,
+    attempt integer NOT NULL,
+    old_state text NOT NULL,
+    reason text,
+    old_body_hash text NOT NULL,
+    new_body_hash text NOT NULL,
+    run_id bigint NOT NULL,
+    backfill_id bigint,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT changes_kind_check CHECK ((kind = ANY (ARRAY['held'::text, 'released'::text, 'replaced'::text]))),
+    CONSTRAINT held_says_why CHECK (((kind <> 'held'::text) OR (reason IS NOT NULL)))
+);
+
+COMMENT ON TABLE ledger.changes IS 'Append-only: what happened to an entry while no request was on its way. It was held, released again, or its request was replaced.';
+
+COMMENT ON COLUMN ledger.changes.change_id IS 'Counts up.';
+
+COMMENT ON COLUMN ledger.changes.entry_id IS 'Entry.';
+
+COMMENT ON COLUMN ledger.changes.kind IS 'held (not to be sent until something changes), released (ready again), replaced (another request body, ready).';
+
+COMMENT ON COLUMN ledger.changes.attempt IS 'Claims before it.';
+
+COMMENT ON COLUMN ledger.changes.old_state IS 'State before it.';
+
+COMMENT ON COLUMN ledger.changes.reason IS 'Why it is held; of a release, why it was.';
+
+COMMENT ON COLUMN ledger.changes.old_body_hash IS 'Digest of the request body before it.';
+
+COMMENT ON COLUMN ledger.changes.new_body_hash IS 'Digest of the request body after it.';
+
+COMMENT ON COLUMN ledger.changes.run_id IS 'Run that last made or replaced the entry.';
+
+COMMENT ON COLUMN ledger.changes.backfill_id IS 'Backfill that has taken the entry, if one has.';
+
+COMMENT ON COLUMN ledger.changes.changed_at IS 'When.';
+
+ALTER TABLE ledger.changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ledger.changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ledger.contact_key (
     only_row boolean DEFAULT true NOT NULL,
     fingerprint text NOT NULL,
@@ -2855,7 +2921,7 @@ CREATE TABLE ledger.lost_claims (
     claimed_at timestamp with time zone,
     found_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT lost_claims_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'in_doubt'::text, 'not_processed'::text, 'disregarded'::text]))),
-    CONSTRAINT lost_claims_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text])))
+    CONSTRAINT lost_claims_effect_check CHECK ((effect = ANY (ARRAY['referral'::text, 'click'::text, 'create_deal'::text, 'note'::text, 'task'::text, 'outreach'::text])))
 );
 
 COMMENT ON TABLE ledger.lost_claims IS 'Append-only: claims that were made and that this database does not have, because it was restored, failed over or swapped. Read from journals and spools.';
@@ -3924,6 +3990,9 @@ ALTER TABLE ONLY ledger.answers
 ALTER TABLE ONLY ledger.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (entry_id, attempt);
 
+ALTER TABLE ONLY ledger.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (change_id);
+
 ALTER TABLE ONLY ledger.contact_key
     ADD CONSTRAINT contact_key_pkey PRIMARY KEY (only_row);
 
@@ -4107,6 +4176,8 @@ CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHER
 
 CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
+CREATE INDEX changes_entry ON ledger.changes USING btree (entry_id);
+
 CREATE INDEX contacts_unsubscribed ON ledger.contacts USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
 
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
@@ -4183,6 +4254,8 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.answers
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.attempts FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.changes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.decisions FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.evidence FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
@@ -4196,6 +4269,8 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.recover
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seed_undos FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
@@ -4232,6 +4307,9 @@ ALTER TABLE ONLY ledger.adjustments
 
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ledger.changes
+    ADD CONSTRAINT changes_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
 
 ALTER TABLE ONLY ledger.decisions
     ADD CONSTRAINT decisions_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);

@@ -8,8 +8,12 @@ const modules = readModules('src', 'jobs');
 const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'all'>> = {
   model: [],
   db: ['model'],
+  effects: ['model', 'db', 'api'],
+  // Whoever decides what should be sent proposes it to the ledger.
+  attribute: ['model', 'db', 'effects', 'ledger'],
+  ledger: ['model', 'db', 'effects'],
   // What talks to the service, or plays it, does so by the one contract.
-  delivery: ['model', 'db', 'api'],
+  delivery: ['model', 'db', 'api', 'effects'],
   sandbox: ['model', 'db', 'api'],
   pipeline: 'all',
   jobs: ['model', 'pipeline'],
@@ -26,7 +30,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
   {
     what: 'SQL is spoken',
     names: /^(pg|kysely|@electric-sql\/pglite)$/,
-    areas: ['db', 'intake', 'attribute', 'ledger', 'report', 'mirror', 'schedule'],
+    areas: ['db', 'intake', 'attribute', 'effects', 'ledger', 'report', 'mirror', 'schedule'],
     instead: 'put the query into a stage',
   },
   { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },

@@ -3,29 +3,29 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
-import { compareWithLedger, gatherWanted, type PrepareEntriesOptions } from './gather-wanted.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { referralBody, referralKey } from '../effects/referral.ts';
+import { createDesiredEntries, type Proposed, propose } from '../ledger/propose.ts';
 import { lockJob } from './lock-job.ts';
-import { noteAdjustments } from './note-adjustments.ts';
 import { orderPlatformChanged } from './order-platform-changed.ts';
-import { neverSent } from './sent.ts';
 
-export type PreparedEntries = {
-  /** New entries. */
-  readonly created: number;
-  /** Entries not sent yet, or rejected, that are to be sent with another body, and held ones that are wanted again. */
-  readonly replaced: number;
-  /** Entries not sent yet whose order is no longer to be credited. */
-  readonly withdrawn: number;
+export type PrepareEntriesOptions = {
+  readonly job: string;
+  readonly runId: string;
+  /** Account of the service that the database is bound to. */
+  readonly accountId: string;
+  /** `order_platform` of each of the job's sources. */
+  readonly orderPlatformBySource: Readonly<Record<string, string>>;
+};
+
+export type PreparedEntries = Proposed & {
   /** Orders that another source or job answers for. */
   readonly elsewhere: number;
-  /** Orders that differ from what was sent for them. */
-  readonly adjustments: number;
 };
 
 /**
- * Carries decisions of `attributeOrders` that the ledger has not taken note of into entries, in one commit (Identity in the ledger's
- * rules): a new order becomes an entry that is ready; what was not sent yet is replaced or withdrawn; what may have been sent is never
- * sent again, an adjustment is noted instead. Before they are posted, `holdEvident` takes out what somebody else has credited.
+ * Proposes to the ledger what was decided by `attributeOrders` and the ledger has not taken note of, in one commit (ledger/propose.ts). Before the entries
+ * are posted, `holdEvident` takes out what somebody else has credited.
  *
  * @throws KnownError `order_platform_changed` (exit 2): under another platform name the same orders would be sent a second time.
  */
@@ -33,78 +33,59 @@ export function prepareEntries(db: Database, options: PrepareEntriesOptions): Pr
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
     await lockJob(trx, options.job);
-    const wanted = await gatherWanted(trx, options);
-    if (wanted === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
+    const desired = await gatherDesired(trx, options);
+    if (desired === 0) return { created: 0, replaced: 0, withdrawn: 0, elsewhere: 0, adjustments: 0 };
     await refuseOtherPlatform(trx);
-    const created = await createEntries(trx, options);
-    await compareWithLedger(trx, options);
-    const adjustments = await noteAdjustments(trx, options);
-    const replaced = await replaceUnsent(trx, options);
-    const withdrawn = await withdrawUnsent(trx);
-    const elsewhere = await settleAttributions(trx, options);
-    return { created, replaced, withdrawn, elsewhere, adjustments };
+    const proposed = await propose(trx, { ...options, effect: 'referral' });
+    return { ...proposed, elsewhere: await settleAttributions(trx, options) };
   });
 }
 
+/** What was decided about orders and the ledger has not taken note of, with the request that each would be now. */
+async function gatherDesired(trx: Transaction<DB>, options: PrepareEntriesOptions): Promise<number> {
+  const platforms = Object.entries(options.orderPlatformBySource).map(([source, platform]) => ({
+    source,
+    platform,
+  }));
+  await createDesiredEntries(trx);
+  const { numAffectedRows } = await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id,
+      undesired_as, undesired_because, lowered_as)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, b.amount, b.currency, b.order_platform,
+      b.order_id, b.order_version_id, b.linked_id, ${undesiredAs}, coalesce(b.reason, b.outcome),
+      case when b.refunded > 0 then 'refunded' end
+    from (
+      select w.*, ${referralKey('w')} as key, case when w.outcome = 'attributed' then ${referralBody('w')} end as body
+      from (
+        select a.source, a.order_id, a.order_version_id, a.outcome, a.reason, a.amount, a.currency, a.brand_id, a.deal_id, a.collab_id,
+          a.influencer_handle, a.entry_id as linked_id, p.platform as order_platform, o.codes, o.refunded, o.cancelled_at
+        from intake.attributions a
+        join jsonb_to_recordset(${toJsonParameter(platforms)}::jsonb) as p(source text, platform text) on p.source = a.source
+        cross join lateral (
+          select o.codes, o.refunded, o.cancelled_at from intake.orders o where o.order_version_id = a.order_version_id limit 1) o
+        where a.job = ${options.job} and a.is_pending
+      ) w
+    ) b`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** What it is called when an order that was sent is no longer to be credited. */
+const undesiredAs = sql`
+  case
+    when b.cancelled_at is not null or b.reason ~ '^(status_)?(cancel|void)' then 'cancelled'
+    when b.reason in ('fully_refunded', 'status_refunded') then 'refunded'
+    else 'excluded'
+  end`;
+
 async function refuseOtherPlatform(trx: Transaction<DB>): Promise<void> {
-  const { rows } = await sql<{ source: string; before: string | null; now: string; orders: string }>`
-    select w.source, min(e.order_platform) as before, min(w.order_platform) as now, count(*) as orders
-    from wanted_entries w
-    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = w.linked_id limit 1) e
-    where e.order_platform is distinct from w.order_platform group by w.source limit 1`.execute(trx);
+  const { rows } = await sql<{ source: string; before: string | null; now: string }>`
+    select d.source, min(e.order_platform) as before, min(d.order_platform) as now
+    from desired_entries d
+    cross join lateral (select e.order_platform from ledger.entries e where e.entry_id = d.linked_id limit 1) e
+    where e.order_platform is distinct from d.order_platform group by d.source limit 1`.execute(trx);
   const [row] = rows;
-  if (row === undefined) return;
-  throw orderPlatformChanged(row);
-}
-
-/** In the order in which the exports state them. An order that two sources state at once belongs to the first. */
-async function createEntries(
-  trx: Transaction<DB>,
-  { job, runId, accountId }: PrepareEntriesOptions,
-): Promise<number> {
-  const { numAffectedRows } = await sql`
-    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
-      amount, currency, run_id)
-    select 'referral', ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform, w.order_id, w.brand_id,
-      w.amount, w.currency, ${runId}::bigint
-    from wanted_entries w
-    where w.outcome = 'attributed' and (
-      select true from ledger.entries e where e.account_id = ${accountId} and e.effect = 'referral' and e.key = w.key limit 1) is null
-    order by w.order_version_id
-    on conflict (account_id, effect, key) do nothing`.execute(trx);
-  return Number(numAffectedRows ?? 0);
-}
-
-/** Never sent, or refused: the newer body takes its place. One that was withdrawn is wanted again. */
-async function replaceUnsent(trx: Transaction<DB>, { job, runId }: PrepareEntriesOptions): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update ledger.entries e
-    set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id, amount = c.amount,
-        currency = c.currency, run_id = ${runId}::bigint, not_before = null,
-        -- A backfill posts what its plan says: another body waits for another plan.
-        state = case when (e.backfill_id is not null and e.body_hash <> c.body_hash) or (e.state = 'held' and not c.is_withdrawn)
-          then 'held' else 'ready' end,
-        state_reason = case when e.backfill_id is not null and e.body_hash <> c.body_hash then 'changed_since_the_plan'
-          when e.state = 'held' and not c.is_withdrawn then e.state_reason end,
-        -- What was refused was not processed, so the next attempt needs no approval.
-        not_sent = e.not_sent + (e.state = 'rejected')::integer,
-        state_changed_at = clock_timestamp()
-    from compared_entries c
-    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.outcome = 'attributed'
-      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
-}
-
-async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
-    from compared_entries c
-    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.is_own and c.outcome <> 'attributed' and e.state = 'ready' and ${neverSent}`.execute(
-    trx,
-  );
-  return Number(numAffectedRows ?? 0);
+  if (row !== undefined) throw orderPlatformChanged(row);
 }
 
 /** Links each decision to its entry. An order that another source or job answers for is shown as such, and counted once. */
@@ -121,7 +102,7 @@ async function settleAttributions(
       where a.job = ${job} and a.source = c.source and a.order_id = c.order_id
         and a.source = any (array(select distinct source from compared_entries))
         and a.order_id = any (array(select order_id from compared_entries))
-        and c.outcome = 'attributed' and not c.is_own and not c.is_withdrawn
+        and c.body is not null and not c.is_own and not c.is_withdrawn
       returning 1
     )
     select count(*) as elsewhere from elsewhere`.execute(trx);
@@ -129,9 +110,9 @@ async function settleAttributions(
     update intake.attributions a
     set entry_id = coalesce(a.entry_id, (
           select e.entry_id from ledger.entries e
-          where e.account_id = ${accountId} and e.effect = 'referral' and e.key = w.key and w.outcome = 'attributed')),
+          where e.account_id = ${accountId} and e.effect = 'referral' and e.key = d.key and d.body is not null)),
         is_pending = false
-    from wanted_entries w
-    where a.job = ${job} and a.source = w.source and a.order_id = w.order_id and a.is_pending`.execute(trx);
+    from desired_entries d
+    where a.job = ${job} and a.source = d.source and a.order_id = d.order_id and a.is_pending`.execute(trx);
   return Number(rows[0]?.elsewhere ?? 0);
 }

@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-
-/** Entry `e` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written. */
-export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;
+import { neverSent } from '../ledger/never-sent.ts';
 
 /** The job has an entry for order `o` that a backfill is to post, or that may have been processed: it goes on answering for the order. */
 export function isAnswered(job: string): RawBuilder<boolean> {

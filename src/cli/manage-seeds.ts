@@ -1,7 +1,7 @@
-import { listSeeds, undoSeed } from '../ledger/seed.ts';
+import { listSeeds } from '../ledger/seed.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { seedOrders } from '../pipeline/seed-orders.ts';
+import { seedOrders, unseedOrders } from '../pipeline/seed-orders.ts';
 import type { ConfigOptions } from './command.ts';
 import type { SeedOptions } from './ledger.ts';
 import { openConfig, withDatabase } from './open-config.ts';
@@ -36,7 +36,7 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
   const config = openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
-    const undone = await undoSeed(db, { seedId, reason, undoneBy: readOperator() });
+    const undone = await unseedOrders(db, { seedId, reason, undoneBy: readOperator() });
     if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
     output.emit({ event: 'unseeded', seedId, orders: undone.orders });
     output.print(

@@ -764,7 +764,7 @@ export interface LedgerAttempts {
    */
   attempt: number;
   /**
-   * Digest of the body that it sends.
+   * SHA-256 of the bytes that went out. Of attempts before version 0.2: of the body without its reference.
    */
   body_hash: string;
   /**
@@ -789,6 +789,53 @@ export interface LedgerAttempts {
   owner: string;
   /**
    * Run that claimed it.
+   */
+  run_id: Int8;
+}
+
+export interface LedgerChanges {
+  /**
+   * Claims before it.
+   */
+  attempt: number;
+  /**
+   * Backfill that has taken the entry, if one has.
+   */
+  backfill_id: Int8 | null;
+  /**
+   * Counts up.
+   */
+  change_id: Generated<Int8>;
+  /**
+   * When.
+   */
+  changed_at: Generated<Timestamp>;
+  /**
+   * Entry.
+   */
+  entry_id: Int8;
+  /**
+   * held (not to be sent until something changes), released (ready again), replaced (another request body, ready).
+   */
+  kind: string;
+  /**
+   * Digest of the request body after it.
+   */
+  new_body_hash: string;
+  /**
+   * Digest of the request body before it.
+   */
+  old_body_hash: string;
+  /**
+   * State before it.
+   */
+  old_state: string;
+  /**
+   * Why it is held; of a release, why it was.
+   */
+  reason: string | null;
+  /**
+   * Run that last made or replaced the entry.
    */
   run_id: Int8;
 }
@@ -1049,11 +1096,11 @@ export interface LedgerEntries {
    */
   backfill_id: Int8 | null;
   /**
-   * Frozen request body, exact JSON text.
+   * Frozen request body, exact JSON text. An attempt of a referral adds its reference as order_notes.
    */
   body: string;
   /**
-   * Digest of body.
+   * SHA-256 of body: tells whether what is desired now differs from it.
    */
   body_hash: string;
   /**
@@ -1077,11 +1124,15 @@ export interface LedgerEntries {
    */
   deal_id: string | null;
   /**
+   * Of effects other than referrals, what is special to them: of a click target, period, from and clicks; of a deal handle, platform and dealflow; of an outreach the ids of its influencers.
+   */
+  details: Json | null;
+  /**
    * First attempt that may have been processed without an answer that settles it; null when none is.
    */
   doubtful_attempt: number | null;
   /**
-   * Which operation: referral, click, create_deal, note, task.
+   * Which operation: referral, click, create_deal, note, task, outreach.
    */
   effect: string;
   /**
@@ -3100,6 +3151,7 @@ export interface DB {
   "ledger.adjustments": LedgerAdjustments;
   "ledger.answers": LedgerAnswers;
   "ledger.attempts": LedgerAttempts;
+  "ledger.changes": LedgerChanges;
   "ledger.contact_key": LedgerContactKey;
   "ledger.contacts": LedgerContacts;
   "ledger.customer_counts": LedgerCustomerCounts;

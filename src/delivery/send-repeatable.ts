@@ -4,7 +4,7 @@ import type { OperationName } from '../api/contract.ts';
 import type { Exchange } from '../model/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
-import { classifyRepeatable, type Said } from './classify-repeatable.ts';
+import { classify, type Said } from './classify.ts';
 import type { RequestGate } from './request-gate.ts';
 
 /** A request without a clear answer is sent so many times more in a run; then it waits for the next run. */
@@ -40,7 +40,7 @@ export async function sendRepeatable(
   for (let attempt = 1; ; attempt += 1) {
     if (!(await gate.enter()) || !begin()) return null;
     const exchange = await client.exchange(operation, input);
-    const outcome = classifyRepeatable(exchange, read, new Date());
+    const outcome = classify(exchange, { isRepeatable: true, read, now: new Date() });
     gate.report(outcome);
     const isClear = outcome.kind === 'accepted' || outcome.kind === 'rejected';
     if (isClear || attempt > RETRIES || gate.stopped() !== null) return { outcome, exchange };

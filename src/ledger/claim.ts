@@ -6,6 +6,7 @@ import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
 import { groupCommit } from './group-commit.ts';
 import { LedgerWentBack } from './record.ts';
+import { sentBody } from './sent-body.ts';
 
 export type ClaimerOptions = {
   /** The process, as its leases name it. Without a lease in force nothing is claimed. */
@@ -56,7 +57,7 @@ export function createClaimer(db: Database, options: ClaimerOptions): ClaimEntry
     const claimId = randomUUID();
     const rows = await claimGroup(db, entryIds, { ...options, claimId, heads }).catch((error: unknown) => {
       if (error instanceof LedgerWentBack) throw error;
-      return readBack(db, claimId);
+      return readBack(db, claimId, options.ledgerId);
     });
     const claimed = rows.map((row) => toClaimed(row, { ...options, claimId }));
     if (claimed.length > 0) {
@@ -77,7 +78,7 @@ type Group = ClaimerOptions & { readonly claimId: string };
 async function claimGroup(
   db: Database,
   entryIds: readonly string[],
-  { owner, runId, accountId, backfillId, claimId, heads, place }: Group,
+  { owner, runId, accountId, backfillId, ledgerId, claimId, heads, place }: Group,
 ): Promise<readonly ClaimRow[]> {
   const { rows } = await sql<ClaimRow & { entry_id: string | null; is_continuous: boolean }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
@@ -101,14 +102,15 @@ async function claimGroup(
       where e.entry_id = any(string_to_array(${entryIds.join(',')}::text, ',')::bigint[])
         and e.state = 'ready' and e.account_id is not distinct from ${accountId} and e.backfill_id is not distinct from ${backfillId}::bigint
         and (e.not_before is null or e.not_before <= clock_timestamp())
-      returning e.entry_id, e.attempt, e.effect, e.body, e.body_hash, e.account_id, e.key, e.amount, e.currency
+      returning e.entry_id, e.attempt, e.effect, ${sentBody('e', ledgerId)} as body, e.account_id, e.key, e.amount, e.currency
     ),
     logged as (
       insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash)
-      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, body_hash from taken
-      returning entry_id, claim_no
+      select entry_id, attempt, ${claimId}::uuid, ${owner}::uuid, ${runId}::bigint, encode(sha256(convert_to(body, 'UTF8')), 'hex')
+      from taken
+      returning entry_id, claim_no, body_hash
     )
-    select c.is_continuous, t.entry_id, t.attempt, t.effect, t.body, t.body_hash, l.claim_no, t.amount, t.currency,
+    select c.is_continuous, t.entry_id, t.attempt, t.effect, t.body, l.body_hash, l.claim_no, t.amount, t.currency,
       ledger.key_hash(t.account_id, t.effect, t.key) as key_hash
     from continuous c left join (taken t join logged l using (entry_id)) on true
     order by l.claim_no`.execute(db);
@@ -120,9 +122,9 @@ function toHead({ claim, entryId, attempt }: ClaimPlace) {
   return { entry_id: entryId, attempt, claim_id: claim.claimId, claim_no: claim.claimNo };
 }
 
-async function readBack(db: Database, claimId: string): Promise<readonly ClaimRow[]> {
+async function readBack(db: Database, claimId: string, ledgerId: string): Promise<readonly ClaimRow[]> {
   const result = await sql<ClaimRow>`
-    select e.entry_id, e.attempt, e.effect, e.body, e.body_hash, a.claim_no, e.amount, e.currency,
+    select e.entry_id, e.attempt, e.effect, ${sentBody('e', ledgerId)} as body, a.body_hash, a.claim_no, e.amount, e.currency,
       ledger.key_hash(e.account_id, e.effect, e.key) as key_hash
     from ledger.attempts a join ledger.entries e using (entry_id, attempt)
     where a.claim_id = ${claimId}::uuid and e.state = 'sending'

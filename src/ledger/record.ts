@@ -111,6 +111,7 @@ function toRow({ entryId, attempt, outcome, backoffMs, claim }: Answer) {
         http_status: outcome.httpStatus,
         deal_id: outcome.dealId,
         collab_id: outcome.collabId,
+        message: outcome.message,
       };
     case 'rejected':
       return { ...row, http_status: outcome.httpStatus, message: outcome.message };

@@ -5,6 +5,7 @@ import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Seeded, SeedRow } from '../model/seed.ts';
 import { enterAsWriter } from './evidence-writers.ts';
+import { neverSent } from './never-sent.ts';
 
 export type Seed = {
   /** Without its folder. */
@@ -31,15 +32,13 @@ export type ListedSeed = {
 const BATCH_ROWS = 5_000;
 const SHOWN = 3;
 
-/** Entry `e` was never processed by the service, as far as can be proven. */
-const isUnsent = sql`e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null`;
-
 /** Entry `e` is about an order that seed `v` names. */
 const isNamed = sql`e.effect = 'referral' and e.order_id = v.order_id and lower(e.order_platform) = lower(v.order_platform)`;
 
 /**
  * Takes note of orders that were credited elsewhere before, in one commit: they are never posted. What waits to be posted is held back; what
- * may have been processed is left as it is, and told.
+ * may have been processed is left as it is, and told. The decisions about its orders are to be made again in the same commit
+ * (attribute/decide-again.ts).
  *
  * @returns null when a file with the same content counts already.
  */
@@ -67,8 +66,7 @@ export function seedLedger(db: Database, seed: Seed): Promise<Seeded | null> {
     const held = await sql`
       update ledger.entries e set state = 'held', state_reason = 'credited_elsewhere', state_changed_at = clock_timestamp()
       from ledger.evidence v
-      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${isUnsent} and e.state = 'ready'`.execute(trx);
-    await lookAgain(trx, seedId);
+      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'ready'`.execute(trx);
     return {
       seedId,
       orders: rows.length,
@@ -83,7 +81,10 @@ export type Undone =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'undone_before' };
 
-/** Takes a seed back: its orders are decided about again, and those that are to be credited are, unless something else speaks against it. */
+/**
+ * Takes a seed back: what it held may be posted again, unless something else speaks against it, as soon as its orders are decided about again
+ * (attribute/decide-again.ts), in the same commit.
+ */
 export function undoSeed(
   db: Database,
   {
@@ -107,19 +108,13 @@ export function undoSeed(
     if (Number(isNew) === 0) return { kind: 'undone_before' };
     // As if its order had been withdrawn: whoever wants it credited has it sent.
     await sql`
-      with freed as (
-        update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
-        from ledger.evidence v
-        where v.seed_id = ${seedId}::bigint and ${isNamed} and ${isUnsent} and e.state = 'held'
-          and e.state_reason = 'credited_elsewhere'
-          and not exists (
-            select from ledger.seeded_orders o
-            where o.order_id = e.order_id and lower(o.order_platform) = lower(e.order_platform))
-        returning e.entry_id
-      )
-      update intake.attributions a set is_pending = true from freed f
-      where a.entry_id = f.entry_id and a.outcome = 'attributed'`.execute(trx);
-    await lookAgain(trx, seedId);
+      update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
+      from ledger.evidence v
+      where v.seed_id = ${seedId}::bigint and ${isNamed} and ${neverSent} and e.state = 'held'
+        and e.state_reason = 'credited_elsewhere'
+        and not exists (
+          select from ledger.seeded_orders o
+          where o.order_id = e.order_id and lower(o.order_platform) = lower(e.order_platform))`.execute(trx);
     return { kind: 'undone', orders: Number(seed.orders) };
   });
 }
@@ -149,20 +144,11 @@ async function storeRows(trx: Transaction<DB>, seedId: string, rows: readonly Se
     ) v`.execute(trx);
 }
 
-/** Files that state one of its orders are looked at again by the next run. */
-async function lookAgain(trx: Transaction<DB>, seedId: string): Promise<void> {
-  await sql`
-    delete from intake.attributed_files f
-    where f.source_file_id in (
-      select o.source_file_id from ledger.evidence v join intake.orders o on o.order_id = v.order_id and o.is_current
-      where v.seed_id = ${seedId}::bigint)`.execute(trx);
-}
-
 async function readUntouched(trx: Transaction<DB>, seedId: string): Promise<Seeded['untouched']> {
   const { rows } = await sql<{ state: string; orders: string; examples: string[] }>`
     select e.state, count(*) as orders, (array_agg(e.order_id order by e.entry_id))[1:${sql.lit(SHOWN)}] as examples
     from ledger.evidence v join ledger.entries e on ${isNamed}
-    where v.seed_id = ${seedId}::bigint and not (${isUnsent})
+    where v.seed_id = ${seedId}::bigint and not ${neverSent}
     group by e.state order by e.state`.execute(trx);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }

@@ -16,7 +16,11 @@ export type EntryFacts = {
 export type LedgerEvent =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'answered'; readonly attempt: number; readonly answer: AnswerKind }
-  /** A refused order came again with other content (attribute/prepare-entries.ts). */
+  /** It is not to be sent: no longer desired, credited elsewhere, or its backfill was cancelled. */
+  | { readonly kind: 'held' }
+  /** What was held is to be sent after all. */
+  | { readonly kind: 'released' }
+  /** Another request takes the place of one that was not processed (propose.ts). */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'decided'; readonly decision: 'accept' | 'write_off' | 'resend' }
   /** A signed event of the service names the order. */
@@ -31,7 +35,7 @@ export const newEntry: EntryFacts = {
 };
 
 /**
- * The state machine of one entry: T2 to T8 of the table in docs/ledger.md. The SQL of claim.ts, record.ts, reap.ts,
+ * The state machine of one entry: T2 to T8 of the table in docs/ledger.md. The SQL of propose.ts, claim.ts, record.ts, reap.ts,
  * resolve.ts and apply-evidence.ts does the same set-based; a test holds the two against each other, and the model checks this one exhaustively.
  *
  * @returns the entry after the event, or null when fencing keeps the event from changing it.
@@ -42,9 +46,12 @@ export function applyEvent(entry: EntryFacts, event: LedgerEvent): EntryFacts | 
       return entry.state === 'ready' ? { ...entry, state: 'sending', attempt: entry.attempt + 1 } : null;
     case 'answered':
       return applyAnswer(entry, event.attempt, event.answer);
+    case 'held':
+      return isUnsent(entry) || entry.state === 'held' ? { ...afterRefusal(entry), state: 'held' } : null;
+    case 'released':
+      return entry.state === 'held' ? { ...entry, state: 'ready' } : null;
     case 'replaced':
-      // The refused attempt was not processed, so the newer content may be sent as if it were the first.
-      return entry.state === 'rejected' ? { ...entry, state: 'ready', notSent: entry.notSent + 1 } : null;
+      return isUnsent(entry) ? { ...afterRefusal(entry), state: 'ready' } : null;
     case 'decided':
       return applyDecision(entry, event.decision);
     case 'evidenced':
@@ -57,6 +64,17 @@ export function foldEvents(events: Iterable<LedgerEvent>): EntryFacts {
   let entry = newEntry;
   for (const event of events) entry = applyEvent(entry, event) ?? entry;
   return entry;
+}
+
+/** Nothing that was sent for it can have been processed. */
+function isUnsent({ state, attempt, notSent, doubtfulAttempt }: EntryFacts): boolean {
+  if (state === 'rejected') return true;
+  return state === 'ready' && attempt === notSent && doubtfulAttempt === null;
+}
+
+/** A refused attempt was not processed, so the next one needs no approval. */
+function afterRefusal(entry: EntryFacts): EntryFacts {
+  return entry.state === 'rejected' ? { ...entry, notSent: entry.notSent + 1 } : entry;
 }
 
 function applyAnswer(entry: EntryFacts, attempt: number, answer: AnswerKind): EntryFacts | null {

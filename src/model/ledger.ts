@@ -1,5 +1,5 @@
 /** Effects of the service that must not be repeated. Each has entries in the ledger. */
-export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task';
+export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
 
 /** `ready` may be claimed; `sending` is claimed; `in_doubt` may have been processed and is never sent again by itself. */
 export type EntryState = 'held' | 'ready' | 'sending' | 'accepted' | 'rejected' | 'in_doubt' | 'written_off';
@@ -14,7 +14,7 @@ export type ClaimedEntry = {
   /** 1 for the first attempt. Results are fenced by it. */
   readonly attempt: number;
   readonly effect: Effect;
-  /** The frozen request body, exact JSON text. */
+  /** The bytes of the request, exact JSON text: the frozen body of the entry and the reference of the attempt. `claim.bodyHash` is their digest. */
   readonly body: string;
   readonly claim: Claim;
 };
@@ -35,6 +35,7 @@ export type Claim = {
   readonly effect: Effect;
   /** `ledger.key_hash` of the entry: the same in every ledger. */
   readonly keyHash: string;
+  /** SHA-256 of the bytes of the request; of claims before version 0.2, of the body without its reference. */
   readonly bodyHash: string;
   /** As sent, in `currency`; null for effects without money. */
   readonly amount: string | null;
@@ -49,6 +50,8 @@ export type Outcome =
       readonly httpStatus: number;
       readonly dealId: string | null;
       readonly collabId: string | null;
+      /** What the service says, where the effect names no deal. */
+      readonly message?: string;
     }
   /** The service refused it and said why. `stopsLane`: 401 and 403, the key is no good for any other order either. */
   | {

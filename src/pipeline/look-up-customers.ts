@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { readLookupAnswer } from '../delivery/classify-repeatable.ts';
+import { readLookupAnswer } from '../delivery/classify.ts';
 import { readProfile } from '../delivery/read-profile.ts';
 import { type Sent, sendRepeatable } from '../delivery/send-repeatable.ts';
 import { withoutAddresses } from '../delivery/without-addresses.ts';

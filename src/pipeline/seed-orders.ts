@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { decideAgain } from '../attribute/decide-again.ts';
 import { readLines } from '../attribute/read-lines.ts';
 import type { Database } from '../db/connect.ts';
-import { seedLedger } from '../ledger/seed.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
 import { parseSeeds } from '../map/parse-seeds.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
@@ -48,7 +50,11 @@ export async function seedOrders(
       null,
     );
   const fileSha256 = createHash('sha256').update(bytes).digest('hex');
-  const seeded = await seedLedger(db, { fileName: basename(path), fileSha256, reason, seededBy, rows });
+  const seeded = await inTransaction(db, async (trx) => {
+    const seed = await seedLedger(trx, { fileName: basename(path), fileSha256, reason, seededBy, rows });
+    if (seed !== null) await decideAgain(trx, seed.seedId);
+    return seed;
+  });
   if (seeded !== null) return seeded;
   throw new KnownError({
     code: 'seed_known',
@@ -57,6 +63,18 @@ export async function seedOrders(
     help: 'npx influencer-sync ledger seeds lists them; ledger unseed takes one back.',
     safe: SAFE,
     exitCode: EXIT.configuration,
+  });
+}
+
+/** Takes a seed back, in one commit: its orders are decided about again, and those that are to be credited are. */
+export function unseedOrders(
+  db: Database,
+  seed: { readonly seedId: string; readonly reason: string; readonly undoneBy: string },
+): Promise<Undone> {
+  return inTransaction(db, async (trx) => {
+    const undone = await undoSeed(trx, seed);
+    if (undone.kind === 'undone') await decideAgain(trx, seed.seedId);
+    return undone;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { readBatchAnswer } from '../delivery/classify-repeatable.ts';
+import { readBatchAnswer } from '../delivery/classify.ts';
 import { sendRepeatable } from '../delivery/send-repeatable.ts';
 import { withoutAddresses } from '../delivery/without-addresses.ts';
 import {

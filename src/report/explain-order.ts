@@ -4,7 +4,7 @@ import type { Database } from '../db/connect.ts';
 /** One thing that happened to an order, or one thing that somebody found out about it. */
 export type OrderEvent = {
   readonly at: Date;
-  readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'adjusted';
+  readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';
   /** What happened, in words of ours and of the service. No addresses. */
   readonly text: string;
   readonly detail: string | null;
@@ -166,7 +166,13 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Order
       select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason
       from ledger.decisions where entry_id = ${entryId}::bigint
       union all
-      select noted_at, 5, 'adjusted', kind || ' in run ' || run_id || coalesce(': ' || to_char(old_amount, ${MONEY}), '') || coalesce(' to ' || to_char(new_amount, ${MONEY}), '')
+      select changed_at, 5, 'changed', case kind
+          when 'held' then 'held: ' || reason
+          when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
+          else 'another request takes its place' end, null
+      from ledger.changes where entry_id = ${entryId}::bigint
+      union all
+      select noted_at, 6, 'adjusted', kind || ' in run ' || run_id || coalesce(': ' || to_char(old_amount, ${MONEY}), '') || coalesce(' to ' || to_char(new_amount, ${MONEY}), '')
         || coalesce(' ' || currency, ''), detail
       from ledger.adjustments where entry_id = ${entryId}::bigint
     ) events order by at, step`.execute(db);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import {
-  classifyRepeatable,
-  readBatchAnswer,
-  readLookupAnswer,
-} from '../../src/delivery/classify-repeatable.ts';
+import { classify, readBatchAnswer, readLookupAnswer, type Said } from '../../src/delivery/classify.ts';
 import { readProfile } from '../../src/delivery/read-profile.ts';
 import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
+import type { Exchange } from '../../src/model/exchange.ts';
+
+const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
+  classify(exchange, { isRepeatable: true, read, now: new Date(0) });
 
 const answer = (status: number, text: string, headers = {}) =>
   ({ kind: 'answer', status, text, headers }) as const;
@@ -36,13 +36,13 @@ describe('what an exchange means for a batch of customers', () => {
       { kind: 'not_written' },
     ],
   ])('%s', (_what, exchange, outcome) => {
-    expect(classifyRepeatable(exchange, readBatchAnswer, new Date(0))).toMatchObject(outcome);
+    expect(classifyRepeatable(exchange, readBatchAnswer)).toMatchObject(outcome);
   });
 
   test('any JSON, and nothing at all, answers a look-up; a page does not', () => {
     for (const text of ['', 'null', '[]', '{}', '{"is_influencer":false}'])
-      expect(classifyRepeatable(answer(200, text), readLookupAnswer, new Date(0)).kind).toBe('accepted');
-    expect(classifyRepeatable(answer(200, '<html>'), readLookupAnswer, new Date(0)).kind).toBe('in_doubt');
+      expect(classifyRepeatable(answer(200, text), readLookupAnswer).kind).toBe('accepted');
+    expect(classifyRepeatable(answer(200, '<html>'), readLookupAnswer).kind).toBe('in_doubt');
   });
 });
 

@@ -9,8 +9,8 @@ import type { ClaimedEntry, EntryState } from '../../src/model/ledger.ts';
 import { acquireLease } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 
-const ACCOUNT = 'A1';
-const JOB = 'attribute-orders';
+export const ACCOUNT = 'A1';
+export const JOB = 'attribute-orders';
 
 /** A process as the ledger knows it: an owner with a lease, a run, and a way to claim. */
 export type Worker = { readonly owner: string; readonly runId: string; readonly claim: ClaimEntry };

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { recordAnswers } from '../../src/ledger/record.ts';
 import { acceptDoubt, approveResend, writeOffDoubt } from '../../src/ledger/resolve.ts';
@@ -14,7 +17,16 @@ import {
 } from '../../src/ledger/states.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
 import { setup } from '../support/setup.ts';
-import { endLeases, insertEntry, mustClaim, readFacts, startWorker, type Worker } from './entries.ts';
+import {
+  ACCOUNT,
+  endLeases,
+  insertEntry,
+  JOB,
+  mustClaim,
+  readFacts,
+  startWorker,
+  type Worker,
+} from './entries.ts';
 
 const outcomes: Record<Outcome['kind'], Outcome> = {
   accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },
@@ -24,7 +36,18 @@ const outcomes: Record<Outcome['kind'], Outcome> = {
   in_doubt: { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' },
 };
 
-const event: fc.Arbitrary<LedgerEvent> = fc.oneof(
+/** What whoever decides wants of the entry now: this request, or none. */
+type Proposal = { readonly kind: 'proposed'; readonly body: string | null };
+type Step = LedgerEvent | Proposal;
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('proposed' as const),
+      body: fc.constantFrom('{"order_id":"one"}', '{"order_id":"two"}', null),
+    }),
+  },
   { weight: 4, arbitrary: fc.constant<LedgerEvent>({ kind: 'claimed' }) },
   {
     weight: 6,
@@ -42,10 +65,37 @@ const event: fc.Arbitrary<LedgerEvent> = fc.oneof(
   },
 );
 
+/** What a proposal comes to, in words. What was sent, or may have been, stays as it is. */
+function eventOf({ body }: Proposal, entry: EntryFacts, before: string): LedgerEvent | null {
+  if (entry.state === 'held') return body === null ? null : { kind: 'released' };
+  if (body === null) return entry.state === 'rejected' ? null : { kind: 'held' };
+  return body === before ? null : { kind: 'replaced' };
+}
+
+async function proposeOne(
+  db: Database,
+  {
+    runId,
+    entryId,
+    body,
+  }: { readonly runId: string; readonly entryId: string; readonly body: string | null },
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await createDesiredEntries(trx);
+    await sql`
+      insert into desired_entries (key, body, body_hash, amount, currency, order_platform, order_id, undesired_as, undesired_because)
+      select key, ${body}::text, ${body}::text, amount, currency, order_platform, order_id, 'excluded', 'test'
+      from ledger.entries where entry_id = ${entryId}::bigint`.execute(trx);
+    await propose(trx, { effect: 'referral', job: JOB, runId, accountId: ACCOUNT });
+  });
+}
+
 /** Does in SQL what `applyEvent` says in words. */
-async function play(db: Database, worker: Worker, entryId: string, step: LedgerEvent): Promise<void> {
+async function play(db: Database, worker: Worker, entryId: string, step: Step): Promise<void> {
   const resolution = { entryId, reason: 'test', decidedBy: 'test' };
-  if (step.kind === 'claimed') {
+  if (step.kind === 'proposed') {
+    await proposeOne(db, { runId: worker.runId, entryId, body: step.body });
+  } else if (step.kind === 'claimed') {
     await db
       .updateTable('ledger.entries')
       .set({ not_before: null })
@@ -74,6 +124,15 @@ async function play(db: Database, worker: Worker, entryId: string, step: LedgerE
   }
 }
 
+async function readBody(db: Database, entryId: string): Promise<string | null> {
+  const { body } = await db
+    .selectFrom('ledger.entries')
+    .select('body')
+    .where('entry_id', '=', entryId)
+    .executeTakeFirstOrThrow();
+  return body;
+}
+
 /** The history as the append-only tables tell it, in the order of their making. */
 async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]> {
   const { rows } = await sql<{ event: LedgerEvent }>`
@@ -83,6 +142,8 @@ async function readHistory(db: Database, entryId: string): Promise<LedgerEvent[]
       select answered_at, 1, jsonb_build_object('kind', 'answered', 'attempt', attempt, 'answer', kind) from ledger.answers where entry_id = ${entryId}
       union all
       select decided_at, 2, jsonb_build_object('kind', 'decided', 'decision', decision) from ledger.decisions where entry_id = ${entryId}
+      union all
+      select changed_at, 3, jsonb_build_object('kind', kind) from ledger.changes where entry_id = ${entryId}
     ) history order by at, rank`.execute(db);
   return rows.map((row) => row.event);
 }
@@ -93,14 +154,19 @@ describe('an entry in Postgres', () => {
     const worker = await startWorker(db);
     let orders = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(event, { maxLength: 12 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
         orders += 1;
         const entryId = await insertEntry(db, { runId: worker.runId, orderId: String(orders) });
         let expected: EntryFacts = newEntry;
+        let body = (await readBody(db, entryId)) ?? '';
         for (const step of steps) {
-          expected = applyEvent(expected, step) ?? expected;
+          const event = step.kind === 'proposed' ? eventOf(step, expected, body) : step;
+          const after = event === null ? null : applyEvent(expected, event);
+          if (step.kind === 'proposed' && after !== null) body = step.body ?? body;
+          expected = after ?? expected;
           await play(db, worker, entryId, step);
           expect(await readFacts(db, entryId)).toEqual(expected);
+          expect(await readBody(db, entryId)).toBe(body);
         }
         expect(foldEvents(await readHistory(db, entryId))).toEqual(expected);
       }),
@@ -173,7 +239,7 @@ describe('an entry in Postgres', () => {
     expect(await readFacts(db, entryId)).toMatchObject({ state: 'in_doubt', doubtfulAttempt: 1 });
   });
 
-  it.each(['attempts', 'answers', 'decisions'])(
+  it.each(['attempts', 'answers', 'decisions', 'changes'])(
     'keeps ledger.%s append-only, whoever tries',
     async (table) => {
       const { db } = await setup();
@@ -182,6 +248,21 @@ describe('an entry in Postgres', () => {
       }
     },
   );
+
+  it('stores of each attempt the digest of the bytes that go out, its reference included', async () => {
+    const { db } = await setup();
+    const worker = await startWorker(db);
+    const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
+    const { body, claim } = await mustClaim(worker, entryId);
+    const digest = createHash('sha256').update(body).digest('hex');
+    expect(JSON.parse(body)).toMatchObject({
+      order_id: '1',
+      order_notes: `influencer-sync ${claim.ledgerId.slice(0, 8)}.e${entryId}.a1`,
+    });
+    expect(claim.bodyHash).toBe(digest);
+    const attempts = await db.selectFrom('ledger.attempts').select('body_hash').execute();
+    expect(attempts).toEqual([{ body_hash: digest }]);
+  });
 
   it('cannot be sent more often than approved, even by a statement that forgets to ask', async () => {
     const { db } = await setup();

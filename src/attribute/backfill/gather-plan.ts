@@ -2,12 +2,12 @@ import { sql, type Transaction } from 'kysely';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { referralBody, referralKey } from '../../effects/referral.ts';
+import { neverSent } from '../../ledger/never-sent.ts';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../model/backfill.ts';
 import { decide } from '../attribute-orders.ts';
 import { type AttributionRules, filesToAttribute, isWithin, orderedAt, startOf } from '../decisions.ts';
 import { orderPlatformChanged } from '../order-platform-changed.ts';
-import { referralBody, referralKey } from '../referral-body.ts';
-import { neverSent } from '../sent.ts';
 
 export type PlanRules = Omit<AttributionRules, 'rulesHash' | 'period'> & {
   readonly period: Period;

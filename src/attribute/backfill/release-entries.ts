@@ -3,10 +3,10 @@ import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
+import { giveBack, holdForBackfill } from '../../ledger/backfill-entries.ts';
 import type { BackfillState } from '../../model/backfill.ts';
 import { type Day, orderedAt, startOf } from '../decisions.ts';
 import { lockJob } from '../lock-job.ts';
-import { neverSent } from '../sent.ts';
 import { listBackfills, lockBackfill, moveBackfill } from './backfills.ts';
 
 type Job = {
@@ -57,10 +57,7 @@ export async function findUnfinished(db: Database, job: string) {
 }
 
 async function release(trx: Transaction<DB>, backfillId: string, { job, start }: Job): Promise<void> {
-  await sql`
-    update ledger.entries e
-    set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
-    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
+  await holdForBackfill(trx, backfillId);
   await suitLargeStatements(trx);
   const released = sql`
     select a.source, a.order_id, a.outcome, o.source_file_id, ${orderedAt} as ordered_at, e.state_reason
@@ -87,7 +84,5 @@ async function release(trx: Transaction<DB>, backfillId: string, { job, start }:
       trx,
     );
   }
-  await sql`
-    update ledger.entries e set backfill_id = null
-    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`.execute(trx);
+  await giveBack(trx, backfillId);
 }

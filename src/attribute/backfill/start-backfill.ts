@@ -2,9 +2,10 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
+import { takeForBackfill } from '../../ledger/backfill-entries.ts';
+import { createDesiredEntries } from '../../ledger/propose.ts';
 import type { PlanChanges } from '../../model/backfill.ts';
 import { lockJob } from '../lock-job.ts';
-import { neverSent } from '../sent.ts';
 import { lockBackfill } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';
 import { gatherPlan, type PlanRules } from './gather-plan.ts';
@@ -38,7 +39,8 @@ export function startBackfill(
     await lockJob(trx, rules.job);
     const changes = await comparePlan(trx, backfill, await gatherPlan(trx, rules));
     if (changes !== null) return { kind: 'changed', changes };
-    await makeEntries(trx, { backfillId, rules, runId });
+    await gatherDesired(trx);
+    await takeForBackfill(trx, { ...rules, effect: 'referral', runId, backfillId });
     await attributeToThem(trx, rules);
     await sql`
       update ops.backfills
@@ -49,36 +51,15 @@ export function startBackfill(
   });
 }
 
-/** New entries, oldest order first; and those that were held back before, which were never sent. */
-async function makeEntries(
-  trx: Transaction<DB>,
-  { backfillId, rules, runId }: { backfillId: string; rules: PlanRules; runId: string },
-): Promise<void> {
-  const { job, accountId } = rules;
-  const { rows } = await sql<{ missing: string }>`
-    with made as (
-      insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
-        amount, currency, run_id, backfill_id)
-      select 'referral', ${accountId}, p.key, 'ready', p.body, p.body_hash, ${job}, p.source, p.order_platform, p.order_id, p.brand_id,
-        p.amount, p.currency, ${runId}::bigint, ${backfillId}::bigint
-      from planned_orders p where p.standing = 'to_post' and p.entry_id is null
-      order by p.ordered_at, p.order_version_id
-      returning 1
-    ),
-    taken as (
-      update ledger.entries e
-      set state = 'ready', state_reason = null, body = p.body, body_hash = p.body_hash, job = ${job}, source = p.source,
-          brand_id = p.brand_id, amount = p.amount, currency = p.currency, run_id = ${runId}::bigint,
-          backfill_id = ${backfillId}::bigint, not_before = null, state_changed_at = clock_timestamp()
-      from planned_orders p
-      where p.standing = 'to_post' and e.entry_id = p.entry_id
-        and e.entry_id = any (array(select entry_id from planned_orders where standing = 'to_post')) and e.state = 'held' and ${neverSent}
-      returning 1
-    )
-    select (select count(*) from planned_orders where standing = 'to_post') - (select count(*) from made) - (select count(*) from taken)
-      as missing`.execute(trx);
-  // The plan was made in this transaction, under the job's lock: this would be a bug, and nothing of it is kept.
-  if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
+/** What the plan posts, oldest order first. */
+async function gatherDesired(trx: Transaction<DB>): Promise<void> {
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, amount, currency, order_platform, order_id, version_id, linked_id)
+    select p.key, p.body, p.body_hash, p.source, p.brand_id, p.amount, p.currency, p.order_platform, p.order_id,
+      row_number() over (order by p.ordered_at, p.order_version_id), p.entry_id
+    from planned_orders p where p.standing = 'to_post'`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
 }
 
 /** The decisions that led to the plan become those of the job. Their files count as looked at anew, so that reports take note. */

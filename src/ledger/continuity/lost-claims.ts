@@ -70,6 +70,7 @@ function toRow({ claim, disposition, outcome, claimedAt }: LostClaim) {
 
 function messageOf(outcome: Outcome | null): string | null {
   if (outcome?.kind === 'rejected') return outcome.message;
+  if (outcome?.kind === 'accepted') return outcome.message ?? null;
   return outcome !== null && 'reason' in outcome ? outcome.reason : null;
 }
 
@@ -92,7 +93,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
     open as materialized (select l.* from ledger.lost_claims l, durable where ${isOpen}),
     matched as materialized (
       select l.lost_claim_id, l.claim_no, l.claim_id, l.body_hash, l.http_status, l.message, l.deal_id, l.collab_id, l.claimed_at,
-        e.entry_id, e.state, e.attempt as entry_attempt,
+        l.disposition = 'accepted' as was_accepted, e.entry_id, e.state, e.attempt as entry_attempt,
         -- A file of the service that names the order (ledger recover --from) says that it was processed.
         case when exists (
           select from ledger.evidence v
@@ -114,7 +115,7 @@ export async function applyLostClaims(trx: Transaction<DB>): Promise<number> {
           doubtful_attempt = case when a.disposition = 'in_doubt' then coalesce(e.doubtful_attempt, e.attempt + 1) else e.doubtful_attempt end,
           not_before = null,
           state_reason = case when a.disposition = 'in_doubt' then coalesce(a.message, ${NO_ANSWER})
-            when a.deal_id is null and a.collab_id is null then ${NAMED} end,
+            when a.deal_id is null and a.collab_id is null then coalesce(case when a.was_accepted then a.message end, ${NAMED}) end,
           deal_id = coalesce(a.deal_id, e.deal_id), collab_id = coalesce(a.collab_id, e.collab_id),
           state_changed_at = clock_timestamp()
       from about a

@@ -1,0 +1,13 @@
+import type { EffectKind } from './effect.ts';
+
+/** Influencers who are added to an outreach campaign, a batch of them. */
+export const outreach: EffectKind = {
+  effect: 'outreach',
+  operation: 'submit_influencers',
+  referenceMember: null,
+  readAcceptance({ success, total_added: added, duplicates_ignored: duplicates }) {
+    if (success === false || !Number.isSafeInteger(added)) return null;
+    const known = Number.isSafeInteger(duplicates) ? `, ${duplicates} already in the account` : '';
+    return { dealId: null, collabId: null, message: `${added} added${known}` };
+  },
+};

@@ -1,0 +1,37 @@
+import { type RawBuilder, sql } from 'kysely';
+import { bodySql } from './body-sql.ts';
+import { type EffectKind, namesItsDeal } from './effect.ts';
+
+/** An order that is credited to an influencer. `order_notes` carries the reference of the attempt. */
+export const referral: EffectKind = {
+  effect: 'referral',
+  operation: 'new_influencer_referral',
+  referenceMember: 'order_notes',
+  readAcceptance: namesItsDeal,
+};
+
+/**
+ * The request body of a referral, without its reference. A deal says enough by itself; a handle is only sent without one.
+ *
+ * @param row alias of a row with `deal_id, collab_id, influencer_handle, brand_id, order_id, amount, order_platform, codes, currency`.
+ */
+export function referralBody(row: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return bodySql('new_influencer_referral', {
+    influencer_handle: sql`case when ${column('deal_id')} is null then ${column('influencer_handle')} end`,
+    deal_id: column('deal_id'),
+    collab_id: column('collab_id'),
+    brand_id: column('brand_id'),
+    order_id: column('order_id'),
+    order_revenue: column('amount'),
+    order_platform: column('order_platform'),
+    order_discount_codes_used: sql`nullif(array_to_string(${column('codes')}, ', '), '')`,
+    currency: column('currency'),
+  });
+}
+
+/** Idempotency key of a referral: platform and order id as JSON, so that no two orders share one. */
+export function referralKey(row: string): RawBuilder<string> {
+  const text = (name: string) => sql`to_json(${sql.ref(`${row}.${name}`)})::text`;
+  return sql<string>`'[' || ${text('order_platform')} || ',' || ${text('order_id')} || ']'`;
+}

@@ -1,0 +1,55 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../db/tables.ts';
+import { neverSent } from './never-sent.ts';
+import type { ProposeOptions } from './propose.ts';
+
+/**
+ * Makes the entries of an approved plan, exactly those in `desired_entries` (propose.ts): new ones in the order of their versions, and those that
+ * were held back before and never sent, which `linked_id` names. From then on the backfill alone posts them.
+ *
+ * @throws Error where an entry cannot be made: the plan was made in this transaction, so that would be a bug, and nothing of it is kept.
+ */
+export async function takeForBackfill(
+  trx: Transaction<DB>,
+  { effect, job, runId, accountId, backfillId }: ProposeOptions & { readonly backfillId: string },
+): Promise<void> {
+  const { rows } = await sql<{ missing: string }>`
+    with made as (
+      insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
+        amount, currency, details, run_id, backfill_id)
+      select ${effect}, ${accountId}, p.key, 'ready', p.body, p.body_hash, ${job}, p.source, p.order_platform, p.order_id, p.brand_id,
+        p.amount, p.currency, p.details, ${runId}::bigint, ${backfillId}::bigint
+      from desired_entries p where p.linked_id is null
+      order by p.version_id
+      returning 1
+    ),
+    taken as (
+      update ledger.entries e
+      set state = 'ready', state_reason = null, body = p.body, body_hash = p.body_hash, job = ${job}, source = p.source,
+          brand_id = p.brand_id, amount = p.amount, currency = p.currency, details = p.details, run_id = ${runId}::bigint,
+          backfill_id = ${backfillId}::bigint, not_before = null, state_changed_at = clock_timestamp()
+      from desired_entries p
+      where e.entry_id = p.linked_id
+        and e.entry_id = any (array(select linked_id from desired_entries)) and e.state = 'held' and ${neverSent}
+      returning 1
+    )
+    select (select count(*) from desired_entries) - (select count(*) from made) - (select count(*) from taken) as missing`.execute(
+    trx,
+  );
+  if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
+}
+
+/** Holds what a backfill has not posted: nobody posts it until it is desired again. */
+export async function holdForBackfill(trx: Transaction<DB>, backfillId: string): Promise<void> {
+  await sql`
+    update ledger.entries e
+    set state = 'held', state_reason = 'backfill_cancelled', state_changed_at = clock_timestamp()
+    where e.backfill_id = ${backfillId}::bigint and e.state = 'ready' and ${neverSent}`.execute(trx);
+}
+
+/** Gives what a backfill took back to the runs of its job; what is still being sent stays its own until the answer is there. */
+export async function giveBack(trx: Transaction<DB>, backfillId: string): Promise<void> {
+  await sql`
+    update ledger.entries e set backfill_id = null
+    where e.backfill_id = ${backfillId}::bigint and e.state <> 'sending'`.execute(trx);
+}

@@ -1,0 +1,182 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../db/tables.ts';
+import type { Effect } from '../model/ledger.ts';
+import { neverSent } from './never-sent.ts';
+
+/*
+ * What should be sent reaches the ledger by a temporary table, `desired_entries`, that whoever decides fills: a row for each effect that it
+ * has decided about anew. `propose` makes the ledger agree with it, as far as that is safe:
+ *
+ *   no entry yet                        → an entry that is ready
+ *   not sent yet, other body            → the newer body takes the place of the older
+ *   refused, other body                 → ready again: what was refused was not processed
+ *   not sent yet, no longer desired     → held: it may be desired again
+ *   sent, or perhaps sent               → stays; where it differs from what was sent, an adjustment is noted
+ *
+ * In one transaction with the decisions: `createDesiredEntries`, fill, `analyze`, `propose`, then read `compared_entries` where a decision
+ * depends on what the ledger knew.
+ */
+
+export type ProposeOptions = {
+  readonly effect: Effect;
+  readonly job: string;
+  readonly runId: string;
+  /** Account of the service that the database is bound to. */
+  readonly accountId: string;
+};
+
+export type Proposed = {
+  /** New entries. */
+  readonly created: number;
+  /** Entries not sent yet, or rejected, that are to be sent with another body, and held ones that are desired again. */
+  readonly replaced: number;
+  /** Entries not sent yet that are no longer desired. */
+  readonly withdrawn: number;
+  /** Notes of what differs from what was sent. */
+  readonly adjustments: number;
+};
+
+/** What a proposal says of one effect. */
+const COLUMNS = sql`
+  -- The idempotency key, and the request as it would be sent now; a null body: it is not to be sent.
+  key text, body text, body_hash text,
+  source text, brand_id text, amount numeric(18,4), currency text, details jsonb,
+  -- Of a referral.
+  order_platform text, order_id text,
+  -- What decided it: entries are made in this order, and adjustments name it.
+  version_id bigint,
+  -- The entry that the decision was linked to before; null: none.
+  linked_id bigint,
+  -- What an adjustment is called where it was sent and is no longer desired, and why; and where only the amount is less.
+  undesired_as text, undesired_because text, lowered_as text`;
+
+/** Makes `desired_entries`, empty, and forgets what an earlier proposal of this transaction compared. */
+export async function createDesiredEntries(trx: Transaction<DB>): Promise<void> {
+  await sql`drop table if exists pg_temp.desired_entries, pg_temp.compared_entries`.execute(trx);
+  await sql`create temporary table desired_entries (${COLUMNS}) on commit drop`.execute(trx);
+}
+
+/**
+ * Makes the ledger agree with `desired_entries`. Leaves `compared_entries`: those of them that have an entry which says otherwise, or whose state
+ * matters, with `entry_id`, `is_own` (of this job and source), `is_same_job` and `is_withdrawn`.
+ */
+export async function propose(trx: Transaction<DB>, options: ProposeOptions): Promise<Proposed> {
+  const created = await createEntries(trx, options);
+  await compare(trx, options);
+  const adjustments = await noteAdjustments(trx, options);
+  const replaced = await replaceUnsent(trx, options);
+  const withdrawn = await withdrawUnsent(trx);
+  return { created, replaced, withdrawn, adjustments };
+}
+
+/** In the order of their versions. What two sources desire at once belongs to the first. */
+async function createEntries(
+  trx: Transaction<DB>,
+  { effect, job, runId, accountId }: ProposeOptions,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    insert into ledger.entries (effect, account_id, key, state, body, body_hash, job, source, order_platform, order_id, brand_id,
+      amount, currency, details, run_id)
+    select ${effect}, ${accountId}, w.key, 'ready', w.body, w.body_hash, ${job}, w.source, w.order_platform, w.order_id, w.brand_id,
+      w.amount, w.currency, w.details, ${runId}::bigint
+    from desired_entries w
+    where w.body is not null and (
+      select true from ledger.entries e where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) is null
+    order by w.version_id
+    on conflict (account_id, effect, key) do nothing`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+async function compare(trx: Transaction<DB>, { effect, job, accountId }: ProposeOptions): Promise<void> {
+  await sql`
+    create temporary table compared_entries (${COLUMNS}, entry_id bigint, is_own boolean, is_same_job boolean, is_withdrawn boolean)
+    on commit drop`.execute(trx);
+  await sql`
+    insert into compared_entries
+    select w.*, e.entry_id, e.job = ${job} and e.source is not distinct from w.source, e.job = ${job},
+      e.state = 'held' and e.state_reason = 'no_longer_attributed'
+    from desired_entries w
+    cross join lateral (
+      select e.entry_id, e.body_hash, e.state, e.state_reason, e.job, e.source from ledger.entries e
+      where e.account_id = ${accountId} and e.effect = ${effect} and e.key = w.key limit 1) e
+    where e.body_hash is distinct from w.body_hash or e.state = 'held' or e.job <> ${job} or e.source is distinct from w.source
+      or (select true from ledger.adjustments d where d.entry_id = e.entry_id limit 1)`.execute(trx);
+  await sql`analyze compared_entries`.execute(trx);
+}
+
+/** Never sent, or refused: the newer body takes its place. One that was withdrawn is desired again. */
+async function replaceUnsent(trx: Transaction<DB>, { job, runId }: ProposeOptions): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update ledger.entries e
+    set body = c.body, body_hash = c.body_hash, job = ${job}, source = c.source, brand_id = c.brand_id, amount = c.amount,
+        currency = c.currency, details = c.details, run_id = ${runId}::bigint, not_before = null,
+        -- A backfill posts what its plan says: another body waits for another plan.
+        state = case when (e.backfill_id is not null and e.body_hash <> c.body_hash) or (e.state = 'held' and not c.is_withdrawn)
+          then 'held' else 'ready' end,
+        state_reason = case when e.backfill_id is not null and e.body_hash <> c.body_hash then 'changed_since_the_plan'
+          when e.state = 'held' and not c.is_withdrawn then e.state_reason end,
+        -- What was refused was not processed, so the next attempt needs no approval.
+        not_sent = e.not_sent + (e.state = 'rejected')::integer,
+        state_changed_at = clock_timestamp()
+    from compared_entries c
+    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries)) and c.body is not null
+      and ((c.is_own and c.body_hash <> e.body_hash and (${neverSent} or e.state = 'rejected')) or c.is_withdrawn)`.execute(
+    trx,
+  );
+  return Number(numAffectedRows ?? 0);
+}
+
+async function withdrawUnsent(trx: Transaction<DB>): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update ledger.entries e set state = 'held', state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
+    from compared_entries c
+    where e.entry_id = c.entry_id and e.entry_id = any (array(select entry_id from compared_entries))
+      and c.is_own and c.body is null and e.state = 'ready' and ${neverSent}`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/**
+ * Notes what differs from what was, or may have been, sent: nothing is sent, because the service has no operation to correct it. Each note
+ * says how it stands now; the last one of an entry holds, and nothing is noted that it says already.
+ */
+async function noteAdjustments(trx: Transaction<DB>, { runId }: ProposeOptions): Promise<number> {
+  const { numAffectedRows } = await sql`
+    insert into ledger.adjustments
+      (entry_id, order_version_id, kind, old_amount, new_amount, currency, old_body_hash, new_body_hash, detail, run_id)
+    select c.entry_id, c.version_id, ${kind}, e.amount, case when c.body is not null then c.amount end, e.currency,
+      e.body_hash, c.body_hash, ${detail}, ${runId}::bigint
+    from compared_entries c
+    cross join lateral (select e.* from ledger.entries e where e.entry_id = c.entry_id limit 1) e
+    -- By the entry's index and not, newest first, by that of all adjustments: hence the 0.
+    left join lateral (
+      select d.new_body_hash, true as is_noted from ledger.adjustments d
+      where d.entry_id = c.entry_id order by d.adjustment_id + 0 desc limit 1
+    ) last on true
+    where not c.is_withdrawn
+      and case
+        when c.is_own then not ${neverSent} and e.state <> 'rejected'
+        else c.body is not null
+      end
+      and coalesce(c.body_hash, '') <>
+         (case when last.is_noted then coalesce(last.new_body_hash, '') else e.body_hash end)`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+const isOtherTarget = sql`exists (
+  select from unnest(array['deal_id', 'collab_id', 'influencer_handle']) as t(field)
+  where (e.body::json ->> t.field) is distinct from (c.body::json ->> t.field))`;
+
+const kind = sql`
+  case
+    when c.body is null then c.undesired_as
+    when ${isOtherTarget} then 'reattributed'
+    when c.amount < e.amount then coalesce(c.lowered_as, 'changed')
+    else 'changed'
+  end`;
+
+const detail = sql`
+  case
+    when not c.is_own then 'Source ' || c.source || ' states the order otherwise.'
+    when c.body is null then 'No longer credited: ' || c.undesired_because || '.'
+    when c.body_hash = e.body_hash then 'As it was sent, again.'
+  end`;
