@@ -7,13 +7,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { loadConfig } from '../src/config/load-config.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from '../jobs/attribute-orders/settings.ts';
+import { createOrderIntake } from '../jobs/attribute-orders/take-orders.ts';
+import { loadConfig } from '../jobs/index.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import type { AttributeOrdersSettings } from '../src/model/config.ts';
 import { intakeSource } from '../src/pipeline/intake-source.ts';
 import type { Run } from '../src/pipeline/run.ts';
-import { createOrderIntake } from '../src/pipeline/take-orders.ts';
 import { acquireLease } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
@@ -101,7 +101,7 @@ const MODES = {
     const db = await connect({ url: databaseUrl, embeddedFolder: '' });
     const config = loadConfig(fileURLToPath(new URL('../config/pipeline.yaml', import.meta.url)), {});
     const [source, job] = [config.sources['shop-orders'], config.jobs['attribute-orders']];
-    if (source === undefined || job?.kind !== 'attribute-orders')
+    if (source === undefined || job === undefined || !isAttributeOrders(job))
       throw new Error('config/pipeline.yaml has changed');
     const owner = randomUUID();
     await acquireLease(db, {

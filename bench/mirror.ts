@@ -7,11 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Pool } from 'undici';
+import { loadConfig } from '../jobs/index.ts';
+import { mirrorAccount } from '../jobs/mirror-account/index.ts';
+import type { MirrorReport } from '../jobs/mirror-account/report.ts';
 import { createClient } from '../src/api/client.ts';
-import { loadConfig } from '../src/config/load-config.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { mirrorAccount } from '../src/pipeline/mirror-account.ts';
 import { runJob } from '../src/pipeline/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
@@ -127,7 +128,7 @@ jobs: {bench: {kind: mirror-account, autocomplete: false, refresh_after_hours: 0
   );
   const config = loadConfig(join(folder, 'pipeline.yaml'), {});
   const job = config.jobs.bench;
-  if (job?.kind !== 'mirror-account') throw new Error('the configuration lacks the job');
+  if (job === undefined) throw new Error('the configuration lacks the job');
   const client = createClient({
     url,
     key,
@@ -139,7 +140,7 @@ jobs: {bench: {kind: mirror-account, autocomplete: false, refresh_after_hours: 0
   const { report } = await runJob({
     config,
     job,
-    flow: mirrorAccount,
+    kind: mirrorAccount,
     db,
     client,
     sourceClients: openSourceClients(),
@@ -149,7 +150,7 @@ jobs: {bench: {kind: mirror-account, autocomplete: false, refresh_after_hours: 0
   });
   const seconds = (performance.now() - startedAt) / 1000;
   await client.close();
-  if (report.kind !== 'mirror-account' || report.counts.deals_fresh + report.counts.deals_stale !== deals)
-    throw new Error('not every deal was mirrored');
+  const { deals_fresh: fresh, deals_stale: stale } = report.counts as MirrorReport['counts'];
+  if (fresh + stale !== deals) throw new Error('not every deal was mirrored');
   return deals / seconds;
 }

@@ -3,10 +3,10 @@
  * the sums up to date.
  */
 import { sql } from 'kysely';
+import { reportOrders } from '../jobs/attribute-orders/report.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { refreshReporting } from '../src/report/refresh-reporting.ts';
-import { reportOrders } from '../src/report/report-orders.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type Question, readQuestions } from '../test/support/read-questions.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';

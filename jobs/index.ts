@@ -1,33 +1,38 @@
+import { loadConfigFile } from '../src/config/load-config-file.ts';
+import type { Environment } from '../src/config/substitute.ts';
+import type { BackfillRunCounts } from '../src/model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
 import { EXIT } from '../src/model/exit-code.ts';
 import { KnownError } from '../src/model/known-error.ts';
-import type { Run } from '../src/pipeline/run.ts';
-import type { Flow, FlowEnd } from '../src/pipeline/run-job.ts';
-import { attributeOrdersJob } from './attribute-orders.ts';
-import { identifyCustomersJob } from './identify-customers.ts';
-import { mirrorAccountJob } from './mirror-account.ts';
+import { backfillDid } from '../src/present/backfill.ts';
+import { attributeOrders } from './attribute-orders/index.ts';
+import { identifyCustomers } from './identify-customers/index.ts';
+import type { JobKind } from './job-kind.ts';
+import { mirrorAccount } from './mirror-account/index.ts';
 
-/** One kind of job: what a configuration names, and what runs. */
-export type JobKind<Settings extends JobSettings = JobSettings> = {
-  readonly kind: Settings['kind'];
-  /** One line for people. */
-  readonly summary: string;
-  /** Written as a method, so that kinds with settings of their own fit into one list; `findJob` pairs each with its own. */
-  flow(run: Run<Settings>): Promise<FlowEnd>;
-};
+/** Every kind of job. A new one is a folder beside this file, and a line here. */
+export const jobKinds: readonly JobKind[] = [attributeOrders, identifyCustomers, mirrorAccount];
 
-/** Every kind of job. A new one is a file beside this one, and a line here. */
-export const jobKinds: readonly JobKind[] = [attributeOrdersJob, identifyCustomersJob, mirrorAccountJob];
+/** The kind of that name; null where there is none, as of a run that an older version recorded. */
+function findKind(kind: string): JobKind | null {
+  return jobKinds.find((candidate) => candidate.kind === kind) ?? null;
+}
+
+/** The kind of a job that the configuration has checked. */
+export function kindOf({ kind }: Pick<JobSettings, 'kind'>): JobKind {
+  const found = findKind(kind);
+  if (found === null) throw new Error(`there is no kind of job ${kind}`);
+  return found;
+}
 
 /**
- * The settings and the flow of a configured job.
+ * The settings of a configured job, and its kind.
  *
  * @throws KnownError `job_unknown` (exit 2) that lists those there are.
  */
-export function findJob(config: PipelineConfig, name: string): { job: JobSettings; flow: Flow } {
+export function findJob(config: PipelineConfig, name: string): { job: JobSettings; kind: JobKind } {
   const job = config.jobs[name];
-  const kind = jobKinds.find((candidate) => candidate.kind === job?.kind);
-  if (job !== undefined && kind !== undefined) return { job, flow: kind.flow };
+  if (job !== undefined) return { job, kind: kindOf(job) };
   throw new KnownError({
     code: 'job_unknown',
     message: `There is no job "${name}".`,
@@ -36,4 +41,21 @@ export function findJob(config: PipelineConfig, name: string): { job: JobSetting
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });
+}
+
+/** What a run did, in a few words: `32 posted`. A process that plans or executes a backfill is recorded under a kind of its own. */
+export function didOf(kind: string, counts: object): string {
+  if (kind === BACKFILL) return backfillDid(counts as BackfillRunCounts);
+  return findKind(kind)?.render.did(counts) ?? '';
+}
+
+const BACKFILL = 'backfill';
+
+/**
+ * Reads `pipeline.yaml`, whose jobs may be of every kind.
+ *
+ * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
+ */
+export function loadConfig(path: string, env: Environment): PipelineConfig {
+  return loadConfigFile({ path, env, kinds: jobKinds });
 }

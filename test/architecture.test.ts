@@ -4,9 +4,8 @@ import { readModules, type SourceModule } from './support/read-modules.ts';
 
 const modules = readModules('src', 'jobs');
 
-/** What each area may import of the others, types included. An area that is not named here is a stage. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'all'>> = {
-  model: [],
+/** What each stage may import of the others, types included. A stage that is not named here: `STAGE_MAY_IMPORT`. */
+const STAGES: Readonly<Record<string, readonly string[]>> = {
   db: ['model'],
   effects: ['model', 'db', 'api'],
   // Whoever decides what should be sent proposes it to the ledger.
@@ -15,14 +14,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'all'>> = {
   // What talks to the service, or plays it, does so by the one contract.
   delivery: ['model', 'db', 'api', 'effects'],
   sandbox: ['model', 'db', 'api'],
-  pipeline: 'all',
-  jobs: ['model', 'pipeline'],
-  cli: 'all',
-  main: ['cli'],
 };
 const STAGE_MAY_IMPORT = ['model', 'db'];
 
-/** Nobody imports these: `main` is the entry, `cli` is what it starts. */
+/** Above the stages, from the lowest: each may import those below it and every stage. `main` is the entry, `cli` is what it starts. */
+const LAYERS = ['pipeline', 'present', 'jobs', 'cli', 'main'];
+
+/** Nothing below imports these. */
 const TOP = ['cli', 'main'];
 
 /** Packages that only some areas may use, so that there is one place for each: SQL, S3, HTTP to the service, HTTP servers. */
@@ -30,8 +28,18 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
   {
     what: 'SQL is spoken',
     names: /^(pg|kysely|@electric-sql\/pglite)$/,
-    areas: ['db', 'intake', 'attribute', 'effects', 'ledger', 'report', 'mirror', 'schedule'],
-    instead: 'put the query into a stage',
+    areas: [
+      'db',
+      'intake',
+      'attribute',
+      'effects',
+      'ledger',
+      'report',
+      'mirror',
+      'schedule',
+      'reports of jobs',
+    ],
+    instead: 'put the query into a stage, or into the report of a kind of job',
   },
   { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },
   {
@@ -51,7 +59,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
 /** They run when they are imported, because that is what they are for. */
 const SCRIPTS = ['src/main.ts', 'src/api/write-openapi.ts', 'src/config/write-json-schema.ts'];
 
-describe('dependencies run one way: model ← stages ← pipeline ← jobs, cli ← main', () => {
+describe('dependencies run one way: model ← stages ← pipeline ← present ← jobs ← cli ← main', () => {
   it('model imports nothing but model: move what needs more into the stage that needs it', () => {
     expect(
       findings(
@@ -61,11 +69,29 @@ describe('dependencies run one way: model ← stages ← pipeline ← jobs, cli 
     ).toEqual([]);
   });
 
-  it('a stage imports only itself, model and db (delivery and sandbox also api): let src/pipeline/ hand it what another stage makes', () => {
+  it('a stage imports only itself, model and db (delivery and sandbox also api), and a layer only what is below it: let src/pipeline/ hand a stage what another one makes', () => {
     expect(
       findings(modules, (module) =>
         imported(module, (to) => isOurs(to) && !mayImport(areaOf(module.path), areaOf(to))),
       ),
+    ).toEqual([]);
+  });
+
+  it('a kind of job imports nothing of another one: move what both need into src/pipeline/', () => {
+    const kindOf = (path: string) => /^jobs\/([^/]+)\//.exec(path)?.[1];
+    const ofKinds = modules.filter(({ path }) => kindOf(path) !== undefined);
+    expect(
+      findings(ofKinds, (module) =>
+        imported(module, (to) => kindOf(to) !== undefined && kindOf(to) !== kindOf(module.path)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('present loads no stage and nothing of pipeline, only their types: what it shows is computed before', () => {
+    const present = modules.filter(({ path }) => areaOf(path) === 'present');
+    const mayLoad = ['present', 'model', 'api'];
+    expect(
+      findings(present, ({ loads }) => loads.filter((to) => isOurs(to) && !mayLoad.includes(areaOf(to)))),
     ).toEqual([]);
   });
 
@@ -75,7 +101,7 @@ describe('dependencies run one way: model ← stages ← pipeline ← jobs, cli 
   });
 
   it.each(PACKAGES)('$what only in its areas: elsewhere, $instead', ({ names, areas }) => {
-    const elsewhere = modules.filter(({ path }) => !areas.includes(areaOf(path)));
+    const elsewhere = modules.filter(({ path }) => !areas.includes(userOf(path)));
     expect(findings(elsewhere, (module) => imported(module, (to) => names.test(to)))).toEqual([]);
   });
 
@@ -128,10 +154,16 @@ function areaOf(path: string): string {
   return path.startsWith('src/') ? (path.split('/')[1] ?? '').replace(/\.ts$/, '') : '';
 }
 
+/** Who may use a package: an area, or what a report of a kind of job reads, which nothing else asks for. */
+function userOf(path: string): string {
+  return /^jobs\/[^/]+\/(report|read-[^/]+)\.ts$/.test(path) ? 'reports of jobs' : areaOf(path);
+}
+
 function mayImport(from: string, to: string): boolean {
   if (from === to) return true;
-  const allowed = MAY_IMPORT[from] ?? STAGE_MAY_IMPORT;
-  return allowed === 'all' ? !TOP.includes(to) : allowed.includes(to);
+  if (from === 'model') return false;
+  if (LAYERS.includes(from)) return LAYERS.indexOf(to) < LAYERS.indexOf(from);
+  return (STAGES[from] ?? STAGE_MAY_IMPORT).includes(to);
 }
 
 function imported(module: SourceModule, isWrong: (to: string) => boolean): readonly string[] {

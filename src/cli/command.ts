@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Misled } from '../config/unused-variables.ts';
 import type { ExitCode } from '../model/exit-code.ts';
-import type { Output } from './render/output.ts';
+import type { Output } from './output.ts';
 
 /**
  * Turns what a command does into an action: gives it the output, takes the exit code.

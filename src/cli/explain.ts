@@ -22,7 +22,7 @@ export const explainCommand: CommandDefinition = {
       act(async (output, id: string, options: Options) => {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { explainOrder } = await import('../report/explain-order.ts');
-        const { renderOrderLife } = await import('./render/order-life.ts');
+        const { renderOrderLife } = await import('../present/order-life.ts');
         const { source } = options;
         const lives = await withDatabase(openConfig(options), (db) =>
           explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
@@ -54,7 +54,7 @@ export const explainCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { hashesOf } = await import('./hash-address.ts');
         const { explainCustomer } = await import('../report/explain-customer.ts');
-        const { renderCustomerLife } = await import('./render/customer-life.ts');
+        const { renderCustomerLife } = await import('../present/customer-life.ts');
         const config = openConfig(options);
         const hashes = hashesOf(config, given ?? (await askAddress()));
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));

@@ -7,10 +7,10 @@ import { fileName } from '../model/file-name.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { FetchRawRows, RawRows } from '../model/raw-rows.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
+import { renderCsv } from '../present/csv.ts';
+import { formatCount, plural } from '../present/text.ts';
 import { listRejected, type RejectedFilter } from '../report/list-rejected.ts';
-import { renderCsv } from './render/csv.ts';
-import type { Output } from './render/output.ts';
-import { formatCount, plural } from './render/text.ts';
+import type { Output } from './output.ts';
 
 export type ExportInput = {
   readonly db: Database;

@@ -1,3 +1,4 @@
+import { isIdentifyCustomers } from '../../jobs/identify-customers/settings.ts';
 import { requireHashKey } from '../config/require-hash-key.ts';
 import { contactHasher } from '../map/contact-hash.ts';
 import { foldAddress, parseAddress } from '../map/parse-address.ts';
@@ -22,8 +23,8 @@ export function hashesOf(config: PipelineConfig, text: string): readonly Contact
     });
   }
   const key = requireHashKey(config);
-  const brands = Object.values(config.jobs).flatMap((job) =>
-    job.kind === 'identify-customers' ? [job.brandId] : [],
-  );
+  const brands = Object.values(config.jobs)
+    .filter(isIdentifyCustomers)
+    .map(({ brandId }) => brandId);
   return [...new Set(brands)].map((brandId) => contactHasher(key, brandId)(foldAddress(address)));
 }

@@ -1,5 +1,5 @@
 import { EXIT } from '../model/exit-code.ts';
-import type { Output } from './render/output.ts';
+import type { Output } from './output.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,16 +1,17 @@
+import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { endBackfill } from '../attribute/backfill/release-entries.ts';
 import type { Database } from '../db/connect.ts';
 import type { Backfill, BackfillState } from '../model/backfill.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
+import { renderBackfills } from '../present/backfill.ts';
+import { plural } from '../present/text.ts';
 import { readBackfillProgress } from '../report/backfill-progress.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { backfillMissing, notToBeResumed } from './backfill-errors.ts';
 import type { ConfigOptions } from './command.ts';
 import { openConfig, withDatabase } from './open-config.ts';
-import { renderBackfills } from './render/backfill.ts';
-import type { Output } from './render/output.ts';
-import { plural } from './render/text.ts';
+import type { Output } from './output.ts';
 
 /** A listing shows so many. */
 const SHOWN = 10;
@@ -65,7 +66,7 @@ export async function cancelBackfill(
     const { backfillId, job } = backfill;
     const settings = config.jobs[job];
     const start =
-      settings?.kind === 'attribute-orders' && settings.startDate !== null
+      settings !== undefined && isAttributeOrders(settings) && settings.startDate !== null
         ? { day: settings.startDate, timeZone: settings.timeZone }
         : null;
     if (!(await endBackfill(db, backfillId, { job, start, from: states, to: 'cancelled' })))

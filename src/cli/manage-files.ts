@@ -1,3 +1,4 @@
+import { jobKinds } from '../../jobs/index.ts';
 import type { Database } from '../db/connect.ts';
 import { releaseFiles, requestReread } from '../intake/release-files.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
@@ -5,15 +6,15 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { fileName } from '../model/file-name.ts';
 import { KnownError } from '../model/known-error.ts';
 import { surveyFiles } from '../pipeline/survey-files.ts';
+import { renderFiles } from '../present/files.ts';
+import { plural } from '../present/text.ts';
 import { type KnownFile, listKnownFiles } from '../report/list-known-files.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import type { FilesOptions, ReleaseOptions, RereadOptions } from './files.ts';
 import { openConfig, withDatabase } from './open-config.ts';
+import type { Output } from './output.ts';
 import { readOperator } from './read-operator.ts';
-import { renderFiles } from './render/files.ts';
-import type { Output } from './render/output.ts';
-import { plural } from './render/text.ts';
 import { usageError } from './usage-error.ts';
 
 /** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
@@ -26,7 +27,7 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
     await withDatabase(config, async (db) => {
       for (const source of sources) {
         try {
-          const all = await surveyFiles(db, { config, source, clients });
+          const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
           const files = all.filter(({ state }) => options.state === undefined || state === options.state);
           for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
           const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };

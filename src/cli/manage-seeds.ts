@@ -2,13 +2,13 @@ import { listSeeds } from '../ledger/seed.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { seedOrders, unseedOrders } from '../pipeline/seed-orders.ts';
+import { renderSeeded, renderSeeds } from '../present/seeds.ts';
+import { plural } from '../present/text.ts';
 import type { ConfigOptions } from './command.ts';
 import type { SeedOptions } from './ledger.ts';
 import { openConfig, withDatabase } from './open-config.ts';
+import type { Output } from './output.ts';
 import { readOperator } from './read-operator.ts';
-import type { Output } from './render/output.ts';
-import { renderSeeded, renderSeeds } from './render/seeds.ts';
-import { plural } from './render/text.ts';
 import { requireReason } from './usage-error.ts';
 
 /** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */

@@ -4,10 +4,10 @@ import { type Api, toApi } from '../api/create-api.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { renderTable } from '../present/table.ts';
 import type { ConfigOptions } from './command.ts';
 import { findService, openClient } from './open-service.ts';
-import type { Output } from './render/output.ts';
-import { renderTable } from './render/table.ts';
+import type { Output } from './output.ts';
 import { usageError } from './usage-error.ts';
 
 export type ManageOptions = ConfigOptions & {

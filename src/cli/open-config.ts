@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkCodes } from '../attribute/load-codes.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { databasePlace, shortPath } from '../config/locate.ts';
 import { findPlainConnections } from '../config/plain-connections.ts';
 import { findUnusedVariables } from '../config/unused-variables.ts';
@@ -13,14 +12,14 @@ import { ping } from '../db/ping.ts';
 import { listJournals } from '../ledger/continuity/journal-folder.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
-import { KnownError, type Problem } from '../model/known-error.ts';
+import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
 import { journalFolder } from '../pipeline/open-ledger.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import type { ConfigOptions } from './command.ts';
 import type { Stopping } from './listen-for-stop.ts';
+import type { Output } from './output.ts';
 import { readEnvFile } from './read-env-file.ts';
-import type { Output } from './render/output.ts';
 
 /** Relative to the folder that a command is started in. */
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
@@ -34,17 +33,9 @@ export function openConfig(options: ConfigOptions): PipelineConfig {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
   for (const one of shadowed) options.onMisled?.(one);
-  const config = loadConfig(path, process.env, checkCodeFiles);
+  const config = loadConfig(path, process.env);
   for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
   return config;
-}
-
-/** A file that is missing is a problem of the setting that names it. */
-function checkCodeFiles({ jobs }: PipelineConfig): readonly Problem[] {
-  const paths = Object.values(jobs).flatMap((job) =>
-    job.kind === 'attribute-orders' && job.codes !== null && existsSync(job.codes) ? [job.codes] : [],
-  );
-  return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
 }
 
 /** Said by every run and by `serve`: nobody looks at `doctor` each time. */

@@ -11,10 +11,10 @@ import type { Exchange } from '../model/exchange.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { isLoopback } from '../model/is-loopback.ts';
 import { KnownError } from '../model/known-error.ts';
+import { renderOperationHelp, renderOperations } from '../present/operations.ts';
 import { findService, openClient } from './open-service.ts';
+import type { Output } from './output.ts';
 import { type ApiWords, readApiWords } from './read-api-words.ts';
-import { renderOperationHelp, renderOperations } from './render/operations.ts';
-import type { Output } from './render/output.ts';
 
 /**
  * Calls one operation: checks it against the contract, refuses what must not be repeated on a live service unless that is meant, sends it

@@ -1,3 +1,7 @@
+import { type BackfillEnd, executeBackfill } from '../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { planBackfill, planRules, readNews } from '../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { type BackfillRun, withBackfillRun } from '../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
 import { findJob } from '../../jobs/index.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { findUnfinished } from '../attribute/backfill/release-entries.ts';
@@ -5,14 +9,13 @@ import { startBackfill } from '../attribute/backfill/start-backfill.ts';
 import { analyzeGrown } from '../db/analyze.ts';
 import type { Database } from '../db/connect.ts';
 import type { Backfill, Period } from '../model/backfill.ts';
-import type { AttributeOrdersSettings, PipelineConfig } from '../model/config.ts';
+import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { RunTarget } from '../model/run.ts';
-import { type BackfillEnd, executeBackfill } from '../pipeline/backfill/execute-backfill.ts';
-import { planBackfill, planRules, readNews } from '../pipeline/backfill/plan-backfill.ts';
-import { type BackfillRun, withBackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
 import { type OpenLedger, openLedger } from '../pipeline/open-ledger.ts';
 import { describeStop } from '../pipeline/run-job.ts';
+import { renderBackfillEnd } from '../present/backfill.ts';
+import { renderCodeProblems } from '../present/code-problems.ts';
 import { readBackfillProgress } from '../report/backfill-progress.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from './backfill.ts';
@@ -27,11 +30,9 @@ import {
 } from './backfill-errors.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from './open-config.ts';
+import type { Output } from './output.ts';
 import { openJobClient, tellTarget } from './perform-job.ts';
 import { readOperator } from './read-operator.ts';
-import { renderBackfillEnd } from './render/backfill.ts';
-import { renderCodeProblems } from './render/code-problems.ts';
-import type { Output } from './render/output.ts';
 import {
   approve,
   type CommandContext,
@@ -49,8 +50,9 @@ export async function performBackfill(
   options: BackfillOptions,
 ): Promise<ExitCode> {
   const config = openConfig(options);
-  const { job } = findJob(config, jobName);
-  if (job.kind !== 'attribute-orders') return explainOtherKind(output, job);
+  const { job, kind } = findJob(config, jobName);
+  if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
+  if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no plan by days`);
   const { from: fromDay, to: toDay } = options;
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };
@@ -84,7 +86,7 @@ export async function resumeBackfill(
   const config = openConfig(options);
   const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
   const { job } = findJob(config, backfill.job);
-  if (job.kind !== 'attribute-orders') throw backfillMissing(id);
+  if (!isAttributeOrders(job)) throw backfillMissing(id);
   if (backfill.state === 'paused' && (await wakeOther(output, config, backfill))) return EXIT.ok;
   return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
     const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
@@ -226,13 +228,9 @@ function isSame(one: Period, other: Period): boolean {
   return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
 }
 
-/** Kinds of jobs whose history needs no plan. */
-function explainOtherKind(output: Output, { kind, name }: { kind: string; name: string }): ExitCode {
-  const text =
-    kind === 'mirror-account'
-      ? `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service tells no history.`
-      : `${name} needs no plan: exports of customers carry no date to divide them by, and asking about a customer twice does no harm. Put the old exports where the job reads, and run it; each customer is submitted once:\n  npx influencer-sync run ${name}`;
-  output.emit({ event: 'backfill_not_needed', job: name, kind, message: text });
-  output.print(text);
+/** Of a kind of job whose past needs no plan. */
+function explainNeedless(output: Output, { kind, name }: JobSettings, message: string): ExitCode {
+  output.emit({ event: 'backfill_not_needed', job: name, kind, message });
+  output.print(message);
   return EXIT.ok;
 }

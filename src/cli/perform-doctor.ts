@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { jobKinds } from '../../jobs/index.ts';
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
 import { pendingMigrations } from '../db/migrate.ts';
@@ -10,13 +11,13 @@ import { KnownError } from '../model/known-error.ts';
 import type { Patient } from '../pipeline/doctor/check.ts';
 import { examine } from '../pipeline/doctor/examine.ts';
 import { findingsOf } from '../pipeline/doctor/findings-of.ts';
+import { renderFinding, renderVerdict } from '../present/findings.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { type ConfigOptions, configOption } from './command.ts';
 import { completeCommands } from './complete-commands.ts';
 import { openConfig, withDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
-import { renderFinding, renderVerdict } from './render/findings.ts';
-import type { Output } from './render/output.ts';
+import type { Output } from './output.ts';
 
 type Counts = Record<Finding['status'], number>;
 
@@ -65,6 +66,7 @@ async function examineAll(config: PipelineConfig, show: (finding: Finding) => vo
   const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
     const patient = {
       config,
+      kinds: jobKinds,
       client,
       sourceClients,
       pgSslMode: process.env.PGSSLMODE ?? '',

@@ -8,15 +8,14 @@ import type { RunTarget } from '../model/run.ts';
 import { createLogger } from '../observe/logger.ts';
 import type { RunOptions } from '../pipeline/run.ts';
 import { describeStop, runJob } from '../pipeline/run-job.ts';
+import { renderRunSummary } from '../present/run-summary.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, warnOfPlainConnections, withMigratedDatabase, withPlanDatabase } from './open-config.ts';
 import { openClient } from './open-service.ts';
+import type { Output } from './output.ts';
 import { readOperator } from './read-operator.ts';
-import type { Output } from './render/output.ts';
-import { rendererOf } from './render/reports/index.ts';
-import { renderRunSummary } from './render/run-summary.ts';
 import type { RunCommandOptions } from './run.ts';
 import { requireReason } from './usage-error.ts';
 
@@ -34,7 +33,7 @@ export async function performConfigured(
   config: PipelineConfig,
   request: Request,
 ): Promise<ExitCode> {
-  const { job, flow } = findJob(config, request.jobName);
+  const { job, kind } = findJob(config, request.jobName);
   warnOfPlainConnections(config, output);
   const client = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
@@ -55,7 +54,7 @@ export async function performConfigured(
       const result = await runJob({
         config,
         job,
-        flow,
+        kind,
         db,
         client,
         sourceClients,
@@ -70,8 +69,8 @@ export async function performConfigured(
       const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
       // Between the progress and the result.
       if (!output.json) output.warn('');
-      output.print(renderRunSummary(summary, output.screen));
-      for (const event of rendererOf(report.kind).events(report)) output.emit(event);
+      output.print(renderRunSummary(summary, { renderer: kind.render, screen: output.screen }));
+      for (const event of kind.render.events(report)) output.emit(event);
       output.emit(finished);
       const { event: _, ...facts } = finished;
       log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');

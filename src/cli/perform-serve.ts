@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { kindOf } from '../../jobs/index.ts';
 import { shortPath } from '../config/locate.ts';
 import { requireService } from '../config/require-service.ts';
 import { cancelStatements, connect, type Database } from '../db/connect.ts';
@@ -12,8 +13,8 @@ import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { startObserver } from '../observe/start-observer.ts';
 import { keepSchedule } from '../pipeline/keep-schedule.ts';
-import { leaseNames } from '../pipeline/lease-names.ts';
 import { findContinuityProblem } from '../pipeline/open-ledger.ts';
+import { leaseNames } from '../pipeline/runnable-kind.ts';
 import { readGauges } from '../report/read-gauges.ts';
 import { endLeasesBefore } from '../schedule/lease.ts';
 import { readDatabaseClock } from '../schedule/look.ts';
@@ -25,8 +26,8 @@ import { handBackMemory } from './hand-back-memory.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, warnOfPlainConnections } from './open-config.ts';
 import type { Workplace } from './open-workplace.ts';
+import type { Output } from './output.ts';
 import { readVersion } from './read-version.ts';
-import type { Output } from './render/output.ts';
 import type { ServeOptions } from './serve.ts';
 
 /** Runs beside each other, the receiver, and the looks at the schedule, which must never wait long for a connection. */
@@ -97,7 +98,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   const scheduler = createScheduler({
     db,
     owner: randomUUID(),
-    jobs: jobs.map((job) => ({ ...job, leases: leaseNames(job) })),
+    jobs: jobs.map((job) => ({ ...job, leases: leaseNames(kindOf(job), job) })),
     leaseMs: config.api.leaseSeconds * 1000,
     now: readDatabaseClock,
     onEvent: ({ reason, ...event }) =>

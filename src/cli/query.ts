@@ -46,7 +46,7 @@ export const queryCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { inPhase } = await import('../db/phase.ts');
         const { queryViews } = await import('../report/query-views.ts');
-        const { renderQuery } = await import('./render/query.ts');
+        const { renderQuery } = await import('../present/query.ts');
         const { limit, timeout } = options;
         const timeoutMs = timeout * 1000;
         // The server ends the question; this is for a server that does not.

@@ -8,7 +8,7 @@ import { startReceiver } from '../webhook/start-receiver.ts';
 import type { ConfigOptions } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, withDatabase } from './open-config.ts';
-import type { Output } from './render/output.ts';
+import type { Output } from './output.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 

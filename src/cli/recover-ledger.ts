@@ -7,13 +7,13 @@ import { formatAmounts } from '../model/money.ts';
 import { compare, explainContinuity } from '../pipeline/open-ledger.ts';
 import { spoolFolder } from '../pipeline/recover-previous-runs.ts';
 import { seedOrders } from '../pipeline/seed-orders.ts';
+import { renderSeeded } from '../present/seeds.ts';
+import { formatCount, plural } from '../present/text.ts';
 import type { ConfigOptions } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';
 import { openConfig, withMigratedDatabase } from './open-config.ts';
+import type { Output } from './output.ts';
 import { readOperator } from './read-operator.ts';
-import type { Output } from './render/output.ts';
-import { renderSeeded } from './render/seeds.ts';
-import { formatCount, plural } from './render/text.ts';
 import { requireReason } from './usage-error.ts';
 
 export type RecoverOptions = ConfigOptions & {

@@ -9,16 +9,16 @@ import {
   type Resolved,
   writeOffDoubt,
 } from '../ledger/resolve.ts';
+import type { Doubt } from '../model/doubt.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { formatMoney } from '../model/money.ts';
-import type { Doubt } from '../model/orders-report.ts';
+import { wrap } from '../present/text.ts';
 import { dealsOfHandle } from '../report/deals-of-handle.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
+import type { Output } from './output.ts';
 import { readOperator } from './read-operator.ts';
-import type { Output } from './render/output.ts';
-import { wrap } from './render/text.ts';
 import { requireReason, usageError } from './usage-error.ts';
 
 export type ReviewOptions = {

@@ -55,7 +55,7 @@ export const reviewCommand: CommandDefinition = {
         const { reviewDoubt } = await import('./review-doubt.ts');
         const { listDoubts } = await import('../report/list-doubts.ts');
         const { listDoubleCredits } = await import('../report/double-credits.ts');
-        const { renderDoubts } = await import('./render/doubts.ts');
+        const { renderDoubts } = await import('../present/doubts.ts');
         const config = openConfig(options);
         return withDatabase(config, async (db) => {
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });

@@ -1,27 +1,20 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../config/load-config.ts';
+import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
+import { kindOf, loadConfig } from '../../jobs/index.ts';
 import { shortPath } from '../config/locate.ts';
-import type { PipelineConfig } from '../model/config.ts';
+import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
+import type { Output } from './output.ts';
 import { performConfigured } from './perform-job.ts';
-import type { Output } from './render/output.ts';
 
 const CONFIG = fileURLToPath(new URL('../../config/demo/pipeline.yaml', import.meta.url));
 const ACCOUNT = fileURLToPath(new URL('../../config/demo/sandbox.yaml', import.meta.url));
 
-/** The daily work, each job with what it is for. */
-const DAILY = [
-  ['identify-customers', 'Customers: each new address is submitted once, to find influencers among them'],
-  ['attribute-orders', 'Orders: those with an influencer’s code are posted, once'],
-  ['mirror-account', 'Account: brands, dealflows and deals are mirrored for analysts'],
-] as const;
-const ORDERS = 'attribute-orders';
-
 /**
- * Starts the sandbox, runs the daily jobs from nothing, and posts orders again to show that nothing is posted twice.
+ * Starts the sandbox, runs the jobs of its configuration, in their order, from nothing, and posts orders again to show that nothing is posted twice.
  * What it leaves can be looked at afterwards with the other commands.
  *
  * @throws KnownError `demo_failed` (exit 1) when the second run posted something.
@@ -37,15 +30,16 @@ export async function runDemo(output: Output): Promise<void> {
     // From nothing each time: it is the demo's own database.
     rmSync(config.database.dataFolder, { recursive: true, force: true });
     output.print(introduction(config, sandbox.url, output));
-    for (const [job, purpose] of DAILY) {
-      output.print(`\n${heading(output, purpose)}\n\n`);
+    const jobs = Object.values(config.jobs);
+    for (const job of jobs) {
+      output.print(`\n${heading(output, kindOf(job).demo)}\n\n`);
       await perform(output, config, job);
     }
     const posted = await countReferrals(sandbox.url);
     output.print(
       `\n${heading(output, 'Orders again')}\nThe sandbox has ${posted} orders now, and nothing has changed: a second run\nmust post 0.\n\n`,
     );
-    await perform(output, config, ORDERS);
+    for (const job of jobs.filter(isAttributeOrders)) await perform(output, config, job);
     const postedAgain = (await countReferrals(sandbox.url)) - posted;
     if (postedAgain !== 0) throw postedTwice(postedAgain);
     output.emit({ event: 'demo_finished', posted, posted_again: postedAgain });
@@ -55,9 +49,9 @@ export async function runDemo(output: Output): Promise<void> {
   }
 }
 
-async function perform(output: Output, config: PipelineConfig, jobName: string): Promise<void> {
+async function perform(output: Output, config: PipelineConfig, job: JobSettings): Promise<void> {
   const options = { config: shortPath(CONFIG) };
-  await performConfigured(output, config, { jobName, options, isPlan: false });
+  await performConfigured(output, config, { jobName: job.name, options, isPlan: false });
 }
 
 /** From the sandbox's log of the truth: what it really processed, whatever anyone says. */

@@ -23,11 +23,12 @@ export const runsCommand: CommandDefinition = {
     ]);
     command.action(
       act(async (output, options: Options) => {
+        const { didOf, findJob } = await import('../../jobs/index.ts');
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { listRuns } = await import('../report/list-runs.ts');
         const { listSlotTroubles } = await import('../report/list-slots.ts');
-        const { renderRuns } = await import('./render/runs.ts');
-        const { renderSlotTroubles } = await import('./render/slots.ts');
+        const { renderRuns } = await import('../present/runs.ts');
+        const { renderSlotTroubles } = await import('../present/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = openConfig(options);
@@ -36,11 +37,10 @@ export const runsCommand: CommandDefinition = {
           troubles: await listSlotTroubles(db, which),
         }));
         // A job that has run may be gone from the configuration, or be a backfill's; one that has not must be there.
-        if (job !== undefined && runs.length === 0)
-          (await import('../../jobs/index.ts')).findJob(config, job);
+        if (job !== undefined && runs.length === 0) findJob(config, job);
         for (const run of runs) output.emit({ event: 'run', ...run });
         for (const slot of troubles) output.emit({ event: 'slot', ...slot });
-        output.print(renderRuns(runs, output.screen));
+        output.print(renderRuns(runs, { screen: output.screen, did: didOf }));
         const slots = renderSlotTroubles(troubles, output.screen);
         if (slots !== '') output.print(`\n${slots}`);
         return EXIT.ok;

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
+import { shareOf } from '../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import type { BackfillRun } from '../../jobs/attribute-orders/backfill/with-backfill-run.ts';
 import type { Backfill, PlanChanges } from '../model/backfill.ts';
-import { shareOf } from '../pipeline/backfill/execute-backfill.ts';
-import type { BackfillRun } from '../pipeline/backfill/with-backfill-run.ts';
+import { renderChanges, renderPlan } from '../present/backfill.ts';
+import { plural } from '../present/text.ts';
 import { listHeldFiles } from '../report/list-held-files.ts';
 import type { ResumeOptions } from './backfill.ts';
 import { planChanged } from './backfill-errors.ts';
 import { configOption } from './command.ts';
-import { renderChanges, renderPlan } from './render/backfill.ts';
-import type { Output } from './render/output.ts';
-import { plural } from './render/text.ts';
+import type { Output } from './output.ts';
 
 /** What a process that plans or executes needs beside its run. */
 export type CommandContext = { readonly output: Output; readonly options: ResumeOptions };

@@ -24,7 +24,8 @@ export const statusCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('./open-config.ts');
         const { readStatus } = await import('../report/read-status.ts');
         const { findContinuityProblem } = await import('../pipeline/open-ledger.ts');
-        const { renderStatus } = await import('./render/status.ts');
+        const { didOf } = await import('../../jobs/index.ts');
+        const { renderStatus } = await import('../present/status.ts');
         const { nextSlots } = await import('../schedule/next-slots.ts');
         const config = openConfig(options);
         const { status, problem } = await withDatabase(config, async (db) => ({
@@ -35,7 +36,10 @@ export const statusCommand: CommandDefinition = {
         const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
         output.emit({ event: 'status', ...status, ledger, nextSlots: next });
         output.print(
-          renderStatus({ status, config, configOption: configOption(options), next }, output.screen),
+          renderStatus(
+            { status, config, did: didOf, configOption: configOption(options), next },
+            output.screen,
+          ),
         );
         // Last, next to the prompt: nothing is posted until this is settled.
         if (problem !== null) throw problem;

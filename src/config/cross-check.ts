@@ -1,37 +1,35 @@
-import { statSync } from 'node:fs';
-import type {
-  AttributeOrdersSettings,
-  JobSettings,
-  PipelineConfig,
-  SourceSettings,
-} from '../model/config.ts';
+import type { JobSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
-import { STATUS_WORDS } from '../model/status-words.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
+import type { ConfiguredKind } from './configured-kind.ts';
 import type { Finding } from './finding.ts';
-import { layoutFolders, layoutNames, statusWords } from './layout-folders.ts';
+import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
 
 /**
  * What no single value can show: names that must exist, words that another authority defines, settings that must fit each other.
  *
- * @param sourceNames every source that the file names, also one that has a problem of its own.
+ * @param options.sourceNames every source that the file names, also one that has a problem of its own.
  */
 export function crossCheck(
   config: PipelineConfig,
-  places: Places,
-  sourceNames: readonly string[],
+  options: {
+    readonly places: Places;
+    readonly sourceNames: readonly string[];
+    readonly kinds: readonly ConfiguredKind[];
+  },
 ): readonly Problem[] {
+  const { places, sourceNames, kinds } = options;
   const findings: readonly Finding[] = [
     ...checkApi(config),
     ...checkDatabase(config),
     ...checkServe(config),
     ...Object.values(config.sources).flatMap((source) => [
       ...checkSource(source, config.path),
-      ...checkPlatform(source, config),
+      ...checkPlatform(source, config, kinds),
     ]),
-    ...checkJobs(config, sourceNames),
+    ...checkJobs(config, sourceNames, kinds),
   ];
   return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));
 }
@@ -164,105 +162,69 @@ function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): G
   }
 }
 
-function* checkJobs(config: PipelineConfig, sources: readonly string[]): Generator<Finding> {
-  const taken = new Map<string, string>();
-  for (const job of Object.values(config.jobs)) {
-    const at = (key: string): ConfigPath => ['jobs', job.name, key];
-    const title = `jobs.${job.name}`;
-    yield* checkTiming(job, config.jobs);
-    for (const [index, source] of job.sources.entries()) {
-      const path = job.sources.length > 1 ? [...at('source'), index] : at('source');
-      if (!sources.includes(source)) {
-        const near = didYouMean(source, sources);
-        const help =
-          near === null
-            ? `Add it under sources, or use one of: ${sources.join(', ') || '(none yet)'}.`
-            : `Did you mean "${near}"?`;
-        yield { path, message: `${title}.source: there is no source "${source}".`, help };
-      } else if (job.sources.indexOf(source) !== index) {
-        yield { path, message: `${title}.source names "${source}" twice.`, help: 'Name it once.' };
-      }
-      const claim = `${job.kind} ${source}`;
-      const other = taken.get(claim);
-      if (other !== undefined && other !== job.name) {
-        const help =
-          job.kind === 'identify-customers'
-            ? 'Let one job read each source; for the customers of another brand, name a second source with the same uri.'
-            : 'Let one job read each source; codes.csv can name a brand for each code.';
-        yield {
-          path,
-          message: `${title} reads source "${source}", which jobs.${other} of the same kind reads already.`,
-          help,
-        };
-      }
-      taken.set(claim, other ?? job.name);
-    }
-    if (job.kind === 'attribute-orders') yield* checkInclude(job, config);
-    yield* checkCustomers(job, { taken, path: at('brand_id') });
-    if (job.kind === 'mirror-account') {
-      const other = taken.get(job.kind);
-      if (other !== undefined) {
-        const help = 'One job mirrors all of the account. Take one of them out.';
-        yield {
-          path: at('kind'),
-          message: `${title} mirrors the account, which jobs.${other} does already.`,
-          help,
-        };
-      }
-      taken.set(job.kind, job.name);
-    }
-    if (job.kind === 'attribute-orders' && job.codes !== null && !isFile(job.codes)) {
-      const help =
-        'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
-      yield { path: at('codes'), message: `${title}.codes: there is no file ${shortPath(job.codes)}.`, help };
-    }
-  }
-}
-
-/** Status words are the shop's own, so any is taken but those that look like a misspelling of a word that its layouts, or shops, use. */
-function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<Finding> {
-  const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
-  const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
-  for (const [index, word] of (job.include ?? []).entries()) {
-    const near = known.includes(word) ? null : didYouMean(word, known);
-    if (near === null) continue;
-    yield {
-      path: ['jobs', job.name, 'include', index],
-      message: `jobs.${job.name}.include: "${word}" is no status that the layout ${layouts.join(' or ')} knows.`,
-      help: `Did you mean "${near}"? If the shop does write "${word}", name it in status.words of a layout of your own.`,
-    };
-  }
-}
-
-/** One job a brand: then no two runs can submit the same customer. */
-function* checkCustomers(
-  job: JobSettings,
-  { taken, path }: { readonly taken: Map<string, string>; readonly path: ConfigPath },
+function* checkJobs(
+  config: PipelineConfig,
+  sourceNames: readonly string[],
+  kinds: readonly ConfiguredKind[],
 ): Generator<Finding> {
-  if (job.kind !== 'identify-customers') return;
-  const claim = `${job.kind} of brand ${job.brandId}`;
-  const other = taken.get(claim);
-  taken.set(claim, other ?? job.name);
-  if (other === undefined) return;
-  yield {
-    path,
-    message: `jobs.${job.name} identifies the customers of brand ${job.brandId}, which jobs.${other} does already.`,
-    help: 'Let one job read all sources of a brand: source can be a list.',
-  };
+  const jobs = Object.values(config.jobs);
+  for (const [index, job] of jobs.entries()) {
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    const before = jobs.slice(0, index).filter((other) => other.kind === job.kind);
+    yield* checkTiming(job, config.jobs);
+    yield* checkSourcesOf(job, { sourceNames, before, oneReaderHelp: kind?.oneReaderHelp ?? '' });
+    yield* kind?.crossCheck?.(job, { config, before }) ?? [];
+  }
 }
 
-/** Without its platform an order has no identity at the service; only a source that is read for its customers alone needs none. */
-function* checkPlatform(source: SourceSettings, { jobs }: PipelineConfig): Generator<Finding> {
-  const kinds = Object.values(jobs).filter((job) => job.sources.some((name) => name === source.name));
-  const isOfCustomers = kinds.length > 0 && kinds.every(({ kind }) => kind === 'identify-customers');
-  if (source.orderPlatform !== '' || isOfCustomers) return;
+/** Whether the sources of a job are there, each named once, and read by no other job of its kind. */
+function* checkSourcesOf(
+  job: JobSettings,
+  options: {
+    readonly sourceNames: readonly string[];
+    readonly before: readonly JobSettings[];
+    readonly oneReaderHelp: string;
+  },
+): Generator<Finding> {
+  const { sourceNames, before, oneReaderHelp: help } = options;
+  const title = `jobs.${job.name}`;
+  for (const [index, source] of job.sources.entries()) {
+    const path = ['jobs', job.name, 'source', ...(job.sources.length > 1 ? [index] : [])];
+    if (!sourceNames.includes(source)) {
+      yield {
+        path,
+        message: `${title}.source: there is no source "${source}".`,
+        help: helpForSource(source, sourceNames),
+      };
+    } else if (job.sources.indexOf(source) !== index) {
+      yield { path, message: `${title}.source names "${source}" twice.`, help: 'Name it once.' };
+    }
+    const other = before.find(({ sources }) => sources.includes(source));
+    if (other === undefined) continue;
+    const message = `${title} reads source "${source}", which jobs.${other.name} of the same kind reads already.`;
+    yield { path, message, help };
+  }
+}
+
+function helpForSource(source: string, sourceNames: readonly string[]): string {
+  const near = didYouMean(source, sourceNames);
+  if (near !== null) return `Did you mean "${near}"?`;
+  return `Add it under sources, or use one of: ${sourceNames.join(', ') || '(none yet)'}.`;
+}
+
+/** Without its platform an order has no identity at the service; a source that only other kinds of jobs read needs none. */
+function* checkPlatform(
+  source: SourceSettings,
+  { jobs }: PipelineConfig,
+  kinds: readonly ConfiguredKind[],
+): Generator<Finding> {
+  const readers = Object.values(jobs).filter((job) => job.sources.includes(source.name));
+  const needsOne = kinds.filter(({ needsOrderPlatform }) => needsOrderPlatform).map(({ kind }) => kind);
+  const isNeeded = readers.length === 0 || readers.some(({ kind }) => needsOne.includes(kind));
+  if (source.orderPlatform !== '' || !isNeeded) return;
   yield {
     path: ['sources', source.name, 'order_platform'],
     message: `sources.${source.name}.order_platform is missing.`,
     help: 'Add it: the name of the shop platform, for example order_platform: shopify',
   };
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
-import { jobKindNames } from './jobs/index.ts';
+import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -9,23 +9,26 @@ type Issue = z.core.$ZodIssue;
 /** Values of these are never shown, also when they stand in the file in plain. */
 const SECRETS = ['api.key', 'database.url', 'api.url', 'webhooks.secret', 'webhooks.previous_secret'];
 
+/** Where things stand in the file, and what may stand there. */
+export type ExplainedFile = {
+  readonly places: Places;
+  readonly knownKeys: KnownKeys;
+  /** What `kind` of a job may say. */
+  readonly kinds: readonly string[];
+};
+
 /** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to mend it. */
-export function explainIssue(
-  issue: Issue,
-  places: Places,
-  knownKeys: (path: ConfigPath, kind?: string) => readonly string[],
-): readonly Problem[] {
+export function explainIssue(issue: Issue, file: ExplainedFile): readonly Problem[] {
+  const { places, knownKeys } = file;
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(issue.path, places.get([...issue.path, 'kind'])?.written);
     return issue.keys.map((key) => explainUnknownKey([...issue.path, key], places, known));
   }
   const meant = meantBranch(issue, places);
   if (meant !== null)
-    return meant.flatMap((inner) =>
-      explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, places, knownKeys),
-    );
+    return meant.flatMap((inner) => explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, file));
   const where = issue.code === 'invalid_key' ? places.whereKey(issue.path) : places.where(issue.path);
-  return [{ where, ...describe(issue, places) }];
+  return [{ where, ...describe(issue, file) }];
 }
 
 /** Of a setting that is either a word or a section: the issues of the one that is written there; null where nothing tells which. */
@@ -53,31 +56,32 @@ function explainUnknownKey(path: ConfigPath, places: Places, known: readonly str
   };
 }
 
-function describe(issue: Issue, places: Places): Omit<Problem, 'where'> {
+function describe(issue: Issue, { places, kinds }: ExplainedFile): Omit<Problem, 'where'> {
   const what = name(issue.path);
   const located = places.get(issue.path);
   if (issue.code === 'invalid_key') {
     const help = 'Use lower-case letters, digits, - and _, beginning with a letter or digit, 60 at most.';
     return { message: `"${String(issue.path.at(-1))}" cannot be a name.`, help };
   }
-  if (located === undefined) return { message: `${what} is missing.`, help: `Add it: ${expected(issue)}.` };
+  if (located === undefined)
+    return { message: `${what} is missing.`, help: `Add it: ${expected(issue, kinds)}.` };
   if (located.kind === 'nothing' || (located.kind === 'scalar' && located.written === '')) {
-    return { message: `${what} is empty.`, help: `It should be ${expected(issue)}.` };
+    return { message: `${what} is empty.`, help: `It should be ${expected(issue, kinds)}.` };
   }
   if (located.kind !== 'scalar') {
     const found = issue.code === 'too_small' ? `an empty ${located.kind}` : `a ${located.kind}`;
-    return { message: `${what} is ${found}.`, help: `It should be ${expected(issue)}.` };
+    return { message: `${what} is ${found}.`, help: `It should be ${expected(issue, kinds)}.` };
   }
   const shown = SECRETS.includes(what) ? 'a value' : JSON.stringify(located.written);
   const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
-  const words = wordsOf(issue);
+  const words = wordsOf(issue, kinds);
   const near =
     (words.includes('true') ? YES_OR_NO.get(located.written.toLowerCase()) : undefined) ??
     didYouMean(located.written, words);
   const help =
     near === null
-      ? `It should be ${expected(issue)}.`
-      : `Did you mean "${near}"? It should be ${expected(issue)}.`;
+      ? `It should be ${expected(issue, kinds)}.`
+      : `Did you mean "${near}"? It should be ${expected(issue, kinds)}.`;
   return { message: `${what} is ${shown}${from}, which does not fit.`, help };
 }
 
@@ -88,14 +92,14 @@ const YES_OR_NO = new Map([
 ]);
 
 /** The words that may stand there, when they are few. */
-function wordsOf(issue: Issue): readonly string[] {
+function wordsOf(issue: Issue, kinds: readonly string[]): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   if (issue.code === 'invalid_type' && issue.expected === 'boolean') return ['true', 'false'];
-  return issue.code === 'invalid_union' && issue.discriminator !== undefined ? jobKindNames() : [];
+  return issue.code === 'invalid_union' && issue.discriminator !== undefined ? kinds : [];
 }
 
 /** What should stand there, as the end of "It should be …". */
-function expected(issue: Issue): string {
+function expected(issue: Issue, kinds: readonly string[]): string {
   switch (issue.code) {
     case 'invalid_type':
       return TYPES[issue.expected] ?? `a value of type ${issue.expected}`;
@@ -110,7 +114,7 @@ function expected(issue: Issue): string {
         ? `text of at most ${issue.maximum} characters`
         : `${issue.maximum} or less`;
     case 'invalid_union':
-      if (issue.discriminator !== undefined) return `one of: ${jobKindNames().join(', ')}`;
+      if (issue.discriminator !== undefined) return `one of: ${kinds.join(', ')}`;
       return SPOKEN.get(issue.message) ?? 'another value';
     case 'invalid_format':
       return issue.format === 'date' ? 'a day, like 2026-06-01' : 'another value';

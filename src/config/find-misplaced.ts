@@ -1,7 +1,9 @@
 import type { Problem } from '../model/known-error.ts';
-import { knownKeys } from './known-keys.ts';
+import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';
 import { isSection } from './salvage.ts';
+
+type IndentedFile = { readonly places: Places; readonly knownKeys: KnownKeys };
 
 /** Sections whose entries have names that the file chooses. */
 const OF_NAMES = ['sources', 'jobs'];
@@ -10,14 +12,17 @@ const OF_NAMES = ['sources', 'jobs'];
  * Settings that stand one level too deep or not deep enough, because their line is indented wrongly: it is still YAML, but says something
  * else. Told apart from other mistakes, since each of them would otherwise be many problems: what is missing there, and too much here.
  */
-export function findMisplaced(content: unknown, places: Places): readonly Problem[] {
+export function findMisplaced(content: unknown, file: IndentedFile): readonly Problem[] {
   if (!isSection(content)) return [];
-  const named = OF_NAMES.flatMap((section) => notDeepEnough(content[section], [section], places));
-  return [...tooDeep(content, places), ...notDeepEnough(content, [], places), ...named];
+  const named = OF_NAMES.flatMap((section) => notDeepEnough(content[section], [section], file));
+  return [...tooDeep(content, file), ...notDeepEnough(content, [], file), ...named];
 }
 
 /** `jobs:` below `sources:`, indented as if it were a source. */
-function tooDeep(content: Readonly<Record<string, unknown>>, places: Places): readonly Problem[] {
+function tooDeep(
+  content: Readonly<Record<string, unknown>>,
+  { places, knownKeys }: IndentedFile,
+): readonly Problem[] {
   const sections = knownKeys([]);
   return Object.entries(content).flatMap(([section, entries]) =>
     Object.entries(isSection(entries) ? entries : {})
@@ -35,14 +40,16 @@ function tooDeep(content: Readonly<Record<string, unknown>>, places: Places): re
 }
 
 /** A setting of the section before it that is indented less than the others of it, or as far as the section itself. */
-function notDeepEnough(content: unknown, path: ConfigPath, places: Places): readonly Problem[] {
+function notDeepEnough(content: unknown, path: ConfigPath, file: IndentedFile): readonly Problem[] {
+  const { places, knownKeys } = file;
   if (!isSection(content)) return [];
   const entries = Object.entries(content);
   return entries.flatMap(([name, value], index) => {
     const [before, valueBefore] = entries[index - 1] ?? [];
-    if (before === undefined || fits(value, [...path, name])) return [];
+    if (before === undefined || fits(value, [...path, name], knownKeys)) return [];
     if (valueBefore !== null && !isSection(valueBefore)) return [];
-    if (!accepts([...path, before], { name, value, kind: kindOf(valueBefore) })) return [];
+    const entry = { name, value, kind: kindOf(valueBefore) };
+    if (!accepts([...path, before], entry, knownKeys)) return [];
     const parent = [...path, before].map(String).join('.');
     return [
       {
@@ -55,14 +62,14 @@ function notDeepEnough(content: unknown, path: ConfigPath, places: Places): read
 }
 
 /** Whether something of this shape may stand there. */
-function fits(value: unknown, path: ConfigPath): boolean {
+function fits(value: unknown, path: ConfigPath, knownKeys: KnownKeys): boolean {
   return path.length === 1 ? knownKeys([]).includes(String(path[0])) : value === null || isSection(value);
 }
 
 type Entry = { readonly name: string; readonly value: unknown; readonly kind: string | undefined };
 
 /** Whether the section at a path could have that entry. */
-function accepts(path: ConfigPath, { name, value, kind }: Entry): boolean {
+function accepts(path: ConfigPath, { name, value, kind }: Entry, knownKeys: KnownKeys): boolean {
   const isOfNames = path.length === 1 && OF_NAMES.includes(String(path[0]));
   if (!isOfNames) return knownKeys(path, kind).includes(name);
   const known = knownKeys([...path, name], kindOf(value));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { ConfiguredKind } from './configured-kind.ts';
 import { NAME } from './fields.ts';
-import { pipelineSchema } from './schema.ts';
+import { pipelineSchemaOf } from './schema.ts';
 
 /** What an editor accepts instead of any scalar. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\\}' };
@@ -8,8 +9,8 @@ const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}
 const SCALARS = ['string', 'number', 'integer', 'boolean'];
 
 /** The JSON Schema of `pipeline.yaml` for editors: what a person may write, so a reference fits wherever a scalar does. */
-export function pipelineJsonSchema(): string {
-  const schema = z.toJSONSchema(pipelineSchema, {
+export function pipelineJsonSchema(kinds: readonly ConfiguredKind[]): string {
+  const schema = z.toJSONSchema(pipelineSchemaOf(kinds), {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       const isScalar = typeof jsonSchema.type === 'string' && SCALARS.includes(jsonSchema.type);

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import type { ConfigPath } from './locate.ts';
-import { pipelineSchema } from './schema.ts';
+import type { PipelineSchema } from './schema.ts';
 
 /**
  * The settings that may stand in the section at a path, for "did you mean".
  *
  * @param kind what the section says of its kind: of a job, only the settings of its kind are meant.
  */
-export function knownKeys(path: ConfigPath, kind?: string): readonly string[] {
-  let schemas: z.core.$ZodType[] = [pipelineSchema];
+export type KnownKeys = (path: ConfigPath, kind?: string) => readonly string[];
+
+export function knownKeysOf(schema: PipelineSchema): KnownKeys {
+  return (path, kind) => knownKeys(schema, path, kind);
+}
+
+function knownKeys(schema: PipelineSchema, path: ConfigPath, kind: string | undefined): readonly string[] {
+  let schemas: z.core.$ZodType[] = [schema];
   for (const part of path) schemas = schemas.flatMap(unwrap).flatMap((schema) => step(schema, String(part)));
   const sections = schemas.flatMap(unwrap).filter((schema) => schema instanceof z.ZodObject);
   return [

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type PipelineFile, pipelineSchema } from './schema.ts';
+import type { PipelineFile, PipelineSchema } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -12,14 +12,17 @@ const MAX_ROUNDS = 8;
  *
  * @returns the file, or what could be saved of it (null: nothing), and the issues of the file as it stands.
  */
-export function parseSalvaging(content: unknown): {
+export function parseSalvaging(
+  content: unknown,
+  schema: PipelineSchema,
+): {
   readonly data: PipelineFile | null;
   readonly issues: readonly Issue[];
 } {
   let rest = structuredClone(content);
   let issues: readonly Issue[] | null = null;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const parsed = pipelineSchema.safeParse(rest);
+    const parsed = schema.safeParse(rest);
     if (parsed.success) return { data: parsed.data, issues: issues ?? [] };
     issues ??= parsed.error.issues;
     if (!isSection(rest)) break;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
-import { jobKinds } from './jobs/index.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
@@ -266,24 +266,30 @@ const source = z.strictObject({
   limits,
 });
 
-/** What the file may say. Every object is strict, so that nothing in it is silently unused. */
-export const pipelineSchema = z
-  .strictObject({
-    api,
-    database,
-    ledger,
-    sources: z
-      .record(z.string().regex(NAME), source)
-      .describe('Where exports arrive. The name is yours; it appears in reports.'),
-    jobs: z
-      .record(z.string().regex(NAME), z.discriminatedUnion('kind', jobKinds))
-      .describe('What runs. The name is yours; `run <name>` runs it once, `serve` by its schedule.'),
-    contacts,
-    webhooks,
-    serve,
-  })
-  .describe(
-    `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
-  );
+/** What the file may say, where jobs are of these kinds. Every object is strict, so that nothing in it is silently unused. */
+export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
+  const [first, ...others] = kinds.map(({ fields }) => fields);
+  if (first === undefined) throw new Error('there is no kind of job');
+  const options: readonly [JobFields, ...JobFields[]] = [first, ...others];
+  return z
+    .strictObject({
+      api,
+      database,
+      ledger,
+      sources: z
+        .record(z.string().regex(NAME), source)
+        .describe('Where exports arrive. The name is yours; it appears in reports.'),
+      jobs: z
+        .record(z.string().regex(NAME), z.discriminatedUnion('kind', options))
+        .describe('What runs. The name is yours; `run <name>` runs it once, `serve` by its schedule.'),
+      contacts,
+      webhooks,
+      serve,
+    })
+    .describe(
+      `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
+    );
+}
 
-export type PipelineFile = z.output<typeof pipelineSchema>;
+export type PipelineSchema = ReturnType<typeof pipelineSchemaOf>;
+export type PipelineFile = z.output<PipelineSchema>;

@@ -1,7 +1,14 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
-import type { RecordCounts } from '../model/mirror-report.ts';
 import type { RecordShape } from './record-shapes.ts';
+
+/** What became of the records of one kind in a publication. */
+export type RecordCounts = {
+  readonly new: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly gone: number;
+};
 
 /** Records that were read: (id, row_hash, fields, raw, drift, fetched_at), each id once. */
 export type Incoming = RawBuilder<unknown>;

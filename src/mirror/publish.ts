@@ -2,12 +2,24 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
-import type { Published } from '../model/mirror-report.ts';
 import { countCoverage } from './count-coverage.ts';
 import { noteDrift } from './note-drift.ts';
 import { dropOutdated, endGoneCollaborations, endGoneDeals, stampDeals } from './publish-deals.ts';
-import { publishVersions, settleListing } from './publish-records.ts';
+import { publishVersions, type RecordCounts, settleListing } from './publish-records.ts';
 import { brandShape, collaborationShape, dealflowShape, dealShape } from './record-shapes.ts';
+
+/** What a publication changed. */
+export type Published = {
+  readonly brands: RecordCounts;
+  readonly dealflows: RecordCounts;
+  readonly deals: RecordCounts & {
+    /** Could not be read, or not found for the first time. */
+    readonly failed: number;
+    /** All of them. */
+    readonly asked: number;
+  };
+  readonly collaborations: RecordCounts;
+};
 
 export type PublishOptions = {
   readonly runId: string;

@@ -1,4 +1,3 @@
-import type { ConsentRule } from './contact.ts';
 import type { WebhookSettings } from './webhook-event.ts';
 
 /** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
@@ -143,70 +142,11 @@ export type JobTiming = {
   readonly stallMinutes: number;
 };
 
-/** One member for each kind of job; `kind` tells them apart. All have `name`, `schedule` and `sources` (empty for one that reads no exports). */
-export type JobSettings = AttributeOrdersSettings | IdentifyCustomersSettings | MirrorAccountSettings;
-
-export type AttributeOrdersSettings = JobTiming & {
+/** A job of any kind; each kind adds what it needs (`jobs/<kind>/settings.ts`). */
+export type JobSettings = JobTiming & {
   readonly name: string;
-  readonly kind: 'attribute-orders';
-  /** Names of sources, at least one. */
+  /** Of a folder in `jobs/`. */
+  readonly kind: string;
+  /** Names of the sources that it reads; empty where it reads no exports. */
   readonly sources: readonly string[];
-  readonly brandId: string;
-  /** Absolute path of codes.csv; null when orders name their influencer themselves. */
-  readonly codes: string | null;
-  readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
-  /** Status words that are credited, lower case; null: those of the layout. */
-  readonly include: readonly string[] | null;
-  /** Whether orders that their layout marks as `draft` are credited like others. */
-  readonly drafts: 'exclude' | 'credit';
-  /** First day (YYYY-MM-DD, in `timeZone`) whose orders its runs credit, those before being left to backfills; null: orders of any age. */
-  readonly startDate: string | null;
-  /** Declared: nothing else records the orders of this brand. */
-  readonly soleChannel: boolean;
-};
-
-export type IdentifyCustomersSettings = JobTiming & {
-  readonly name: string;
-  readonly kind: 'identify-customers';
-  /** Names of sources, at least one: exports of customers, or of orders. */
-  readonly sources: readonly string[];
-  /** A whole number, as the service has it. */
-  readonly brandId: string;
-  /** Whose consent is needed. */
-  readonly consent: ConsentRule;
-  /** Addresses of one call. */
-  readonly batchSize: number;
-  /** Sent with each call: a label of the service's web application; null: none. */
-  readonly sourceType: string | null;
-  /** After so many days a customer who is read again is submitted, or looked up, again; null: never. */
-  readonly recheckAfterDays: number | null;
-  /** Who is looked up in real time besides; null: nobody. */
-  readonly lookup: LookupSettings | null;
-};
-
-/** Who is looked up in real time. Without any of the three conditions everybody is; else whoever meets one of them. */
-export type LookupSettings = {
-  /** Questions of one run at most. */
-  readonly budget: number;
-  /** So many orders, or more. */
-  readonly minOrders: number | null;
-  /** So much spent, or more, in the currency of the export. */
-  readonly minSpent: number | null;
-  /** Has used a discount code. */
-  readonly withCode: boolean;
-};
-
-export type MirrorAccountSettings = JobTiming & {
-  readonly name: string;
-  readonly kind: 'mirror-account';
-  /** Empty: it reads no exports. */
-  readonly sources: readonly string[];
-  /** Requests of one run at most. */
-  readonly budget: number;
-  /** Of them, requests that look for deals by handles; 0: none are looked for so. */
-  readonly autocompleteBudget: number;
-  /** A deal is read again so long after it was last read. */
-  readonly refreshAfterHours: number;
-  /** Whether collaborations are asked for with each deal. */
-  readonly collaborations: boolean;
 };

@@ -1,4 +1,3 @@
-import type { AttributeOrdersSettings } from './config.ts';
 import type { ConsentRule } from './contact.ts';
 
 /** What a layout can find in an export. `group` holds the rows of one order together. */
@@ -32,8 +31,16 @@ export type ReadFor = Purpose['readFor'];
 
 /** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
 export type Purpose =
-  | { readonly readFor: 'orders'; readonly job?: Pick<AttributeOrdersSettings, 'revenue' | 'include'> }
+  | { readonly readFor: 'orders'; readonly job?: OrderReading }
   | { readonly readFor: 'contacts'; readonly consent: ConsentRule };
+
+/** What a job takes of the orders that it reads. */
+export type OrderReading = {
+  /** Which amount of an order is its revenue. */
+  readonly revenue: 'total' | 'subtotal' | 'total_less_refunds';
+  /** Status words that are credited, lower case; null: those of the layout. */
+  readonly include: readonly string[] | null;
+};
 
 /** Amounts that a layout may add up over the rows of an order. */
 export type SummedField = 'total' | 'subtotal' | 'refunded';

@@ -1,8 +1,12 @@
 import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
 
-/** What every kind of job tells about a run in the same way; `kind` tells them apart. */
-export type ReportFrame<Kind extends string, Counts, Details> = {
+/** What a run came to: what every kind of job tells in the same way, and counts and details of its own. */
+export type RunReport<
+  Kind extends string = string,
+  Counts extends object = object,
+  Details extends object = object,
+> = {
   readonly kind: Kind;
   /** For programs: part of `run_finished`, and stored with the run. */
   readonly counts: Counts;

@@ -1,7 +1,5 @@
-import type { CustomersReport } from './customers-report.ts';
 import type { ExitCode } from './exit-code.ts';
-import type { MirrorReport } from './mirror-report.ts';
-import type { OrdersReport } from './orders-report.ts';
+import type { RunReport } from './report.ts';
 
 export type RunStatus = 'ok' | 'issues' | 'failed' | 'interrupted';
 
@@ -20,9 +18,6 @@ export type RunStop =
   | { readonly kind: 'journal_lost'; readonly message: string }
   /** The database lacks claims that were committed to it. */
   | { readonly kind: 'ledger_went_back'; readonly message: string };
-
-/** What a run came to: one member for each kind of job. */
-export type RunReport = OrdersReport | CustomersReport | MirrorReport;
 
 /** Where a run sends to, and where it keeps account of that. No secrets. */
 export type RunTarget = {

@@ -9,7 +9,7 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
-import type { RunFinished, RunReport, RunStatus, RunStop, RunTarget } from '../model/run.ts';
+import type { RunFinished, RunStatus, RunStop, RunTarget } from '../model/run.ts';
 import {
   acquireLease,
   type Heartbeat,
@@ -19,28 +19,24 @@ import {
 } from '../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../schedule/run-record.ts';
 import type { SourceClients } from '../source/source-clients.ts';
-import { leaseNames } from './lease-names.ts';
 import { explainAbort, type Run, type RunOptions } from './run.ts';
 import { inRunPhase } from './run-phase.ts';
+import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 
-/** How a flow ended. */
-export type FlowEnd = {
-  /** Why it stopped before its end; null when it came to its end. */
-  readonly stop: RunStop | null;
-  readonly report: RunReport;
-};
-
-/** What a kind of job does: its steps, and at last what they came to. */
-export type Flow<Settings extends JobSettings = JobSettings> = (run: Run<Settings>) => Promise<FlowEnd>;
+/** What a run needs of its kind of job. */
+export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
+  RunnableKind<Settings>,
+  'flow' | 'leases' | 'plansInOverlay'
+>;
 
 export type RunJobOptions<Settings extends JobSettings> = {
   readonly config: PipelineConfig;
   readonly job: Settings;
+  readonly kind: RunningKind<Settings>;
   readonly db: Database;
   /** Null for a plan: nothing is sent, and what is written is rolled back. */
   readonly client: Client | null;
   readonly sourceClients: SourceClients;
-  readonly flow: Flow<Settings>;
   readonly options: RunOptions;
   readonly progress: Progress;
   /** Aborts when the run is to end. Its reason, where that is a KnownError, becomes the run's problem. */
@@ -71,10 +67,10 @@ export function runJob<Settings extends JobSettings>(options: RunJobOptions<Sett
 async function runInPhase<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
 ): Promise<RunResult> {
-  const { db, job, config } = options;
+  const { db, job, kind, config } = options;
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const ttlMs = config.api.leaseSeconds * 1000;
-  const names = leaseNames(job);
+  const names = leaseNames(kind, job);
   try {
     for (const name of names) await takeLease(db, { ...holder, name, ttlMs, draining: options.draining });
     const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: names.length });
@@ -141,15 +137,14 @@ async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortS
 }
 
 /**
- * Does it all in a transaction that is rolled back. A plan of orders or customers, which may be millions, writes to temporary tables; it sees
+ * Does it all in a transaction that is rolled back. The plan of a kind that may write millions of rows writes to temporary tables; it sees
  * the others as they were when it began.
  */
 async function planned<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   owner: string,
 ): Promise<RunResult> {
-  // The plan of a mirror writes a few rows, in tables of its own.
-  const isCovered = options.job.kind !== 'mirror-account';
+  const isCovered = options.kind.plansInOverlay;
   const transaction = options.db.startTransaction();
   const trx = await (isCovered ? transaction.setIsolationLevel('repeatable read') : transaction).execute();
   try {
@@ -166,7 +161,7 @@ async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
 ): Promise<RunResult> {
-  const end = await options
+  const end = await options.kind
     .flow(run)
     .catch((error: unknown) => {
       throw explainAbort(error, options.draining);
@@ -183,11 +178,16 @@ async function account<Settings extends JobSettings>(
     status,
     exit_code: exitCode,
     service: options.client === null ? null : options.config.api.url,
-    held_files: 'heldFiles' in end.report.details ? end.report.details.heldFiles.length : 0,
+    held_files: countHeldFiles(end.report.details),
     counts,
     amounts,
   } as const;
   return { ...end, stop, finished, exitCode };
+}
+
+/** Of a kind that reads files. */
+function countHeldFiles(details: object): number {
+  return 'heldFiles' in details && Array.isArray(details.heldFiles) ? details.heldFiles.length : 0;
 }
 
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };

@@ -8,13 +8,13 @@ import { KnownError } from '../model/known-error.ts';
 import type { RunStatus, RunTarget } from '../model/run.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../schedule/slots.ts';
 import type { SourceClients } from '../source/source-clients.ts';
-import { describeStop, type Flow, type RunResult, runJob } from './run-job.ts';
+import { describeStop, type RunningKind, type RunResult, runJob } from './run-job.ts';
 import { watchRun } from './watch-run.ts';
 
 export type RunSlotOptions = {
   readonly config: PipelineConfig;
   readonly job: JobSettings;
-  readonly flow: Flow;
+  readonly kind: RunningKind;
   readonly db: Database;
   readonly sourceClients: SourceClients;
   /** Opens a client of the service for this run, which closes it. `onAnswer` is told of each answer. */
@@ -41,7 +41,7 @@ const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
 
 /** Runs the job of a slot that was claimed, watched, and says what is to become of the slot. */
 export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
-  const { config, db, job, flow, sourceClients, draining } = options;
+  const { config, db, job, kind, sourceClients, draining } = options;
   const client = options.openClient(() => watched.notice());
   const watched = watchRun({
     timing: job,
@@ -53,7 +53,7 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
     const result = await runJob({
       config,
       job,
-      flow,
+      kind,
       db,
       client,
       sourceClients,

@@ -2,27 +2,12 @@ import type { Database } from '../db/connect.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
+import { FILE_STATES, type FileState, type SurveyedFile } from '../model/surveyed-file.ts';
 import { type KnownFile, listKnownFiles } from '../report/list-known-files.ts';
 import type { SkippedFile } from '../source/exclude.ts';
 import { listFiles } from '../source/list-files.ts';
 import type { SourceClients } from '../source/source-clients.ts';
-
-/** What becomes of a file, in the order in which a person wants to see it. */
-export const FILE_STATES = ['held', 'new', 'skipped', 'released', 'duplicate', 'read', 'gone'] as const;
-export type FileState = (typeof FILE_STATES)[number];
-
-export type SurveyedFile = {
-  readonly source: string;
-  readonly uri: string;
-  /** Null where nothing reads it. */
-  readonly readFor: ReadFor | null;
-  readonly state: FileState;
-  /** Why, where the state does not say it. No row values. */
-  readonly why: string | null;
-  readonly help: string | null;
-  readonly sizeBytes: number | null;
-  readonly rows: number | null;
-};
+import type { RunnableKind } from './runnable-kind.ts';
 
 /**
  * Lists a source as a run would, and says of each file what has become of it or what the next run does with it. Files that are there no more
@@ -34,14 +19,15 @@ export async function surveyFiles(
   db: Database,
   options: {
     readonly config: PipelineConfig;
+    readonly kinds: readonly RunnableKind[];
     readonly source: SourceSettings;
     readonly clients: SourceClients;
   },
 ): Promise<readonly SurveyedFile[]> {
-  const { config, source, clients } = options;
+  const { source, clients } = options;
   const known = await listKnownFiles(db, { source: source.name });
   const byName = new Map(known.map((file) => [`${file.readFor} ${file.uri}`, file]));
-  const purposes = purposesOf(config, source);
+  const purposes = purposesOf(options);
   const surveyed: SurveyedFile[] = [];
   const onSkipped = ({ uri, reason: why }: SkippedFile): void => {
     surveyed.push(toSurveyed(source, { uri, state: 'skipped', why }));
@@ -57,11 +43,20 @@ export async function surveyFiles(
   return surveyed.sort((a, b) => FILE_STATES.indexOf(a.state) - FILE_STATES.indexOf(b.state));
 }
 
-function purposesOf({ jobs }: PipelineConfig, { name }: SourceSettings): readonly (ReadFor | null)[] {
-  const kinds = Object.values(jobs)
-    .filter(({ sources }) => sources.some((one) => one === name))
-    .map(({ kind }): ReadFor => (kind === 'identify-customers' ? 'contacts' : 'orders'));
-  return kinds.length === 0 ? [null] : [...new Set(kinds)];
+/** What jobs read it for, each once; null where none does. */
+function purposesOf({
+  config,
+  kinds,
+  source,
+}: {
+  readonly config: PipelineConfig;
+  readonly kinds: readonly RunnableKind[];
+  readonly source: SourceSettings;
+}): readonly (ReadFor | null)[] {
+  const purposes = Object.values(config.jobs)
+    .filter(({ sources }) => sources.includes(source.name))
+    .flatMap((job) => kinds.find(({ kind }) => kind === job.kind)?.purpose(job)?.readFor ?? []);
+  return purposes.length === 0 ? [null] : [...new Set(purposes)];
 }
 
 function judgeListed(

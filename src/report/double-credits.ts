@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { DoubleCredit } from '../model/orders-report.ts';
+import type { DoubleCredit } from '../model/doubt.ts';
 
 /** Orders for which the service has accepted more than one request, and that nobody has acknowledged yet. They are rare: the index finds them. */
 export async function listDoubleCredits(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { Doubt, Evidence } from '../model/orders-report.ts';
+import type { Doubt, Evidence } from '../model/doubt.ts';
 import { isDoubt } from './standing.ts';
 
 export type DoubtFilter = {

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { BackfillRunCounts } from '../model/backfill.ts';
 import type { RunAmount } from '../model/report.ts';
-import type { RunReport } from '../model/run.ts';
 
 export type ListedRun = {
   readonly runId: string;
@@ -15,10 +13,11 @@ export type ListedRun = {
   readonly exitCode: number | null;
   readonly amounts: readonly RunAmount[] | null;
   readonly problem: string | null;
-} & (
-  | { readonly kind: RunReport['kind']; readonly counts: RunReport['counts'] | null }
-  | { readonly kind: 'backfill'; readonly counts: BackfillRunCounts | null }
-);
+  /** The kind of the job, or `backfill`. */
+  readonly kind: string;
+  /** As the kind counts; null where the run did not come to its end. */
+  readonly counts: object | null;
+};
 
 /** Runs, newest first. `perJob`: only the last one of each job. */
 export async function listRuns(

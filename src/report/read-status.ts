@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { DoubleCredit, Doubt } from '../model/orders-report.ts';
+import type { DoubleCredit, Doubt } from '../model/doubt.ts';
 import type { HeldFile } from '../model/report.ts';
 import { type CustomerGroup, countCustomers } from './count-customers.ts';
 import { listDoubleCredits } from './double-credits.ts';

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { BackfillRunReport } from '../model/backfill.ts';
 import type { ExitCode } from '../model/exit-code.ts';
-import type { RunReport, RunStatus } from '../model/run.ts';
+import type { RunReport } from '../model/report.ts';
+import type { RunStatus } from '../model/run.ts';
 
 /** @returns the id of the new run. */
 export async function beginRun(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-rule.ts';
 
 const ROOT = new URL('../../', import.meta.url);

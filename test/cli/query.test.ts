@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { renderQuery } from '../../src/cli/render/query.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { renderQuery } from '../../src/present/query.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';

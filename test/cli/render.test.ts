@@ -1,18 +1,24 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { renderCsv } from '../../src/cli/render/csv.ts';
-import { renderKnownError, renderUnknownError } from '../../src/cli/render/error.ts';
-import { createOutput } from '../../src/cli/render/output.ts';
-import { createEventProgress, createLineProgress } from '../../src/cli/render/progress.ts';
-import { renderBar, renderDone, renderLine } from '../../src/cli/render/progress-line.ts';
-import { renderRunSummary } from '../../src/cli/render/run-summary.ts';
-import { plainScreen } from '../../src/cli/render/screen.ts';
-import { renderTable } from '../../src/cli/render/table.ts';
-import { formatBytes, formatDuration, wrap } from '../../src/cli/render/text.ts';
-import type { OrderDetails, OrdersReport } from '../../src/model/orders-report.ts';
+import { renderOrders } from '../../jobs/attribute-orders/render.ts';
+import type { OrderDetails, OrdersReport } from '../../jobs/attribute-orders/report.ts';
+import { createOutput } from '../../src/cli/output.ts';
+import { createEventProgress, createLineProgress } from '../../src/cli/progress.ts';
 import type { RunFinished } from '../../src/model/run.ts';
+import { renderCsv } from '../../src/present/csv.ts';
+import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
+import { renderBar, renderDone, renderLine } from '../../src/present/progress-line.ts';
+import type { RunSummary } from '../../src/present/report-renderer.ts';
+import { renderRunSummary } from '../../src/present/run-summary.ts';
+import { plainScreen, type Screen } from '../../src/present/screen.ts';
+import { renderTable } from '../../src/present/table.ts';
+import { formatBytes, formatDuration, wrap } from '../../src/present/text.ts';
 
 const screen = plainScreen(80);
+
+function renderSummary(summary: RunSummary<OrdersReport>, on: Screen): string {
+  return renderRunSummary(summary, { renderer: renderOrders, screen: on });
+}
 
 function widestLine(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
@@ -367,7 +373,7 @@ describe('summary of a run', () => {
   };
 
   test('explains itself', () => {
-    const text = renderRunSummary({ finished, report, configOption: ' --config x.yaml' }, screen);
+    const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, screen);
     expect(text).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: done, with something for you to look at
       Read 2 files, 31 rows, 1 file with content read before.
@@ -426,7 +432,7 @@ describe('summary of a run', () => {
   test('names a held file once', () => {
     const uri = 'file:///exports/a%20b.csv';
     const held = { source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
-    const summary = renderRunSummary(
+    const summary = renderSummary(
       { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
       screen,
     );
@@ -442,7 +448,7 @@ describe('summary of a run', () => {
         { ...group, standing: 'ready', reason: 'by_backfill', currency: 'USD' },
       ],
     };
-    const summary = renderRunSummary({ finished, report: { ...report, details: waiting } }, screen);
+    const summary = renderSummary({ finished, report: { ...report, details: waiting } }, screen);
     expect(summary).toContain(
       'to be posted        8  70.00 EUR, 10.00 USD, 6 of them by the backfill\n                         (50.00 EUR, 10.00 USD)',
     );
@@ -475,10 +481,7 @@ describe('summary of a run', () => {
       codeProblems: [],
     };
     expect(
-      renderRunSummary(
-        { finished: none, report: { ...report, counts: none.counts, details: nothing } },
-        screen,
-      ),
+      renderSummary({ finished: none, report: { ...report, counts: none.counts, details: nothing } }, screen),
     ).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: ok
       Read 2 files, 31 rows.
@@ -494,13 +497,13 @@ describe('summary of a run', () => {
   });
 
   test('shouts when the sums do not add up', () => {
-    const text = renderRunSummary({ finished, report: { ...report, sumsAddUp: false } }, screen);
+    const text = renderSummary({ finished, report: { ...report, sumsAddUp: false } }, screen);
     expect(text).toContain('THE SUMS DO NOT ADD UP: 15 orders = ');
   });
 
   test('says why it stopped', () => {
     const failed: RunFinished = { ...finished, status: 'failed' };
-    const text = renderRunSummary(
+    const text = renderSummary(
       { finished: failed, report, problem: 'It stopped: the key was refused.' },
       screen,
     );
@@ -509,7 +512,7 @@ describe('summary of a run', () => {
 
   test('of a plan says that nothing was sent', () => {
     const standings = [{ ...group, standing: 'ready' as const }];
-    const text = renderRunSummary(
+    const text = renderSummary(
       { finished, report: { ...report, details: { ...details, standings } }, isPlan: true },
       screen,
     );

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { renderDoubts } from '../../src/cli/render/doubts.ts';
-import { createOutput } from '../../src/cli/render/output.ts';
+import { createOutput } from '../../src/cli/output.ts';
 import { reviewDoubt } from '../../src/cli/review-doubt.ts';
+import { renderDoubts } from '../../src/present/doubts.ts';
 import { listDoubts } from '../../src/report/list-doubts.ts';
 import { seedRuns } from '../report/seed.ts';
 import { setup } from '../support/setup.ts';

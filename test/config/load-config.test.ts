@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { requireService } from '../../src/config/require-service.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
@@ -41,7 +41,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'config-'));
   mkdirSync(join(folder, 'layouts'));
   writeFileSync(join(folder, 'layouts', 'shopify-orders.yaml'), '');
-  writeFileSync(join(folder, 'codes.csv'), '');
+  writeFileSync(
+    join(folder, 'codes.csv'),
+    'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\n',
+  );
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -525,7 +528,7 @@ test('without an address a command that sends is told how to start the sandbox',
 
 test('the JSON Schema for editors is up to date (npm run schema)', () => {
   expect(readFileSync(new URL('../../config/pipeline.schema.json', import.meta.url), 'utf8')).toBe(
-    pipelineJsonSchema(),
+    pipelineJsonSchema(jobKinds),
   );
 });
 
@@ -569,7 +572,9 @@ describe('words of a closed list', () => {
   });
 
   test('are all in this list, those of a new setting too', () => {
-    const lists = [...pipelineJsonSchema().matchAll(/"enum": \[([^\]]*)\]/g)].map(([, words = '']) => words);
+    const lists = [...pipelineJsonSchema(jobKinds).matchAll(/"enum": \[([^\]]*)\]/g)].map(
+      ([, words = '']) => words,
+    );
     const untried = lists.filter((words) => !SETTINGS.some(([, , meant]) => words.includes(`"${meant}"`)));
     expect(lists.length).toBeGreaterThan(5);
     expect(untried).toEqual([]);

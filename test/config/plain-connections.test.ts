@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { findPlainConnections } from '../../src/config/plain-connections.ts';
 
 const base = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});

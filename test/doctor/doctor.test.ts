@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import type { Finding } from '../../src/model/finding.ts';
 import type { Patient } from '../../src/pipeline/doctor/check.ts';
 import { clocks } from '../../src/pipeline/doctor/checks/clocks.ts';
@@ -191,6 +191,7 @@ describe('what a process cannot break on purpose', () => {
     const sourceClients = openSourceClients();
     const patient = {
       config,
+      kinds: jobKinds,
       db: workshop.db,
       hasTables: true,
       databaseProblem: null,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { loadConfig } from '../../src/config/load-config.ts';
+import type { loadConfig } from '../../jobs/index.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
 import type { Finding } from '../../src/model/finding.ts';
 import type { Patient } from '../../src/pipeline/doctor/check.ts';

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
+import { reportCustomers } from '../../jobs/identify-customers/report.ts';
 import type { Database } from '../../src/db/connect.ts';
 import { beginFile } from '../../src/intake/begin-file.ts';
 import { createContactStager } from '../../src/intake/create-contact-stager.ts';
@@ -10,7 +11,6 @@ import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
 import { settleBatches, splitBatch } from '../../src/ledger/contacts/settle-batches.ts';
 import { waitingBatches } from '../../src/ledger/contacts/waiting-batches.ts';
 import { NOTHING_SEEN, type OptionalColumn, type StatedContact } from '../../src/model/contact.ts';
-import { reportCustomers } from '../../src/report/report-customers.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';

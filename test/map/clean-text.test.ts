@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { renderCsv } from '../../src/cli/render/csv.ts';
 import { cleanText, isBlank } from '../../src/map/clean-text.ts';
+import { renderCsv } from '../../src/present/csv.ts';
 
 it('a text is blank exactly where cleaning leaves nothing of it', () => {
   const piece = fc.oneof(

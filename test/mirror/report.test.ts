@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { rendererOf } from '../../src/cli/render/reports/index.ts';
-import { renderRunSummary } from '../../src/cli/render/run-summary.ts';
-import { plainScreen } from '../../src/cli/render/screen.ts';
+import { renderMirror } from '../../jobs/mirror-account/render.ts';
+import { renderRunSummary } from '../../src/present/run-summary.ts';
+import { plainScreen } from '../../src/present/screen.ts';
 import { knowDeals, type MirrorRun, openStory } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
 function show({ finished, report }: MirrorRun, isPlan = false): string {
-  return renderRunSummary({ finished, report, isPlan }, plainScreen(80));
+  return renderRunSummary({ finished, report, isPlan }, { renderer: renderMirror, screen: plainScreen(80) });
 }
 
 it('a summary says what changed, what was read in part, what could not be read and what the service sends otherwise', async () => {
@@ -26,7 +26,7 @@ it('a summary says what changed, what was read in part, what could not be read a
   expect(text).toContain('deal.is_active should be true or false and is text, in 1 record, for example A');
   expect(text).toContain('3 deals asked for = 1 new + 0 changed + 0 unchanged + 0 gone');
   expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
-  const { did, events } = rendererOf('mirror-account');
+  const { did, events } = renderMirror;
   expect(did(result.report.counts)).toBe('3 read, 1 new or changed');
   expect(events(result.report)).toMatchObject([{ event: 'drift', field: 'is_active' }]);
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import { makeTestFolder } from '../support/setup.ts';
 

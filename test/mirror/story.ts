@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { mirrorAccount } from '../../jobs/mirror-account/index.ts';
+import type { MirrorReport } from '../../jobs/mirror-account/report.ts';
+import type { MirrorAccountSettings } from '../../jobs/mirror-account/settings.ts';
 import { createClient } from '../../src/api/client.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { MirrorAccountSettings, PipelineConfig } from '../../src/model/config.ts';
-import type { MirrorReport } from '../../src/model/mirror-report.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
 import type { RunFinished } from '../../src/model/run.ts';
-import { mirrorAccount } from '../../src/pipeline/mirror-account.ts';
 import { type RunResult, runJob } from '../../src/pipeline/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
@@ -65,7 +66,7 @@ async function perform(
     const result = await runJob({
       config: configOf(folder, service.url, job),
       job,
-      flow: mirrorAccount,
+      kind: mirrorAccount,
       db,
       client: isPlan ? null : client,
       sourceClients,

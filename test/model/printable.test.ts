@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createOutput } from '../../src/cli/render/output.ts';
-import { createBarProgress, createLineProgress } from '../../src/cli/render/progress.ts';
-import { plainScreen } from '../../src/cli/render/screen.ts';
-import { renderTable } from '../../src/cli/render/table.ts';
+import { createOutput } from '../../src/cli/output.ts';
+import { createBarProgress, createLineProgress } from '../../src/cli/progress.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import { fileName } from '../../src/model/file-name.ts';
 import { toPrintable, toPrintableJson } from '../../src/model/printable.ts';
 import { createLogger } from '../../src/observe/logger.ts';
+import { plainScreen } from '../../src/present/screen.ts';
+import { renderTable } from '../../src/present/table.ts';
 
 /** Clears the screen, sets the title, begins a sequence without ESC, turns the direction of writing, goes back to the line's beginning. */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.exe\u2066\u200f\u0085\u2028\u0000\u007f\rb';

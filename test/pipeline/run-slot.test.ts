@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { kindOf, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
-import type { FlowEnd } from '../../src/pipeline/run-job.ts';
 import { runSlot } from '../../src/pipeline/run-slot.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { acquireLease, keepLease } from '../../src/schedule/lease.ts';
 import { claimSlot, type SlotEnd } from '../../src/schedule/slots.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
@@ -42,7 +42,7 @@ async function runFlow(
     {
       config,
       job,
-      flow,
+      kind: { ...kindOf(job), flow },
       db: shop.db,
       sourceClients: openSourceClients(),
       openClient: () =>

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { findJob } from '../../jobs/index.ts';
+import { findJob, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { RunReport } from '../../src/model/run.ts';
+import type { RunReport } from '../../src/model/report.ts';
 import { runJob } from '../../src/pipeline/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { countPages, openFalseStatistics, openTimed } from '../support/false-statistics.ts';
@@ -40,7 +39,7 @@ async function measureRun(
   timed: { db: Database; take(): ReadonlyMap<string, number> },
 ): Promise<Measured> {
   const config = loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env);
-  const { job, flow } = findJob(config, 'orders');
+  const { job, kind } = findJob(config, 'orders');
   const client = createClient({
     url: shop.sandbox.url,
     key: shop.sandbox.key,
@@ -55,7 +54,7 @@ async function measureRun(
     const { report, stop } = await runJob({
       config,
       job,
-      flow,
+      kind,
       db: timed.db,
       client,
       sourceClients,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../jobs/index.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;

@@ -4,12 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { findJob } from '../../jobs/index.ts';
+import { findJob, kindOf, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { connect } from '../../src/db/connect.ts';
-import { leaseNames } from '../../src/pipeline/lease-names.ts';
 import { runSlot } from '../../src/pipeline/run-slot.ts';
+import { leaseNames } from '../../src/pipeline/runnable-kind.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 
@@ -22,7 +21,7 @@ const draining = new AbortController();
 const scheduler = createScheduler({
   db,
   owner: randomUUID(),
-  jobs: Object.values(config.jobs).map((job) => ({ ...job, leases: leaseNames(job) })),
+  jobs: Object.values(config.jobs).map((job) => ({ ...job, leases: leaseNames(kindOf(job), job) })),
   leaseMs: config.api.leaseSeconds * 1000,
   now: async () => {
     const { rows } = await sql<{ now: Date }>`select now from public.simulated_clock`.execute(db);

@@ -4,10 +4,13 @@ import type { PipelineConfig } from '../../model/config.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { KnownErrorDetails } from '../../model/known-error.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
+import type { RunnableKind } from '../runnable-kind.ts';
 
 /** What a check may look at. Nothing of it is changed by looking. */
 export type Patient = {
   readonly config: PipelineConfig;
+  /** Those of which a job may be. */
+  readonly kinds: readonly RunnableKind[];
   /** Null where it could not be opened; the check of the database says why. */
   readonly db: Database | null;
   /** Why there is no `db`; null: it is the embedded one, and nothing has run yet. */
@@ -25,7 +28,7 @@ export type Patient = {
 };
 
 /**
- * One thing to look at: a file beside this one, and a line in `checks/index.ts`. What cannot be looked at because something else is broken
+ * One thing to look at: a file in `checks/` and a line in its `index.ts`, or in the `doctor.ts` of a kind of job. What cannot be looked at because something else is broken
  * is left to the check of that; a `KnownError` that is thrown becomes a finding.
  */
 export type Check = {

@@ -3,12 +3,15 @@ import type { Finding } from '../../model/finding.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import type { Check, Patient } from './check.ts';
-import { checks } from './checks/index.ts';
+import { checksOfOperation, checksOfSurroundings } from './checks/index.ts';
 import { findingsOf } from './findings-of.ts';
 
 /** Looks at everything that a run depends on, one check after the other; each finding comes as soon as it is there. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
-  for (const check of checks) yield* await look(check, patient);
+  for (const check of checksOfSurroundings) yield* await look(check, patient);
+  for (const { checks } of patient.kinds)
+    for (const check of (await checks?.()) ?? []) yield* await look(check, patient);
+  for (const check of checksOfOperation) yield* await look(check, patient);
 }
 
 /** A check that fails is itself a finding: the others go on. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import type { CustomersReport } from '../../../jobs/identify-customers/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import type { CustomersReport } from '../../../src/model/customers-report.ts';
 import type { RunFinished } from '../../../src/model/run.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { openWorkshop, readRun, type Workshop, type WorkshopOptions } from '../workshop.ts';

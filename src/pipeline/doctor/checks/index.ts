@@ -1,8 +1,5 @@
 import type { Check } from '../check.ts';
-import { channels } from './channels.ts';
 import { clocks } from './clocks.ts';
-import { codes } from './codes.ts';
-import { contactKey } from './contact-key.ts';
 import { database } from './database.ts';
 import { disk } from './disk.ts';
 import { encryption } from './encryption.ts';
@@ -12,8 +9,8 @@ import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
 
-/** Everything that doctor looks at, in the order in which it is shown. A new check is a file beside this one, and a line here. */
-export const checks: readonly Check[] = [
+/** What doctor looks at before what jobs need, in the order in which it is shown. A new check is a file beside this one, and a line here. */
+export const checksOfSurroundings: readonly Check[] = [
   database,
   serverLimits,
   keyAndAccount,
@@ -21,9 +18,7 @@ export const checks: readonly Check[] = [
   ledger,
   clocks,
   sources,
-  codes,
-  contactKey,
-  disk,
-  schedules,
-  channels,
 ];
+
+/** What it looks at after that. */
+export const checksOfOperation: readonly Check[] = [disk, schedules];

@@ -43,7 +43,7 @@ async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly F
 }
 
 async function isLate(
-  { db, hasTables, now }: Patient,
+  { db, hasTables, now, kinds }: Patient,
   { job, about, intervalMs }: { job: JobSettings; about: string; intervalMs: number },
 ): Promise<Finding | null> {
   if (db === null || !hasTables) return null;
@@ -56,7 +56,7 @@ async function isLate(
       status: 'warning',
       about,
       what: `It last ran ${Math.round(restedMs / 3_600_000)} hours ago, which is more than ${SLOTS_MISSED} slots.`,
-      why: 'Orders wait.',
+      why: `${itemsOf(kinds, job)} wait.`,
       mend: 'Check that `npx influencer-sync serve` runs with this configuration.',
     };
   }
@@ -69,6 +69,12 @@ async function isLate(
     why: 'Slots that come while a run is at work are skipped, or queue up.',
     mend: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit the past by `backfill`.',
   };
+}
+
+/** `Orders`, to begin a sentence. */
+function itemsOf(kinds: Patient['kinds'], job: JobSettings): string {
+  const { items } = kinds.find(({ kind }) => kind === job.kind)?.nouns ?? { items: 'files' };
+  return items.charAt(0).toUpperCase() + items.slice(1);
 }
 
 /** A day at a time, from the first slot that has not been looked at: whether a slot comes each minute or each leap year, it is quick. */

@@ -1,16 +1,7 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import { checkSource } from '../../../map/check-source.ts';
-import { layoutFor } from '../../../map/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
-import { mapContacts } from '../../../map/map-contacts.ts';
-import { resolveForOrders } from '../../../map/resolve-for-orders.ts';
 import type { SourceSettings } from '../../../model/config.ts';
-import {
-  type ConsentCount,
-  type ConsentRule,
-  describeConsent,
-  NOTHING_SEEN,
-} from '../../../model/contact.ts';
 import { FileHeld } from '../../../model/file-held.ts';
 import { fileName } from '../../../model/file-name.ts';
 import type { Finding } from '../../../model/finding.ts';
@@ -23,11 +14,10 @@ import { toParseOptions } from '../../../parse/parse-options.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { readText } from '../../../source/read-text.ts';
 import { isWeaklyVersioned } from '../../../source/s3-version.ts';
+import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
+import { checkHeader } from '../check-header.ts';
 import { findingsOf } from '../findings-of.ts';
-
-/** Rows of the newest file in which consent is counted. */
-const MAX_ROWS = 1_000;
 
 /** Lists each source, reads the beginning of its newest file, and holds the header against the layout. */
 export const sources: Check = {
@@ -45,8 +35,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
   try {
     const folders = layoutFolders(patient.config.path);
     const layout = loadLayout(source.layout, folders);
-    const purposes = purposesOf(patient, source);
-    for (const purpose of purposes) checkSource(layout, source, purpose);
+    const readers = readersOf(patient, source);
+    for (const { purpose } of readers) checkSource(layout, source, purpose);
     let files = 0;
     let withoutEtag = 0;
     let newest: SourceFile | null = null;
@@ -57,18 +47,15 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     }
     if (newest === null) return [noFiles(about, source)];
     const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
-    const begin = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
-    let consent = '';
-    for (const purpose of purposes) {
-      if (purpose.readFor === 'orders') await checkHeader(begin);
-      else consent = sayConsent(await countConsent(begin, purpose.consent));
-    }
+    const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
+    let shown = '';
+    for (const { check } of readers) shown += await check(file);
     const count = files === 1 ? '1 file' : `${files.toLocaleString('en')} files`;
     return [
       {
         status: 'ok',
         about,
-        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${consent}`,
+        what: `${count}; the newest, ${fileName(newest.uri)}, fits the layout ${layout.name}.${shown}`,
       },
       ...(withoutEtag === 0 ? [] : [weaklyVersioned(about, { withoutEtag, files })]),
     ];
@@ -98,25 +85,19 @@ function isNewer(one: SourceFile, other: SourceFile): boolean {
   return (one.modifiedAt?.getTime() ?? 0) >= (other.modifiedAt?.getTime() ?? 0);
 }
 
-/** What jobs read the source for, at most one of each kind; orders, where none does yet. */
-function purposesOf({ config }: Patient, source: SourceSettings): readonly Purpose[] {
-  const readers = Object.values(config.jobs).filter((job) => job.sources.includes(source.name));
-  const purposes = readers.map(
-    (job): Purpose =>
-      job.kind === 'identify-customers'
-        ? { readFor: 'contacts', consent: job.consent }
-        : { readFor: 'orders' },
-  );
-  return purposes.length === 0 ? [{ readFor: 'orders' }] : purposes;
-}
+/** A kind of job that reads the source, what for, and how it looks at the newest file. */
+type Reader = { readonly purpose: Purpose; readonly check: (file: NewestFile) => Promise<string> };
 
-/** The beginning of a file, and what it is held against. */
-type Beginning = {
-  readonly layout: Layout;
-  readonly otherLayouts: readonly Layout[];
-  readonly source: SourceSettings;
-  readonly open: () => AsyncIterable<CsvChunk>;
-};
+/** What jobs read the source for, at most one of each kind; orders, where none does yet. */
+function readersOf({ config, kinds }: Patient, { name }: SourceSettings): readonly Reader[] {
+  const readers = Object.values(config.jobs).flatMap((job): readonly Reader[] => {
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    const purpose = job.sources.includes(name) ? kind?.purpose(job) : null;
+    if (kind === undefined || purpose == null) return [];
+    return [{ purpose, check: async (file) => (await kind.checkFile?.(file, job)) ?? '' }];
+  });
+  return readers.length === 0 ? [{ purpose: { readFor: 'orders' }, check: checkHeader }] : readers;
+}
 
 function opener(
   { sourceClients: clients }: Patient,
@@ -130,35 +111,6 @@ function opener(
     const { chunks } = readText(file, { source, clients, encoding: layout.encoding });
     return parseCsv(chunks, toParseOptions(layout, source.limits));
   };
-}
-
-async function checkHeader({ layout, otherLayouts, source, open }: Beginning): Promise<void> {
-  let columns: readonly string[] = [];
-  for await (const { header } of open()) {
-    columns = header;
-    break;
-  }
-  resolveForOrders(columns, layoutFor(layout, 'orders') ?? layout, { source, otherLayouts });
-}
-
-/** Nothing is kept of the customers: the hash is not needed to count them. */
-async function countConsent(
-  { layout, otherLayouts, source, open }: Beginning,
-  consent: ConsentRule,
-): Promise<ConsentCount> {
-  let [seen, rows] = [NOTHING_SEEN, 0];
-  const options = { layout, otherLayouts, source, consent, hashOf: () => '' };
-  for await (const batch of mapContacts(open(), options)) {
-    seen = batch.seen;
-    rows += batch.rowsRead;
-    if (rows >= MAX_ROWS) break;
-  }
-  return seen.consent;
-}
-
-function sayConsent(consent: ConsentCount): string {
-  const where = consent.columns.length === 0 ? '' : ', in its first rows';
-  return ` Consent: ${describeConsent(consent)}${where}.`;
 }
 
 function noFiles(about: string, source: SourceSettings): Finding {

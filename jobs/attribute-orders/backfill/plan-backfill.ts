@@ -1,0 +1,87 @@
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listBackfills, storePlan } from '../../../src/attribute/backfill/backfills.ts';
+import { comparePlan } from '../../../src/attribute/backfill/compare-plan.ts';
+import { gatherPlan, type PlanRules } from '../../../src/attribute/backfill/gather-plan.ts';
+import { analyzeGrown } from '../../../src/db/analyze.ts';
+import { inTransaction } from '../../../src/db/in-transaction.ts';
+import { boundAccount } from '../../../src/ledger/bind-account.ts';
+import type { Backfill, Period, PlanChanges } from '../../../src/model/backfill.ts';
+import type { CodeProblem } from '../../../src/model/code-problem.ts';
+import type { SourceSettings } from '../../../src/model/config.ts';
+import { intakeSource } from '../../../src/pipeline/intake-source.ts';
+import { sourcesOf, throwIfDraining } from '../../../src/pipeline/run.ts';
+import { acquireLease, releaseLease } from '../../../src/schedule/lease.ts';
+import { attributionRules, loadJobCodes } from '../attribution-rules.ts';
+import { createOrderIntake } from '../take-orders.ts';
+import type { BackfillRun } from './with-backfill-run.ts';
+
+/** Before the first run there is no account yet, and nothing in the ledger either. */
+const NO_ACCOUNT = 'not bound yet';
+
+export type Planned = {
+  readonly backfill: Backfill;
+  /** What differs from the plan for the same period that was made before and not executed; null when nothing does. */
+  readonly changes: PlanChanges | null;
+  readonly codeProblems: readonly CodeProblem[];
+};
+
+/** A backfill's own limits; null: the share that is left to it. */
+export type WantedShare = { readonly requestsPerSecond: number | null; readonly concurrency: number | null };
+
+/** Reads what is new, for good, as a run does; then decides what is to be posted, keeps that as a plan, and sends nothing. */
+export async function planBackfill(run: BackfillRun, period: Period, share: WantedShare): Promise<Planned> {
+  const { problems: codeProblems } = await readNews(run);
+  const { db, job, runId } = run;
+  run.progress.begin({ name: 'plan', label: 'Planning', unit: 'orders', total: null });
+  const rules = await planRules(run, period);
+  return inTransaction(db, async (trx) => {
+    const gathered = await gatherPlan(trx, rules);
+    const [before] = await listBackfills(trx, { job: job.name, period, states: ['planned'], limit: 1 });
+    const changes = before === undefined ? null : await comparePlan(trx, before, gathered);
+    run.progress.advance(gathered.plan.groups.reduce((sum, { orders }) => sum + orders, 0));
+    // The same to the order and the cent: it is the same plan.
+    if (before !== undefined && changes === null) return { backfill: before, changes, codeProblems };
+    const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });
+    const [backfill] = await listBackfills(trx, { backfillId });
+    if (backfill === undefined) throw new Error('the plan was not stored');
+    return { backfill, changes, codeProblems };
+  });
+}
+
+/** The rules by which a plan is made, and made again before it is executed. */
+export async function planRules(run: BackfillRun, period: Period): Promise<PlanRules> {
+  const accountId = (await boundAccount(run.db)) ?? NO_ACCOUNT;
+  return { ...attributionRules(run), period, accountId };
+}
+
+/** Codes and files that are new. The source's lease is held while its files are read, and a run of the job waits for it. */
+export async function readNews(run: BackfillRun): Promise<{ readonly problems: readonly CodeProblem[] }> {
+  const codes = await loadJobCodes(run);
+  for (const source of sourcesOf(run)) await readSource(run, source);
+  await analyzeGrown(run.db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
+  return codes;
+}
+
+const ASK_AGAIN_MS = 500;
+
+async function readSource(run: BackfillRun, source: SourceSettings): Promise<void> {
+  const { db, owner, config } = run;
+  const name = `source:${source.name}`;
+  const ttlMs = config.api.leaseSeconds * 1_000;
+  const lease = { name, owner, ttlMs, host: hostname(), pid: process.pid };
+  let isTold = false;
+  for (;;) {
+    const answer = await acquireLease(db, lease);
+    if (answer.kind === 'acquired') break;
+    if (!isTold) run.progress.note(`Waiting for the run that reads source ${source.name}.`);
+    isTold = true;
+    await sleep(ASK_AGAIN_MS, undefined, { signal: run.draining }).catch(() => {});
+    throwIfDraining(run);
+  }
+  try {
+    await intakeSource(run, source, createOrderIntake(run));
+  } finally {
+    await releaseLease(db, { owner, name }).catch(() => {});
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '../../../src/api/client.ts';
+import type { Database } from '../../../src/db/connect.ts';
+import { explainFailure } from '../../../src/db/explain-failure.ts';
+import type { PipelineConfig } from '../../../src/model/config.ts';
+import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
+import { KnownError } from '../../../src/model/known-error.ts';
+import type { Progress } from '../../../src/model/progress.ts';
+import type { RunTarget } from '../../../src/model/run.ts';
+import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
+import { inRunPhase } from '../../../src/pipeline/run-phase.ts';
+import { runNameOf } from '../../../src/report/backfill-progress.ts';
+import { reportBackfill } from '../../../src/report/report-backfill.ts';
+import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
+import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-record.ts';
+import type { SourceClients } from '../../../src/source/source-clients.ts';
+import type { AttributeOrdersSettings } from '../settings.ts';
+
+export type BackfillRun = Run<AttributeOrdersSettings>;
+
+export type BackfillSurroundings = {
+  readonly config: PipelineConfig;
+  readonly job: AttributeOrdersSettings;
+  readonly db: Database;
+  /** Null for a plan, which sends nothing. */
+  readonly client: Client | null;
+  readonly sourceClients: SourceClients;
+  readonly progress: Progress;
+  readonly draining: AbortSignal;
+  readonly onTarget?: (target: RunTarget) => void;
+};
+
+/**
+ * The frame of a process that plans or executes backfills of a job: one at a time, beside the job's runs, with a record and a lease of its
+ * own.
+ *
+ * @param work returns the exit code.
+ * @throws KnownError `already_running` (exit 5), and what the work throws; the record says so too.
+ */
+export function withBackfillRun(
+  options: BackfillSurroundings,
+  work: (run: BackfillRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return inRunPhase(options, (progress) => runInPhase({ ...options, progress }, work));
+}
+
+async function runInPhase(
+  options: BackfillSurroundings,
+  work: (run: BackfillRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { db, job, config, draining } = options;
+  const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
+  const ttlMs = config.api.leaseSeconds * 1_000;
+  const name = runNameOf(job.name);
+  const answer = await acquireLease(db, { ...holder, name: `job:${name}`, ttlMs });
+  if (answer.kind === 'busy') throw atWork(job.name, answer.holder);
+  const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: 1 });
+  try {
+    const runId = await beginRun(db, { job: name, kind: 'backfill' });
+    await settleDeadRuns(db, { job: name, currentRunId: runId });
+    const run = {
+      ...options,
+      runId,
+      owner: holder.owner,
+      // A source without files is no failure: the plan shows that it has none.
+      options: { limit: null, file: null, allowEmpty: true },
+      isLeaseHeld: heartbeat.isHeld,
+    };
+    try {
+      const exitCode = await work(run);
+      const report = await reportBackfill(db, runId);
+      await endRun(db, { runId, status: statusOf(exitCode), exitCode, report, problem: null });
+      return exitCode;
+    } catch (cause) {
+      const error = explainAbort(cause, draining);
+      const details = (error instanceof KnownError ? error : explainFailure(error))?.details;
+      const exitCode = details?.exitCode ?? EXIT.crash;
+      const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
+      const problem = details?.message ?? 'a bug';
+      await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
+      throw error;
+    }
+  } finally {
+    options.progress.end();
+    heartbeat.stop();
+    // When the database is away, the leases end by themselves.
+    await releaseLeases(db, holder.owner).catch(() => {});
+  }
+}
+
+function statusOf(exitCode: ExitCode) {
+  if (exitCode === EXIT.ok) return 'ok';
+  if (exitCode === EXIT.interrupted) return 'interrupted';
+  return exitCode === EXIT.doubts || exitCode === EXIT.rowsRejected ? 'issues' : 'failed';
+}
+
+function atWork(job: string, { host, pid }: { readonly host: string; readonly pid: number }): KnownError {
+  return new KnownError({
+    code: 'already_running',
+    message: `A backfill of ${job} is at work in process ${pid} on ${host}.`,
+    help: 'See how far it is:  npx influencer-sync backfill status\nOr end it first:    npx influencer-sync backfill cancel',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.alreadyRunning,
+  });
+}

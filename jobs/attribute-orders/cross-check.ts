@@ -1,0 +1,51 @@
+import { existsSync, statSync } from 'node:fs';
+import { checkCodes } from '../../src/attribute/load-codes.ts';
+import type { Finding } from '../../src/config/finding.ts';
+import { statusWords } from '../../src/config/layout-folders.ts';
+import { shortPath } from '../../src/config/locate.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
+import { didYouMean } from '../../src/model/did-you-mean.ts';
+import type { Problem } from '../../src/model/known-error.ts';
+import { STATUS_WORDS } from '../../src/model/status-words.ts';
+import type { AttributeOrdersSettings } from './settings.ts';
+
+/** Whether its status words are words of its layouts, and codes.csv is there. */
+export function* crossCheck(
+  job: AttributeOrdersSettings,
+  { config }: { readonly config: PipelineConfig },
+): Generator<Finding> {
+  yield* checkInclude(job, config);
+  if (job.codes === null || isFile(job.codes)) return;
+  const help =
+    'The path is relative to this file. Columns: code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to.';
+  yield {
+    path: ['jobs', job.name, 'codes'],
+    message: `jobs.${job.name}.codes: there is no file ${shortPath(job.codes)}.`,
+    help,
+  };
+}
+
+/** Status words are the shop's own, so any is taken but those that look like a misspelling of a word that its layouts, or shops, use. */
+function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<Finding> {
+  const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
+  const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
+  for (const [index, word] of (job.include ?? []).entries()) {
+    const near = known.includes(word) ? null : didYouMean(word, known);
+    if (near === null) continue;
+    yield {
+      path: ['jobs', job.name, 'include', index],
+      message: `jobs.${job.name}.include: "${word}" is no status that the layout ${layouts.join(' or ')} knows.`,
+      help: `Did you mean "${near}"? If the shop does write "${word}", name it in status.words of a layout of your own.`,
+    };
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Mistakes in the jobs' codes.csv. One that is missing is a problem of the setting that names it. */
+export function checkFiles(jobs: readonly AttributeOrdersSettings[]): readonly Problem[] {
+  const paths = jobs.flatMap(({ codes }) => (codes !== null && existsSync(codes) ? [codes] : []));
+  return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));
+}

@@ -1,0 +1,128 @@
+import { readListing } from '../../src/api/account.ts';
+import { ApiError } from '../../src/api/api-error.ts';
+import { call } from '../../src/api/call.ts';
+import { readCodeRows } from '../../src/attribute/load-codes.ts';
+import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
+import type { CodeProblem } from '../../src/model/code-problem.ts';
+import type { Finding } from '../../src/model/finding.ts';
+import type { Check, Patient } from '../../src/pipeline/doctor/check.ts';
+import { findOtherPosters } from '../../src/report/find-other-posters.ts';
+import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
+
+/** So many are told one by one. */
+const SHOWN = 10;
+
+/** The codes of each job: how many there are, and whether the mirror knows whose they are. Mistakes in them are those of the configuration. */
+const codes: Check = {
+  name: 'codes',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const { name, codes: path } of jobsOf(patient))
+      if (path !== null) findings.push(...(await lookAtCodes(patient, { about: `codes of ${name}`, path })));
+    return findings;
+  },
+};
+
+async function lookAtCodes(
+  { db, hasTables }: Patient,
+  { about, path }: { readonly about: string; readonly path: string },
+): Promise<readonly Finding[]> {
+  const { rows, warnings } = readCodeRows(path);
+  const unknown = db === null || !hasTables ? null : await findUnknownOwners(db, rows);
+  const problems = [...warnings, ...(unknown ?? [])];
+  const count = rows.length === 1 ? '1 code' : `${rows.length.toLocaleString('en')} codes`;
+  const mirror =
+    unknown === null
+      ? 'whose they are was not compared, because no run of mirror-account has read the account yet'
+      : 'the mirror knows their owners';
+  if (problems.length === 0) return [{ status: 'ok', about, what: `${count}; ${mirror}.` }];
+  const more = problems.length - SHOWN;
+  return problems.slice(0, SHOWN).map((problem, index) => ({
+    status: 'warning',
+    about,
+    what: `${placeOf(problem)}: ${problem.reason}${index === SHOWN - 1 && more > 0 ? ` And ${more} more like this.` : ''}`,
+    why:
+      problem.line === 1
+        ? 'What stands in it has no effect.'
+        : 'The service refuses an order of somebody whom it does not know, and its revenue is credited to nobody.',
+    mend: problem.help,
+  }));
+}
+
+function placeOf({ line, column, value }: CodeProblem): string {
+  return `codes.csv line ${line}, ${column ?? 'row'}${value === null ? '' : ` ${JSON.stringify(value)}`}`;
+}
+
+const ORDER_EVENT = 'new_influencer_order';
+
+const WHY =
+  'The service cannot be asked for an order, and what two channels credit is credited twice: nobody but you can know whether its shop integration, or another tool, records orders of your codes too.';
+
+/** Whether something else may credit the same orders: what events say, whether they are received at all, and what is declared. */
+const channels: Check = {
+  name: 'channel',
+  async look(patient) {
+    const findings: Finding[] = [];
+    for (const job of jobsOf(patient)) findings.push(await lookAtChannel(patient, job));
+    return findings;
+  },
+};
+
+async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Promise<Finding> {
+  const about = `channel of ${job.name}`;
+  const { orders, latestOrderId } = await othersOf(patient, job);
+  if (orders > 0) {
+    return {
+      status: 'problem',
+      about,
+      what: `Events name ${orders === 1 ? 'an order' : `${orders.toLocaleString('en')} orders`} of its exports that was not posted from here, the latest of them ${latestOrderId}.`,
+      why: WHY,
+      mend: 'Turn the other channel off for this brand, or do not run this job. What it has credited before:  npx influencer-sync ledger seed FILE',
+    };
+  }
+  if (job.soleChannel)
+    return {
+      status: 'ok',
+      about,
+      what: 'Declared to be the only one (sole_channel), and no event contradicts.',
+    };
+  const heard = await hearsOrders(patient);
+  return {
+    status: 'warning',
+    about,
+    what: heard
+      ? 'No event names an order that was not posted from here; but it is not declared that nothing else posts them.'
+      : 'Events of orders are not received, so nobody would notice if something else posts the same orders.',
+    why: WHY,
+    mend: `Look in the service whether orders of this brand come in by another way. If not, declare it:  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo have it watched: npx influencer-sync webhooks register URL'}`,
+  };
+}
+
+async function othersOf({ db, hasTables, config }: Patient, job: AttributeOrdersSettings) {
+  if (db === null || !hasTables) return { orders: 0, latestOrderId: null };
+  const platforms = job.sources.flatMap((name) => {
+    const source = config.sources[name];
+    return source === undefined ? [] : [{ source: name, platform: source.orderPlatform }];
+  });
+  return findOtherPosters(db, platforms);
+}
+
+/** Whether the service sends events of orders to somebody, and we have a secret to receive them with. */
+async function hearsOrders({ client, config }: Patient): Promise<boolean> {
+  if (client === null || config.webhooks.secrets.length === 0) return false;
+  try {
+    const { webhooks } = await call(client, 'get_webhooks');
+    return readListing(webhooks).some(({ webhook_type: kind }) => kind === ORDER_EVENT);
+  } catch (error) {
+    // The check of the service says what is wrong with it.
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
+  return Object.values(config.jobs).filter(isAttributeOrders);
+}
+
+/** What `doctor` looks at for jobs of this kind. */
+export const checks: readonly Check[] = [codes, channels];

@@ -1,0 +1,62 @@
+import { attributeOrders as attribute } from '../../src/attribute/attribute-orders.ts';
+import { releaseEnded } from '../../src/attribute/backfill/release-entries.ts';
+import { prepareEntries } from '../../src/attribute/prepare-entries.ts';
+import { analyzeGrown } from '../../src/db/analyze.ts';
+import { boundAccount } from '../../src/ledger/bind-account.ts';
+import { holdEvident } from '../../src/ledger/hold-evident.ts';
+import { intakeSource } from '../../src/pipeline/intake-source.ts';
+import { openLedger, requireContinuityOfPlan } from '../../src/pipeline/open-ledger.ts';
+import { postReady } from '../../src/pipeline/post-ready.ts';
+import { recoverPreviousRuns } from '../../src/pipeline/recover-previous-runs.ts';
+import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { updateReports } from '../../src/pipeline/update-reports.ts';
+import { attributionRules, loadJobCodes } from './attribution-rules.ts';
+import { type OrdersReport, reportOrders } from './report.ts';
+import type { AttributeOrdersSettings } from './settings.ts';
+import { createOrderIntake } from './take-orders.ts';
+
+/** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
+const NO_ACCOUNT = 'not bound yet';
+
+/** The way of orders: list → open → decode → parse → group → map → stage → seal → attribute → claim → post → record → report. */
+export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd<OrdersReport>> {
+  const { db, job, client } = run;
+  const sources = sourcesOf(run);
+  const ledger = client === null ? null : await openLedger(run, client);
+  if (ledger === null) await requireContinuityOfPlan(run);
+  else await recoverPreviousRuns(run, ledger);
+  const accountId = ledger?.accountId ?? (await boundAccount(db)) ?? NO_ACCOUNT;
+  await releaseEnded(db, attributionRules(run));
+
+  const codes = await loadJobCodes(run);
+  const intake = createOrderIntake(run);
+  for (const source of sources) await intakeSource(run, source, intake);
+  await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
+  run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
+  const rules = attributionRules(run);
+  const { decided } = await attribute(db, { ...rules, codesHash: codes.hash });
+  run.progress.advance(decided);
+  const orderPlatformBySource = Object.fromEntries(
+    sources.map((source) => [source.name, source.orderPlatform]),
+  );
+  await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
+  await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
+  await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
+  await holdEvident(db, { job: job.name, accountId });
+
+  const stop =
+    client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
+  await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
+  const staleBecause = await updateReports(run);
+  const report = await reportOrders(db, {
+    runId: run.runId,
+    job: job.name,
+    sources: job.sources,
+    codeProblems: codes.problems,
+    areReportsStale: staleBecause !== null,
+  });
+  if (staleBecause === null) return { stop, report };
+  if (stop !== null) run.progress.note(staleBecause);
+  return { stop: stop ?? { kind: 'reports_stale', message: staleBecause }, report };
+}

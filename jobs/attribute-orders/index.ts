@@ -1,0 +1,26 @@
+import type { JobKind } from '../job-kind.ts';
+import { checkFiles, crossCheck } from './cross-check.ts';
+import { renderOrders } from './render.ts';
+import type { OrdersReport } from './report.ts';
+import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.ts';
+
+/** Credits orders to influencers: reads order exports, attributes by code, posts each order once. */
+export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
+  kind: 'attribute-orders',
+  summary: 'credit orders of shop exports to influencers',
+  nouns: { items: 'orders' },
+  fields: attributeOrdersFields,
+  needsOrderPlatform: true,
+  oneReaderHelp: 'Let one job read each source; codes.csv can name a brand for each code.',
+  crossCheck,
+  checkFiles,
+  purpose: ({ revenue, include }) => ({ readFor: 'orders', job: { revenue, include } }),
+  leases: ({ sources }) => sources.map((source) => `source:${source}`),
+  plansInOverlay: true,
+  flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
+  checkFile: async (file) => (await import('../../src/pipeline/doctor/check-header.ts')).checkHeader(file),
+  checks: async () => (await import('./doctor.ts')).checks,
+  backfill: 'by_days',
+  demo: 'Orders: those with an influencer’s code are posted, once',
+  render: renderOrders,
+};

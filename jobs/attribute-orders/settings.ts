@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { day, id, text, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/timing.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+import type { OrderReading } from '../../src/model/layout.ts';
+
+export type AttributeOrdersSettings = JobSettings &
+  OrderReading & {
+    readonly kind: 'attribute-orders';
+    readonly brandId: string;
+    /** Absolute path of codes.csv; null when orders name their influencer themselves. */
+    readonly codes: string | null;
+    /** Whether orders that their layout marks as `draft` are credited like others. */
+    readonly drafts: 'exclude' | 'credit';
+    /** First day (YYYY-MM-DD, in `timeZone`) whose orders its runs credit, those before being left to backfills; null: orders of any age. */
+    readonly startDate: string | null;
+    /** Declared: nothing else records the orders of this brand. */
+    readonly soleChannel: boolean;
+  };
+
+export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSettings {
+  return job.kind === 'attribute-orders';
+}
+
+const fields = z.strictObject({
+  kind: z.literal('attribute-orders'),
+  ...timing,
+  source: z
+    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
+    .describe('Name of a source, or a list of names.'),
+  brand_id: id().describe(
+    'Brand that the orders are credited for, where neither the order nor the code names another.',
+  ),
+  codes: text()
+    .nullable()
+    .default(null)
+    .describe(
+      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Leave it out when the orders name their influencer themselves.',
+    ),
+  revenue: z
+    .enum(['total', 'subtotal', 'total_less_refunds'])
+    .default('total')
+    .describe('Which amount of an order is its revenue.'),
+  include: z
+    .array(text(60).transform((word) => word.toLowerCase().replace(/\s+/g, '_')))
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      "Status words that are credited, in the shop's own language. Leave it out for those of the layout.",
+    ),
+  drafts: z
+    .enum(['exclude', 'credit'])
+    .default('exclude')
+    .describe(
+      'What becomes of orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops make invoices and replacements that way, others sell so: credit treats them like any other order.',
+    ),
+  start_date: day()
+    .nullable()
+    .default(null)
+    .describe(
+      'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Orders placed before are left to `backfill`. Leave it out when its runs credit orders of any age.',
+    ),
+  sole_channel: yesOrNo()
+    .prefault(false)
+    .describe(
+      'true once you have made sure that nothing else, such as a shop integration of the service, records the orders of this brand: `doctor` then no longer warns.',
+    ),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const attributeOrdersFields = fields.transform(
+  (job) =>
+    (context: JobContext): AttributeOrdersSettings => ({
+      name: context.name,
+      kind: job.kind,
+      ...toTiming(job),
+      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      brandId: job.brand_id,
+      codes: job.codes === null ? null : context.resolvePath(job.codes),
+      revenue: job.revenue,
+      include: job.include,
+      drafts: job.drafts,
+      startDate: job.start_date,
+      soleChannel: job.sole_channel,
+    }),
+);

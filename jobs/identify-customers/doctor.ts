@@ -1,0 +1,54 @@
+import { requireHashKey } from '../../src/config/require-hash-key.ts';
+import { mapContacts } from '../../src/map/map-contacts.ts';
+import {
+  type ConsentCount,
+  type ConsentRule,
+  describeConsent,
+  NOTHING_SEEN,
+} from '../../src/model/contact.ts';
+import type { Check } from '../../src/pipeline/doctor/check.ts';
+import type { NewestFile } from '../../src/pipeline/runnable-kind.ts';
+import { isIdentifyCustomers } from './settings.ts';
+
+const HASH_KEY = 'contacts key';
+
+/** The secret under which addresses of customers are hashed, where a job reads customers. */
+const hashKey: Check = {
+  name: HASH_KEY,
+  async look({ config }) {
+    if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
+    requireHashKey(config);
+    return [{ status: 'ok', about: HASH_KEY, what: 'It is set, and long enough.' }];
+  },
+};
+
+/** What `doctor` looks at for jobs of this kind. */
+export const checks: readonly Check[] = [hashKey];
+
+/** Rows of the newest file in which consent is counted. */
+const MAX_ROWS = 1_000;
+
+/** What the first rows of a file say of consent, as a sentence. */
+export async function checkConsent(file: NewestFile, rule: ConsentRule): Promise<string> {
+  return sayConsent(await countConsent(file, rule));
+}
+
+/** Nothing is kept of the customers: the hash is not needed to count them. */
+async function countConsent(
+  { layout, otherLayouts, source, open }: NewestFile,
+  consent: ConsentRule,
+): Promise<ConsentCount> {
+  let [seen, rows] = [NOTHING_SEEN, 0];
+  const options = { layout, otherLayouts, source, consent, hashOf: () => '' };
+  for await (const batch of mapContacts(open(), options)) {
+    seen = batch.seen;
+    rows += batch.rowsRead;
+    if (rows >= MAX_ROWS) break;
+  }
+  return seen.consent;
+}
+
+function sayConsent(consent: ConsentCount): string {
+  const where = consent.columns.length === 0 ? '' : ', in its first rows';
+  return ` Consent: ${describeConsent(consent)}${where}.`;
+}

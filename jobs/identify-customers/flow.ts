@@ -1,0 +1,54 @@
+import type { Client } from '../../src/api/client.ts';
+import { requireHashKey } from '../../src/config/require-hash-key.ts';
+import { analyzeGrown } from '../../src/db/analyze.ts';
+import { bindContactKey } from '../../src/ledger/contacts/bind-contact-key.ts';
+import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
+import { fingerprintOf } from '../../src/map/contact-hash.ts';
+import type { RunStop } from '../../src/model/run.ts';
+import { intakeSource } from '../../src/pipeline/intake-source.ts';
+import { openLedger } from '../../src/pipeline/open-ledger.ts';
+import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { lookUpCustomers } from './look-up-customers.ts';
+import { type CustomersReport, reportCustomers } from './report.ts';
+import type { IdentifyCustomersSettings } from './settings.ts';
+import { submitBatches } from './submit-batches.ts';
+import { createContactIntake } from './take-customers.ts';
+
+/** The way of customers: list → open → decode → parse → map → stage → seal → batch → (look up) → identify → record. */
+export async function identifyCustomers(
+  run: Run<IdentifyCustomersSettings>,
+): Promise<FlowEnd<CustomersReport>> {
+  const { db, job, client, runId, config } = run;
+  await bindContactKey(db, fingerprintOf(requireHashKey(config)));
+  if (client !== null) await openLedger(run, client);
+
+  const intake = createContactIntake(run);
+  for (const source of sourcesOf(run)) await intakeSource(run, source, intake);
+  await analyzeGrown(db, ['intake.source_files', 'ledger.contacts', 'intake.contacts']);
+  await prepareBatches(db, job);
+
+  const stop = client === null ? null : await submit(run, client);
+  await analyzeGrown(db, ['ledger.identify_batches', 'ledger.lookups']);
+  const { brandId, sources, lookup } = job;
+  const report = await reportCustomers(db, {
+    runId,
+    brandId,
+    sources,
+    lookups: lookup === null ? null : { budget: lookup.budget, beyond: intake.lookupsBeyond() },
+  });
+  return { stop, report };
+}
+
+/** Look-ups first: as soon as a batch is taken, its addresses are gone. */
+async function submit(run: Run<IdentifyCustomersSettings>, client: Client): Promise<RunStop | null> {
+  const open = openRequestGate(run, client);
+  try {
+    await lookUpCustomers(run, client, open);
+    await submitBatches(run, client, open);
+    return open.gate.stopped();
+  } finally {
+    open.close();
+  }
+}

@@ -1,0 +1,46 @@
+import type { Finding } from '../../src/config/finding.ts';
+import type { JobKind } from '../job-kind.ts';
+import { renderCustomers } from './render.ts';
+import type { CustomersReport } from './report.ts';
+import { type IdentifyCustomersSettings, identifyCustomersFields } from './settings.ts';
+
+/** Submits the customers of exports to be identified as influencers, each once a brand. */
+export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersReport> = {
+  kind: 'identify-customers',
+  summary: 'submit customers of exports to be identified as influencers',
+  nouns: { items: 'customers' },
+  fields: identifyCustomersFields,
+  needsOrderPlatform: false,
+  oneReaderHelp:
+    'Let one job read each source; for the customers of another brand, name a second source with the same uri.',
+  crossCheck: (job, { before }) => oneJobABrand(job, before),
+  purpose: ({ consent }) => ({ readFor: 'contacts', consent }),
+  // No two runs can submit the same customer; what is read for its customers may be read for its orders at the same time.
+  leases: ({ brandId, sources }) => [
+    `customers of brand:${brandId}`,
+    ...sources.map((source) => `customers in source:${source}`),
+  ],
+  plansInOverlay: true,
+  flow: async (run) => (await import('./flow.ts')).identifyCustomers(run),
+  checkFile: async (file, { consent }) => (await import('./doctor.ts')).checkConsent(file, consent),
+  checks: async () => (await import('./doctor.ts')).checks,
+  backfill: {
+    needless: (name) =>
+      `${name} needs no plan: exports of customers carry no date to divide them by, and asking about a customer twice does no harm. Put the old exports where the job reads, and run it; each customer is submitted once:\n  npx influencer-sync run ${name}`,
+  },
+  demo: 'Customers: each new address is submitted once, to find influencers among them',
+  render: renderCustomers,
+};
+
+function* oneJobABrand(
+  job: IdentifyCustomersSettings,
+  before: readonly IdentifyCustomersSettings[],
+): Generator<Finding> {
+  const other = before.find(({ brandId }) => brandId === job.brandId);
+  if (other === undefined) return;
+  yield {
+    path: ['jobs', job.name, 'brand_id'],
+    message: `jobs.${job.name} identifies the customers of brand ${job.brandId}, which jobs.${other.name} does already.`,
+    help: 'Let one job read all sources of a brand: source can be a list.',
+  };
+}

@@ -1,0 +1,89 @@
+import type { Client } from '../../src/api/client.ts';
+import { readLookupAnswer } from '../../src/delivery/classify.ts';
+import { readProfile } from '../../src/delivery/read-profile.ts';
+import { type Sent, sendRepeatable } from '../../src/delivery/send-repeatable.ts';
+import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
+import {
+  dropLookups,
+  type LookupResult,
+  recordLookups,
+  type WantedLookup,
+  wantedLookups,
+} from '../../src/ledger/contacts/lookups.ts';
+import { countWaiting } from '../../src/ledger/contacts/waiting-batches.ts';
+import { groupCommit } from '../../src/ledger/group-commit.ts';
+import { EXIT } from '../../src/model/exit-code.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import type { IdentifyCustomersSettings } from './settings.ts';
+
+/**
+ * Asks `identify_influencers_real_time` about customers, each once, within the budget of the run, and keeps what it says. Those for whom
+ * the budget does not suffice are forgotten here: their addresses must not wait, and come back with a later file.
+ *
+ * @throws KnownError `brand_unknown` (exit 2).
+ */
+export async function lookUpCustomers(
+  run: Run<IdentifyCustomersSettings>,
+  client: Client,
+  { gate, forEach }: OpenRequestGate,
+): Promise<void> {
+  const { db, job, runId, progress } = run;
+  const { brandId, recheckAfterDays, lookup } = job;
+  let left = Math.min(lookup?.budget ?? 0, run.options.limit ?? Number.POSITIVE_INFINITY);
+  const { lookups } = await countWaiting(db, brandId);
+  const record = groupCommit((results: readonly LookupResult[]) => recordLookups(db, results));
+  const asked = new Set<string>();
+
+  async function lookUp({ hash, address }: WantedLookup): Promise<void> {
+    if (left <= 0 || asked.has(hash)) return;
+    left -= 1;
+    asked.add(hash);
+    const input = { query: { brand_id: brandId, influencer_email: address } };
+    const operation = 'identify_influencers_real_time';
+    const sent = await sendRepeatable({ client, gate }, { operation, input, read: readLookupAnswer });
+    const answer = sent === null ? null : toAnswer(sent, address);
+    if (answer === null) return;
+    await record({ hash, brandId, runId, ...answer });
+    progress.advance(1);
+  }
+
+  if (lookups > 0 && left > 0) {
+    const total = Math.min(lookups, left);
+    progress.begin({ name: 'look_up', label: 'Looking up customers', unit: 'customers', total });
+    await forEach(wantedLookups(db, { brandId, recheckAfterDays }), lookUp);
+  }
+  // What a run that stops early has not asked waits for the next one.
+  if (gate.stopped() === null) await dropLookups(db, brandId);
+}
+
+type Answered = Pick<LookupResult, 'answer' | 'httpStatus'>;
+
+/** @returns null where nothing was answered: the customer is asked about again with a later file. */
+function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null {
+  if (exchange.kind === 'failure') return null;
+  const { status: httpStatus, text } = exchange;
+  if (outcome.kind === 'accepted') {
+    const profile = readProfile(text);
+    return {
+      httpStatus,
+      answer: profile === null ? { kind: 'no_match' } : { kind: 'influencer', profile },
+    };
+  }
+  if (outcome.kind !== 'rejected' || outcome.stopsLane) return null;
+  const message = withoutAddresses(outcome.message, [address]);
+  if (httpStatus !== 404) return { httpStatus, answer: { kind: 'refused', message } };
+  if (/brand/i.test(message)) throw brandUnknown(message);
+  return { httpStatus, answer: { kind: 'no_match' } };
+}
+
+function brandUnknown(message: string): KnownError {
+  return new KnownError({
+    code: 'brand_unknown',
+    message: `The service does not know the brand: ${message}`,
+    help: 'Check brand_id of the job: npx influencer-sync api search_brands',
+    safe: 'Nobody was submitted.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,230 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { ConsentCount, PassedOver } from '../../src/model/contact.ts';
+import type { HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import { listHeldFiles } from '../../src/report/list-held-files.ts';
+import { listRejected } from '../../src/report/list-rejected.ts';
+import { unreportedRuns } from '../../src/report/unreported-runs.ts';
+
+/**
+ * What a run of `identify-customers` came to. `sumsAddUp`: customers = submitted + already + waiting + refused + unsubscribed, and as many
+ * addresses are stored as customers wait.
+ */
+export type CustomersReport = RunReport<'identify-customers', CustomerCounts, CustomerDetails>;
+
+/**
+ * What a run did and where every customer of the brand stands after it. Its files and refusals are also those of runs of its job before
+ * it that died before their report. Submitted is not identified: the service only says that it has
+ * queued them.
+ */
+export type CustomerCounts = {
+  /** Files read and sealed in this run. */
+  readonly files: number;
+  /** Records read in this run, headers excluded. */
+  readonly rows: number;
+  /** Rows of this run's files that could not be used. */
+  readonly rejected_rows: number;
+  /** Rows of this run's files whose customer is not submitted, by reason. */
+  readonly passed_over: Readonly<Record<PassedOver, number>>;
+  /** Customers of the brand that are known after this run, each counted once: the sum of the five below. */
+  readonly customers: number;
+  /** Taken by the service in this run. */
+  readonly submitted: number;
+  /** Taken before this run. */
+  readonly already: number;
+  /** To be submitted, for the first time or again. */
+  readonly waiting: number;
+  /** Not taken by the service. */
+  readonly refused: number;
+  /** Never sent, or not again. */
+  readonly unsubscribed: number;
+  /** Calls to `identify_influencers` that the service took in this run, and that it takes to submit who waits. */
+  readonly calls: { readonly accepted: number; readonly to_make: number };
+  /** Batches that were refused: cut in halves, and single addresses. */
+  readonly refusals: { readonly split: number; readonly contacts: number };
+  readonly lookups: {
+    /** Answered in this run. */
+    readonly asked: number;
+    readonly influencers: number;
+    readonly no_match: number;
+    readonly refused: number;
+    /** Left for a later file, because of the budget. */
+    readonly beyond_budget: number;
+    /** That a run would ask for now. */
+    readonly to_ask: number;
+  };
+};
+
+/** What the files of a source that a run has read say of consent. */
+export type SourceConsent = ConsentCount & { readonly source: string };
+
+export type CustomerDetails = {
+  /** Of this run's files, by source and columns. */
+  readonly consent: readonly SourceConsent[];
+  /** Files of this run with the same content as one read before. */
+  readonly duplicateFiles: number;
+  /** The first few of this run. */
+  readonly rejectedRows: readonly RejectedRowPlace[];
+  /** Held now, in the job's sources. */
+  readonly heldFiles: readonly HeldFile[];
+  /** Why customers were refused, the commonest first, addresses masked. */
+  readonly refusals: readonly { readonly message: string; readonly contacts: number }[];
+  /** Null when the job looks nobody up. */
+  readonly lookupBudget: number | null;
+};
+
+/** A summary shows so many of each kind and says how to see the rest. */
+const SHOWN = 5;
+
+export type ReportCustomersOptions = {
+  readonly runId: string;
+  readonly brandId: string;
+  readonly sources: readonly string[];
+  /** Null when the job looks nobody up. */
+  readonly lookups: { readonly budget: number; readonly beyond: number } | null;
+};
+
+/** What a run of `identify-customers` did and where every customer of its brand stands after it. */
+export async function reportCustomers(
+  db: Database,
+  options: ReportCustomersOptions,
+): Promise<CustomersReport> {
+  const { runId, brandId, sources, lookups } = options;
+  const files = await readFiles(db, runId);
+  const standing = await readStanding(db, { runId, brandId });
+  const stored = await readStored(db, brandId);
+  const calls = await readCalls(db, runId);
+  const counts: CustomerCounts = {
+    files: files.sealed,
+    rows: files.rows,
+    rejected_rows: files.rejectedRows,
+    passed_over: files.passedOver,
+    ...standing,
+    calls: { accepted: calls.accepted, to_make: stored.calls },
+    refusals: { split: calls.split, contacts: calls.refused },
+    lookups: {
+      ...(await readLookups(db, runId)),
+      beyond_budget: lookups?.beyond ?? 0,
+      to_ask: stored.lookups,
+    },
+  };
+  const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
+  const heldFiles = await listHeldFiles(db, { sources, readFor: 'contacts' });
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN });
+  return {
+    kind: 'identify-customers',
+    counts,
+    amounts: [],
+    sumsAddUp:
+      customers === submitted + already + waiting + refused + unsubscribed &&
+      waiting === stored.contacts &&
+      files.rows === files.contactRows + files.rejectedRows,
+    doubts: 0,
+    needsAttention: rejectedRows.length > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
+    details: {
+      consent: await readConsent(db, runId),
+      duplicateFiles: files.duplicates,
+      rejectedRows,
+      heldFiles,
+      refusals: await readRefusals(db, runId),
+      lookupBudget: lookups?.budget ?? null,
+    },
+  };
+}
+
+/** Counts as numbers; bigint comes as text. */
+function toNumbers<Key extends string>(row: Readonly<Record<Key, string>> | undefined): Record<Key, number> {
+  const entries = Object.entries<string>(row ?? ({} as Record<Key, string>));
+  return Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) as Record<Key, number>;
+}
+
+async function readFiles(db: Database, runId: string) {
+  const reason = (name: PassedOver) =>
+    sql`coalesce(sum((passed_over ->> ${name})::bigint) filter (where state = 'sealed'), 0)`;
+  const { rows } = await sql<
+    Record<'sealed' | 'rows' | 'contactRows' | 'rejectedRows' | 'duplicates' | PassedOver, string>
+  >`
+    select count(*) filter (where state = 'sealed') as sealed,
+      coalesce(sum(rows_read) filter (where state = 'sealed'), 0) as rows,
+      coalesce(sum(contact_rows) filter (where state = 'sealed'), 0) as "contactRows",
+      coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
+      count(*) filter (where state = 'duplicate') as duplicates,
+      ${reason('no_address')} as no_address, ${reason('no_consent')} as no_consent, ${reason('unsubscribed')} as unsubscribed
+    from intake.source_files where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
+  const { no_address, no_consent, unsubscribed, ...counts } = toNumbers(rows[0]);
+  return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
+}
+
+async function readConsent(db: Database, runId: string): Promise<readonly SourceConsent[]> {
+  const count = (answer: string) => sql`coalesce(sum((consent_counts ->> ${answer})::bigint), 0)`;
+  const { rows } = await sql<
+    { source: string; columns: readonly string[] } & Record<'yes' | 'no' | 'blank', string>
+  >`
+    select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
+    from intake.source_files
+    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and contact_rows > 0
+    group by source, consent_columns order by source, consent_columns`.execute(db);
+  return rows.map(({ yes, no, blank, ...place }) => ({
+    ...place,
+    yes: Number(yes),
+    no: Number(no),
+    blank: Number(blank),
+  }));
+}
+
+async function readStanding(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
+  const { rows } = await sql<
+    Record<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed', string>
+  >`
+    with standing as (
+      select case
+        when c.is_waiting then 'waiting'
+        when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
+        else c.state
+      end as standing, sum(c.customers) as customers
+      from ledger.customer_counts c
+      where c.brand_id = ${brandId} group by 1
+    )
+    select coalesce(sum(customers), 0) as customers,
+      coalesce(sum(customers) filter (where standing = 'submitted'), 0) as submitted,
+      coalesce(sum(customers) filter (where standing = 'already'), 0) as already,
+      coalesce(sum(customers) filter (where standing = 'waiting'), 0) as waiting,
+      coalesce(sum(customers) filter (where standing = 'refused'), 0) as refused,
+      coalesce(sum(customers) filter (where standing = 'unsubscribed'), 0) as unsubscribed
+    from standing`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readStored(db: Database, brandId: string) {
+  const { rows } = await sql<Record<'contacts' | 'calls' | 'lookups', string>>`
+    select coalesce(sum(c.contacts) filter (where c.purpose = 'submit'), 0) as contacts,
+      count(*) filter (where c.purpose = 'submit') as calls,
+      coalesce(sum(c.contacts) filter (where c.purpose = 'lookup'), 0) as lookups
+    from intake.contacts c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
+    where c.brand_id = ${brandId}`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readCalls(db: Database, runId: string) {
+  const { rows } = await sql<Record<'accepted' | 'split' | 'refused', string>>`
+    select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
+      count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
+    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readLookups(db: Database, runId: string) {
+  const { rows } = await sql<Record<'asked' | 'influencers' | 'no_match' | 'refused', string>>`
+    select count(*) as asked, count(*) filter (where outcome = 'influencer') as influencers,
+      count(*) filter (where outcome = 'no_match') as no_match, count(*) filter (where outcome = 'refused') as refused
+    from ledger.lookups where run_id = ${runId}::bigint`.execute(db);
+  return toNumbers(rows[0]);
+}
+
+async function readRefusals(db: Database, runId: string) {
+  const { rows } = await sql<{ message: string; contacts: string }>`
+    select coalesce(message, 'no reason was given') as message, count(*) as contacts
+    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')} and state = 'refused'
+    group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
+  return rows.map(({ message, contacts }) => ({ message, contacts: Number(contacts) }));
+}

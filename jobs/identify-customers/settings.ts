@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/timing.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+import type { ConsentRule } from '../../src/model/contact.ts';
+
+export type IdentifyCustomersSettings = JobSettings & {
+  readonly kind: 'identify-customers';
+  /** A whole number, as the service has it. */
+  readonly brandId: string;
+  /** Whose consent is needed. */
+  readonly consent: ConsentRule;
+  /** Addresses of one call. */
+  readonly batchSize: number;
+  /** Sent with each call: a label of the service's web application; null: none. */
+  readonly sourceType: string | null;
+  /** After so many days a customer who is read again is submitted, or looked up, again; null: never. */
+  readonly recheckAfterDays: number | null;
+  /** Who is looked up in real time besides; null: nobody. */
+  readonly lookup: LookupSettings | null;
+};
+
+/** Who is looked up in real time. Without any of the three conditions everybody is; else whoever meets one of them. */
+export type LookupSettings = {
+  /** Questions of one run at most. */
+  readonly budget: number;
+  /** So many orders, or more. */
+  readonly minOrders: number | null;
+  /** So much spent, or more, in the currency of the export. */
+  readonly minSpent: number | null;
+  /** Has used a discount code. */
+  readonly withCode: boolean;
+};
+
+export function isIdentifyCustomers(job: JobSettings): job is IdentifyCustomersSettings {
+  return job.kind === 'identify-customers';
+}
+
+/** Questions of a run, unless it says otherwise: at four a second, less than a minute. */
+const DEFAULT_BUDGET = 200;
+
+const lookup = z.strictObject({
+  mode: z.literal('real_time').default('real_time').describe('identify_influencers_real_time.'),
+  budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Questions of one run at most.'),
+  min_orders: wholeNumber(1, 1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Customers with so many orders or more, where the export says.'),
+  min_spent: anyNumber(0, 1_000_000_000)
+    .nullable()
+    .default(null)
+    .describe('Customers who have spent so much or more, in the currency of the export.'),
+  with_code: yesOrNo()
+    .prefault(false)
+    .describe('Customers who have used a discount code; exports of orders say.'),
+});
+
+const fields = z.strictObject({
+  kind: z.literal('identify-customers'),
+  ...timing,
+  source: z
+    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
+    .describe('Name of a source, or a list of names: exports of customers, or of orders.'),
+  brand_id: wholeNumber(0, Number.MAX_SAFE_INTEGER).describe('Brand that the customers are identified for.'),
+  consent: z
+    .enum(['required', 'not_refused', 'ignored'])
+    .default('not_refused')
+    .describe(
+      'required: only who has said yes. not_refused: everybody but who has said no, unsubscribed or was blacklisted. ignored: everybody, these too.',
+    ),
+  batch_size: wholeNumber(1, 10_000).prefault(500).describe('Addresses of one call.'),
+  source_type: text(100)
+    .nullable()
+    .default(null)
+    .describe('Label that the service shows with them. Leave it out to send none.'),
+  recheck_after: anyNumber(0, 36_500)
+    .nullable()
+    .default(null)
+    .describe(
+      'Days after which a customer who stands in a new file is submitted, or looked up, again. Leave it out for never.',
+    ),
+  lookup: z
+    .union([z.enum(['none', 'real_time']), lookup])
+    .default('none')
+    .describe(
+      'Who is looked up in real time besides: none, real_time (everybody, within the budget), or conditions, one of which must be met.',
+    ),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const identifyCustomersFields = fields.transform(
+  (job) =>
+    (context: JobContext): IdentifyCustomersSettings => ({
+      name: context.name,
+      kind: job.kind,
+      ...toTiming(job),
+      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      brandId: String(job.brand_id),
+      consent: job.consent,
+      batchSize: job.batch_size,
+      sourceType: job.source_type,
+      recheckAfterDays: job.recheck_after,
+      lookup: toLookup(job.lookup),
+    }),
+);
+
+function toLookup(file: z.output<typeof fields>['lookup']): LookupSettings | null {
+  if (file === 'none') return null;
+  if (file === 'real_time')
+    return { budget: DEFAULT_BUDGET, minOrders: null, minSpent: null, withCode: false };
+  const { budget, min_orders: minOrders, min_spent: minSpent, with_code: withCode } = file;
+  return { budget, minOrders, minSpent, withCode };
+}

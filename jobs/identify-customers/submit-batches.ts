@@ -1,0 +1,133 @@
+import type { Client } from '../../src/api/client.ts';
+import { readBatchAnswer } from '../../src/delivery/classify.ts';
+import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
+import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
+import {
+  type BatchAnswer,
+  type Refusal,
+  settleBatches,
+  splitBatch,
+  wasEverAccepted,
+} from '../../src/ledger/contacts/settle-batches.ts';
+import {
+  countWaiting,
+  type WaitingBatch,
+  waitingBatches,
+} from '../../src/ledger/contacts/waiting-batches.ts';
+import { groupCommit } from '../../src/ledger/group-commit.ts';
+import { EXIT } from '../../src/model/exit-code.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { Outcome } from '../../src/model/ledger.ts';
+import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import type { IdentifyCustomersSettings } from './settings.ts';
+
+/** A batch of one that was refused, while it is not yet sure that its address is why. */
+type Suspect = { readonly batch: WaitingBatch; readonly refusal: Refusal };
+
+/**
+ * How many refusals in a row, with nothing taken in between, show that it is not about single addresses: finding one bad address costs at
+ * most 14 (of 10,000), and as many searches go on at a time as there are requests.
+ */
+const SEARCH_COSTS = 16;
+
+/**
+ * Sends what waits to `identify_influencers`, at least once: a batch stays until the service has taken it. A refused one is cut in
+ * halves, again and again, down to the address at fault, which costs two calls a halving.
+ *
+ * @throws KnownError `contacts_refused` (exit 2) when the service takes nothing at all.
+ */
+export async function submitBatches(
+  run: Run<IdentifyCustomersSettings>,
+  client: Client,
+  { gate, forEach }: OpenRequestGate,
+): Promise<void> {
+  const { db, job, runId, progress, options } = run;
+  const call = { runId, sourceType: job.sourceType };
+  const settle = groupCommit((answers: readonly BatchAnswer[]) => settleBatches(db, answers, call));
+  const refusalsAtMost = SEARCH_COSTS * (run.config.api.concurrency + 1);
+  let suspects: Suspect[] = [];
+  let acceptedOnce = await wasEverAccepted(db, { brandId: job.brandId, sourceType: job.sourceType });
+  let refusedInARow = 0;
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let refusedAll: Refusal | null = null;
+
+  async function submit(batch: WaitingBatch): Promise<void> {
+    const sent = await sendRepeatable({ client, gate }, toRequest(batch, job.sourceType));
+    if (sent === null) return;
+    const { outcome } = sent;
+    if (outcome.kind === 'accepted') await settleAccepted(batch, outcome.httpStatus);
+    else if (outcome.kind === 'rejected') await settleRefused(batch, outcome);
+    // What got no clear answer waits for the next run.
+  }
+
+  async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
+    await settle({ batch, state: 'accepted', httpStatus, message: null });
+    progress.advance(batch.contacts);
+    acceptedOnce = true;
+    refusedInARow = 0;
+    const proven = suspects;
+    suspects = [];
+    for (const suspect of proven) await settleSuspect(suspect);
+  }
+
+  async function settleRefused(
+    batch: WaitingBatch,
+    outcome: Extract<Outcome, { kind: 'rejected' }>,
+  ): Promise<void> {
+    if (outcome.stopsLane) return;
+    const message = withoutAddresses(outcome.message, JSON.parse(batch.influencerList) as string[]);
+    const refusal = { httpStatus: outcome.httpStatus, message };
+    refusedInARow += 1;
+    const isAboutTheCall = refusal.httpStatus === 404 || refusal.httpStatus === 405;
+    if (isAboutTheCall || refusedInARow > refusalsAtMost) {
+      refusedAll ??= refusal;
+      gate.stop({ kind: 'unavailable', message: `the service refuses every batch: ${refusal.message}` });
+    } else if (batch.contacts === 1) {
+      suspects.push({ batch, refusal });
+    } else {
+      const at = Math.ceil(batch.contacts / 2);
+      for (const half of await splitBatch(db, batch, { at, refusal, call })) await submit(half);
+    }
+  }
+
+  async function settleSuspect({ batch, refusal }: Suspect): Promise<void> {
+    await settle({ batch, state: 'refused', ...refusal });
+    progress.advance(1);
+  }
+
+  /** At most as many customers as `--limit` leaves; a batch that is larger is cut. */
+  async function submitWithin(batch: WaitingBatch): Promise<void> {
+    const takes = Math.min(left, batch.contacts);
+    left -= takes;
+    if (takes <= 0) return;
+    if (takes === batch.contacts) return submit(batch);
+    const [first] = await splitBatch(db, batch, { at: takes, refusal: null, call });
+    if (first !== undefined) await submit(first);
+  }
+
+  const { contacts } = await countWaiting(db, job.brandId);
+  const total = Math.min(contacts, left);
+  progress.begin({ name: 'submit', label: 'Submitting customers', unit: 'customers', total });
+  await forEach(waitingBatches(db, job.brandId), submitWithin);
+  if (refusedAll === null && acceptedOnce) for (const suspect of suspects) await settleSuspect(suspect);
+  else refusedAll ??= suspects[0]?.refusal ?? null;
+  if (refusedAll !== null) throw refusesAll(job, refusedAll);
+}
+
+function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string | null) {
+  const label = sourceType === null ? '' : `,"source_type":${JSON.stringify(sourceType)}`;
+  const body = `{"influencer_list":${influencerList},"brand_id":${brandId}${label}}`;
+  return { operation: 'identify_influencers', input: { body }, read: readBatchAnswer } as const;
+}
+
+function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, message }: Refusal): KnownError {
+  return new KnownError({
+    code: 'contacts_refused',
+    message: `The service took no batch of customers (HTTP ${httpStatus}: ${message}).`,
+    where: `brand ${brandId}`,
+    help: 'Check brand_id and source_type of the job against the service, then run it again.',
+    safe: 'The customers wait; nothing of them was given up.',
+    exitCode: EXIT.configuration,
+  });
+}

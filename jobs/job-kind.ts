@@ -1,0 +1,23 @@
+import type { ConfiguredKind } from '../src/config/configured-kind.ts';
+import type { JobSettings } from '../src/model/config.ts';
+import type { RunReport } from '../src/model/report.ts';
+import type { RunnableKind } from '../src/pipeline/runnable-kind.ts';
+import type { ReportRenderer } from '../src/present/report-renderer.ts';
+
+/**
+ * Everything that tells one kind of job from another: what the configuration may say of it, what a run of it does, and how what it came
+ * to is shown. Nothing outside of its folder asks which kind a job is.
+ */
+export type JobKind<
+  Settings extends JobSettings = JobSettings,
+  Report extends RunReport = RunReport,
+> = ConfiguredKind<Settings> &
+  RunnableKind<Settings, Report> & {
+    /** One line for people: what it does. */
+    readonly summary: string;
+    /** `by_days`: the past is posted by `backfill`, from a plan. Otherwise why that is not needed, in sentences. */
+    readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
+    /** What the demo says before it runs such a job. */
+    readonly demo: string;
+    readonly render: ReportRenderer<Report>;
+  };

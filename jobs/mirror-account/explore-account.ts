@@ -1,0 +1,161 @@
+import type { Budget } from '../../src/delivery/ask.ts';
+import {
+  type AskedHandle,
+  type DueHandle,
+  dueHandles,
+  meetHandles,
+  saveAskedHandles,
+} from '../../src/mirror/known-handles.ts';
+import {
+  askedPrefixes,
+  duePrefixes,
+  growPrefixes,
+  type PrefixAnswer,
+  savePrefixAnswers,
+} from '../../src/mirror/known-prefixes.ts';
+import { type Meeting, meetDeals } from '../../src/mirror/meet-deals.ts';
+import { foldHandle, readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
+import { splitPrefixes } from '../../src/mirror/split-prefixes.ts';
+import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { dealQuery, readOutcome } from './fetch-account.ts';
+import type { Questions } from './open-questions.ts';
+import type { MirrorAccountSettings } from './settings.ts';
+
+type MirrorRun = Run<MirrorAccountSettings>;
+
+export type Exploring = {
+  readonly questions: Questions;
+  /** Requests for autocomplete, of those of the run. */
+  readonly autocomplete: Budget;
+  /** What was asked for since then is not asked for again. */
+  readonly askedBefore: Date;
+};
+
+/** What came of looking for deals. */
+export type Explored = {
+  /** Deals that were met for the first time. */
+  readonly met: number;
+  readonly problems: readonly string[];
+};
+
+/** Asked for together; what they came to is kept when all of them are answered. */
+const WAVE = 200;
+
+/** Asks for the deals of every handle that is known without one, or was asked for too long ago. */
+export async function exploreHandles(run: MirrorRun, exploring: Exploring): Promise<Pick<Explored, 'met'>> {
+  const { db, runId, progress } = run;
+  const { questions, askedBefore } = exploring;
+  let met = 0;
+  while (questions.isOpen()) {
+    const wave = await dueHandles(db, { askedBefore, limit: WAVE });
+    if (wave.length === 0) break;
+    progress.begin({ name: 'handles', label: 'Asking for handles', unit: 'requests', total: wave.length });
+    const asked: AskedHandle[] = [];
+    const meetings: Meeting[] = [];
+    const deals: AskedDeal[] = [];
+    await questions.forEach(wave, async (handle) => {
+      const found = await askHandle(run, exploring, handle);
+      if (found === null) return;
+      asked.push(found.asked);
+      meetings.push(...found.meetings);
+      deals.push(...found.deals);
+      progress.advance(1);
+    });
+    met += await meetDeals(db, meetings);
+    await stageDeals(db, runId, deals);
+    await saveAskedHandles(db, asked);
+  }
+  return { met };
+}
+
+type FoundByHandle = {
+  readonly asked: AskedHandle;
+  readonly meetings: readonly Meeting[];
+  readonly deals: readonly AskedDeal[];
+};
+
+/** Autocomplete names all deals of a handle; where it does not, `get_deal_details` names one. */
+async function askHandle(
+  run: MirrorRun,
+  { questions, autocomplete }: Exploring,
+  { handle, handleFolded }: DueHandle,
+): Promise<FoundByHandle | null> {
+  if (autocomplete.take()) {
+    const answer = await questions.ask('autocomplete', { query: { q: handle } });
+    const read = answer.kind === 'answer' ? readSuggestions(answer.text) : null;
+    if (answer.kind === 'answer' && read !== null && 'deals' in read) {
+      const own = read.deals.filter(
+        (deal) => deal.handle !== null && foldHandle(deal.handle) === handleFolded,
+      );
+      const meetings = toMeetings(read);
+      if (own.length > 0) {
+        const asked = { handleFolded, askedAt: answer.fetchedAt, dealsFound: own.length, problem: null };
+        return { asked, meetings, deals: [] };
+      }
+    }
+  }
+  const answer = await questions.ask('get_deal_details', {
+    query: dealQuery({ influencer_handle: handle }, run.job.collaborations),
+  });
+  if (answer.kind === 'not_asked') return null;
+  const askedAt = answer.fetchedAt;
+  const { outcome } = readOutcome(answer, { askedId: null, answerHash: null });
+  if (outcome.kind !== 'read') {
+    const isNobody = outcome.kind === 'not_found';
+    const problem = isNobody || !('problem' in outcome) ? null : outcome.problem;
+    return {
+      asked: { handleFolded, askedAt, dealsFound: isNobody ? 0 : null, problem },
+      meetings: [],
+      deals: [],
+    };
+  }
+  const dealId = outcome.answer.deal.id;
+  return {
+    asked: { handleFolded, askedAt, dealsFound: 1, problem: null },
+    meetings: [{ dealId, way: 'handle' }],
+    deals: [{ dealId, fetchedAt: askedAt, outcome }],
+  };
+}
+
+/** Asks for beginnings of handles, longer ones where an answer looks cut off, as far as the budget goes. */
+export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Promise<Explored> {
+  const { db, runId, progress } = run;
+  const { questions, autocomplete, askedBefore } = exploring;
+  let met = 0;
+  while (questions.isOpen() && autocomplete.left() > 0) {
+    const wave = await duePrefixes(db, { askedBefore, limit: Math.min(WAVE, autocomplete.left()) });
+    if (wave.length === 0) break;
+    progress.begin({ name: 'explore', label: 'Looking for deals', unit: 'requests', total: wave.length });
+    const answers: PrefixAnswer[] = [];
+    const suggestions: Suggestions[] = [];
+    await questions.forEach(wave, async (prefix) => {
+      if (!questions.isOpen() || !autocomplete.take()) return;
+      const answer = await questions.ask('autocomplete', { query: { q: prefix } });
+      if (answer.kind === 'not_asked') return;
+      const read = answer.kind === 'answer' ? readSuggestions(answer.text) : { reason: answer.problem };
+      const isRead = 'deals' in read;
+      if (isRead) suggestions.push(read);
+      else if ('raw' in read) await keepUnreadable(db, { runId, kind: 'autocomplete', items: [read] });
+      const problem = isRead ? null : read.reason;
+      answers.push({ prefix, askedAt: answer.fetchedAt, answer: isRead ? read : null, problem });
+      progress.advance(1);
+    });
+    met += await meetDeals(db, suggestions.flatMap(toMeetings));
+    await meetHandles(
+      db,
+      suggestions.flatMap(({ handles }) => handles),
+    );
+    await savePrefixAnswers(db, answers);
+    const first = answers[0];
+    if (first !== undefined && suggestions.length === 0) {
+      return { met, problems: [`Autocomplete could not be read: ${first.problem}.`] };
+    }
+    await growPrefixes(db, splitPrefixes(await askedPrefixes(db)));
+  }
+  return { met, problems: [] };
+}
+
+function toMeetings({ deals }: Suggestions): readonly Meeting[] {
+  return deals.map(({ dealId }) => ({ dealId, way: 'autocomplete' }));
+}

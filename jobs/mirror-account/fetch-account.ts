@@ -1,0 +1,129 @@
+import type { Answer } from '../../src/delivery/ask.ts';
+import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
+import { meetDeals } from '../../src/mirror/meet-deals.ts';
+import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import { readListing } from '../../src/mirror/read-listing.ts';
+import type { NotARecord } from '../../src/mirror/read-record.ts';
+import { brandShape, dealflowShape } from '../../src/mirror/record-shapes.ts';
+import {
+  type AskedDeal,
+  type DealOutcome,
+  keepUnreadable,
+  stageDeals,
+  stageListing,
+} from '../../src/mirror/stage.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { createBatches } from './in-batches.ts';
+import type { Questions } from './open-questions.ts';
+import type { MirrorAccountSettings } from './settings.ts';
+
+type MirrorRun = Run<MirrorAccountSettings>;
+
+/** What a kill may lose of what was read: so many answers, or those of so long. */
+const BATCH = { maxItems: 500, maxAgeMs: 2_000 };
+
+const LISTINGS = [
+  { kind: 'brand', shape: brandShape, operation: 'search_brands', many: 'brands' },
+  { kind: 'dealflow', shape: dealflowShape, operation: 'search_dealflows', many: 'dealflows' },
+] as const;
+
+/** Reads the listings of brands and dealflows. @returns what went wrong, in sentences. */
+export async function fetchListings(run: MirrorRun, questions: Questions): Promise<readonly string[]> {
+  const { db, runId } = run;
+  const problems: string[] = [];
+  for (const { kind, shape, operation, many } of LISTINGS) {
+    const answer = await questions.ask(operation);
+    if (answer.kind === 'not_asked') continue;
+    if (answer.kind !== 'answer') {
+      problems.push(
+        `The ${many} could not be listed: ${answer.problem}. Those that are known stay as they are.`,
+      );
+      continue;
+    }
+    const listing = readListing(shape, answer.text);
+    await keepUnreadable(db, { runId, kind, items: listing.unreadable });
+    await stageListing(db, { runId, kind, listing, fetchedAt: answer.fetchedAt });
+    if (listing.problem !== null)
+      problems.push(`The list of ${many} is not complete: ${listing.problem}. None is taken for gone.`);
+  }
+  return problems;
+}
+
+/** Reads the deals that are due, those read longest ago first, until the budget is used up. */
+export async function fetchDeals(run: MirrorRun, questions: Questions, due: DueOptions): Promise<void> {
+  const { db, runId, progress } = run;
+  const total = Object.values(await countDueDeals(db, due)).reduce((sum, deals) => sum + deals, 0);
+  progress.begin({
+    name: 'fetch',
+    label: 'Reading deals',
+    unit: 'deals',
+    total: Math.min(total, questions.budget.left()),
+  });
+  const staged = createBatches<AskedDeal>((asked) => stageDeals(db, runId, asked), BATCH);
+  await questions.forEach(withinBudget(dueDeals(db, due), questions), async (deal) => {
+    const asked = await askDeal(run, questions, deal);
+    if (asked === null) return;
+    await staged.add(asked);
+    progress.advance(1);
+  });
+  await staged.flush();
+}
+
+async function* withinBudget<Item>(items: AsyncIterable<Item>, { isOpen }: Questions): AsyncGenerator<Item> {
+  for await (const item of items) {
+    if (!isOpen()) return;
+    yield item;
+  }
+}
+
+async function askDeal(
+  { db, runId, job }: MirrorRun,
+  { ask }: Questions,
+  { dealId, answerHash }: DueDeal,
+): Promise<AskedDeal | null> {
+  const answer = await ask('get_deal_details', { query: dealQuery({ deal_id: dealId }, job.collaborations) });
+  if (answer.kind === 'not_asked') return null;
+  const { outcome, unreadable, otherDealId } = readOutcome(answer, { askedId: dealId, answerHash });
+  if (otherDealId !== null) await meetDeals(db, [{ dealId: otherDealId, way: 'deal' }]);
+  await keepUnreadable(db, { runId, kind: unreadable.kind, items: unreadable.items });
+  return { dealId, fetchedAt: answer.fetchedAt, outcome };
+}
+
+/** The query of `get_deal_details`. */
+export function dealQuery(
+  which: Readonly<Record<string, string>>,
+  withCollaborations: boolean,
+): Readonly<Record<string, string | boolean>> {
+  return withCollaborations ? { ...which, return_collabs: true } : which;
+}
+
+type ReadOutcome = {
+  readonly outcome: DealOutcome;
+  readonly unreadable: { readonly kind: 'deal' | 'collaboration'; readonly items: readonly NotARecord[] };
+  /** The deal that was answered in place of the one that was asked for. */
+  readonly otherDealId: string | null;
+};
+
+/** What an answer about a deal comes to. */
+export function readOutcome(
+  answer: Exclude<Answer, { kind: 'not_asked' }>,
+  known: { readonly askedId: string | null; readonly answerHash: string | null },
+): ReadOutcome {
+  if (answer.kind !== 'answer') return outcomeOf(answer);
+  const opened = openDealAnswer(answer.text);
+  if (!('body' in opened)) return outcomeOf({ kind: 'failed', problem: opened.reason }, 'deal', [opened]);
+  const { answerHash } = opened;
+  if (answerHash === known.answerHash) return outcomeOf({ kind: 'unchanged', answerHash });
+  const read = readDealAnswer(opened, known.askedId);
+  if ('deal' in read) return outcomeOf({ kind: 'read', answer: read }, 'collaboration', read.unreadable);
+  const failed = outcomeOf({ kind: 'failed', problem: read.reason }, 'deal', [read]);
+  return { ...failed, otherDealId: read.otherDealId ?? null };
+}
+
+function outcomeOf(
+  outcome: DealOutcome,
+  kind: ReadOutcome['unreadable']['kind'] = 'deal',
+  items: readonly NotARecord[] = [],
+): ReadOutcome {
+  return { outcome, unreadable: { kind, items }, otherDealId: null };
+}

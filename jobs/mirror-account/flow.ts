@@ -1,0 +1,89 @@
+import type { Database } from '../../src/db/connect.ts';
+import { createBudget } from '../../src/delivery/ask.ts';
+import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
+import { countDueDeals } from '../../src/mirror/due-deals.ts';
+import { countDueHandles, meetNamedHandles } from '../../src/mirror/known-handles.ts';
+import { countDuePrefixes, plantPrefixes } from '../../src/mirror/known-prefixes.ts';
+import { meetNamedDeals } from '../../src/mirror/meet-deals.ts';
+import { publish } from '../../src/mirror/publish.ts';
+import { openLedger } from '../../src/pipeline/open-ledger.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { type Explored, type Exploring, exploreHandles, explorePrefixes } from './explore-account.ts';
+import { fetchDeals, fetchListings } from './fetch-account.ts';
+import { openQuestions } from './open-questions.ts';
+import { type MirrorReport, reportMirror } from './report.ts';
+import type { MirrorAccountSettings } from './settings.ts';
+
+const MS_PER_HOUR = 3_600_000;
+
+/** The way of the mirror: meet → list → explore → fetch → publish → report. */
+export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<FlowEnd<MirrorReport>> {
+  const { db, job, client, runId, owner, options } = run;
+  const clock = await openDatabaseClock(db);
+  const due = dueAt(clock(), job.refreshAfterHours);
+  const budget = createBudget(Math.min(job.budget, options.limit ?? job.budget));
+  const autocomplete = createBudget(Math.min(job.autocompleteBudget, budget.left()));
+
+  const named = await meetNamedDeals(db);
+  await meetNamedHandles(db);
+  if (autocomplete.left() > 0) await plantPrefixes(db);
+  if (client === null) {
+    const budgets = { budget: budget.left(), autocompleteBudget: autocomplete.left() };
+    const plan = { ...budgets, ...(await countDue(db, due, { withPrefixes: autocomplete.left() > 0 })) };
+    return { stop: null, report: await reportMirror(db, { runId, due, plan, outcome: null }) };
+  }
+
+  await openLedger(run, client);
+  const questions = openQuestions(run, { client, budget, clock });
+  const exploring = { questions, autocomplete, askedBefore: due.askedBefore };
+  const read = await readAccount(run, exploring, due).finally(questions.close);
+
+  run.progress.begin({ name: 'publish', label: 'Publishing', unit: 'deals', total: null });
+  const stop = questions.stopped();
+  // What a run that stops has read waits for the next one: a reader never sees half a run.
+  const published = stop === null ? await publish(db, { runId, owner, ...due }) : null;
+  run.progress.advance(published?.deals.asked ?? 0);
+  const outcome = {
+    published,
+    requests: budget.used(),
+    met: named + read.met,
+    problems: read.problems,
+  };
+  const report = await reportMirror(db, { runId, due, plan: null, outcome });
+  return { stop: stop ?? (published === null ? LEASE_LOST : null), report };
+}
+
+/** Everything that is asked of the service, in the order of what the budget is best spent on. */
+async function readAccount(
+  run: Run<MirrorAccountSettings>,
+  exploring: Exploring,
+  due: Due,
+): Promise<Explored> {
+  const problems = await fetchListings(run, exploring.questions);
+  const byHandle = await exploreHandles(run, exploring);
+  const byPrefix = await explorePrefixes(run, exploring);
+  await fetchDeals(run, exploring.questions, due);
+  return { met: byHandle.met + byPrefix.met, problems: [...problems, ...byPrefix.problems] };
+}
+
+const LEASE_LOST = {
+  kind: 'lease_lost',
+  message: 'another process took over, or the database was away for too long',
+} as const;
+
+type Due = ReturnType<typeof dueAt>;
+
+function dueAt(now: Date, refreshAfterHours: number) {
+  const askedBefore = new Date(now.getTime() - refreshAfterHours * MS_PER_HOUR);
+  return { now, refreshAfterHours, askedBefore };
+}
+
+/** What a run would ask for. */
+async function countDue(db: Database, due: Due, { withPrefixes }: { readonly withPrefixes: boolean }) {
+  return {
+    dueByWay: await countDueDeals(db, due),
+    handles: await countDueHandles(db, due),
+    prefixes: withPrefixes ? await countDuePrefixes(db, due) : 0,
+  };
+}

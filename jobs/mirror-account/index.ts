@@ -1,0 +1,39 @@
+import type { Finding } from '../../src/config/finding.ts';
+import type { JobKind } from '../job-kind.ts';
+import { renderMirror } from './render.ts';
+import type { MirrorReport } from './report.ts';
+import { type MirrorAccountSettings, mirrorAccountFields } from './settings.ts';
+
+/** Mirrors the account: brands, dealflows, deals and collaborations, with their history. */
+export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
+  kind: 'mirror-account',
+  summary: "copy the account's brands, dealflows and deals into Postgres",
+  nouns: { items: 'deals' },
+  fields: mirrorAccountFields,
+  needsOrderPlatform: false,
+  oneReaderHelp: 'It reads no sources.',
+  crossCheck: (job, { before }) => onlyMirror(job, before),
+  purpose: () => null,
+  leases: () => [],
+  // Its plan writes a few rows, in tables of its own.
+  plansInOverlay: false,
+  flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
+  backfill: {
+    needless: (name) =>
+      `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service tells no history.`,
+  },
+  demo: 'Account: brands, dealflows and deals are mirrored for analysts',
+  render: renderMirror,
+};
+
+function* onlyMirror(
+  job: MirrorAccountSettings,
+  [other]: readonly MirrorAccountSettings[],
+): Generator<Finding> {
+  if (other === undefined) return;
+  yield {
+    path: ['jobs', job.name, 'kind'],
+    message: `jobs.${job.name} mirrors the account, which jobs.${other.name} does already.`,
+    help: 'One job mirrors all of the account. Take one of them out.',
+  };
+}

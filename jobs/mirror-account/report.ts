@@ -1,0 +1,232 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { Published } from '../../src/mirror/publish.ts';
+import type { InstantText } from '../../src/model/order.ts';
+import type { RunReport } from '../../src/model/report.ts';
+
+/**
+ * What a run of `mirror-account` came to. `sumsAddUp`: deals that were asked for = new + changed + unchanged + gone + failed, and the ways
+ * by which deals are known add up to all of them.
+ */
+export type MirrorReport = RunReport<'mirror-account', MirrorCounts, MirrorDetails>;
+
+export type MirrorCounts = Published & {
+  /** False when the run stopped before its end: what it has read is published by the next one. */
+  readonly published: boolean;
+  /** Requests of this run, repeats included. */
+  readonly requests: number;
+  /** Deals met for the first time in this run. */
+  readonly deals_met: number;
+  /** Deals that are known after this run: the sum of the five below. */
+  readonly deals_known: number;
+  readonly deals_fresh: number;
+  readonly deals_stale: number;
+  readonly deals_unread: number;
+  readonly deals_failing: number;
+  readonly deals_gone: number;
+  /** What did not fit, in this run. */
+  readonly drift: number;
+  /** Records and answers of this run that could not be taken for what they should be. */
+  readonly unreadable: number;
+};
+
+/** How complete the mirror is for one way by which deals are met; `all` for every deal. */
+export type Coverage = {
+  readonly way: string;
+  readonly known: number;
+  readonly alsoKnown: number;
+  readonly fresh: number;
+  readonly stale: number;
+  readonly unread: number;
+  readonly failing: number;
+  readonly deleted: number;
+  /** When the one read longest ago was read; null when none was. */
+  readonly oldestReadAt: InstantText | null;
+};
+
+/** Something that the service sends otherwise than before. */
+export type Drift = {
+  readonly recordKind: string;
+  readonly field: string;
+  readonly kind: 'type_changed' | 'vanished' | 'missing' | 'unreadable';
+  readonly expected: string | null;
+  readonly found: string | null;
+  readonly records: number;
+  readonly sampleId: string | null;
+};
+
+/** So many records or answers that could not be read, for the same reason. */
+export type Unread = { readonly recordKind: string; readonly reason: string; readonly records: number };
+
+/** What a run would ask for. */
+export type MirrorPlan = {
+  readonly budget: number;
+  readonly autocompleteBudget: number;
+  /** Deals that are due, by the way they were met. */
+  readonly dueByWay: Readonly<Record<string, number>>;
+  readonly handles: number;
+  readonly prefixes: number;
+};
+
+export type MirrorDetails = {
+  readonly plan: MirrorPlan | null;
+  /** Of the newest publication, `all` first; empty before the first. */
+  readonly coverage: readonly Coverage[];
+  /** The first few of this run. */
+  readonly drift: readonly Drift[];
+  /** Of this run. */
+  readonly unreadable: readonly Unread[];
+  /** Why deals could not be read when they were last asked for. */
+  readonly failing: readonly Unread[];
+  /** What was read only in part, or not at all, in sentences. */
+  readonly problems: readonly string[];
+  /** Deals that are due and wait for the next run, because of the budget. */
+  readonly waiting: number;
+  /** Answers that are read and not published, because the run stopped. */
+  readonly staged: number;
+};
+
+/** A summary shows so many of each kind. */
+const SHOWN_ROWS = 8;
+
+export type MirrorOutcome = {
+  /** Null when nothing was published. */
+  readonly published: Published | null;
+  readonly requests: number;
+  /** Deals met for the first time. */
+  readonly met: number;
+  readonly problems: readonly string[];
+};
+
+export type ReportMirrorOptions = {
+  readonly runId: string;
+  readonly due: { readonly askedBefore: Date };
+  /** Of a plan. */
+  readonly plan: MirrorPlan | null;
+  /** Of a run. */
+  readonly outcome: MirrorOutcome | null;
+};
+
+const NOTHING = { new: 0, changed: 0, unchanged: 0, gone: 0 };
+const NOTHING_PUBLISHED: Published = {
+  brands: NOTHING,
+  dealflows: NOTHING,
+  deals: { ...NOTHING, failed: 0, asked: 0 },
+  collaborations: NOTHING,
+};
+
+/** What a run of `mirror-account` did, and how complete the mirror is after it. */
+export async function reportMirror(db: Database, options: ReportMirrorOptions): Promise<MirrorReport> {
+  const { runId, plan, outcome } = options;
+  const standing = await readStanding(db, options.due.askedBefore);
+  const drift = await readDrift(db, runId);
+  const unreadable = await readUnreadable(db, runId);
+  const coverage = await readCoverage(db);
+  const published = outcome?.published ?? NOTHING_PUBLISHED;
+  const counts = {
+    ...published,
+    published: outcome?.published != null,
+    requests: outcome?.requests ?? 0,
+    deals_met: outcome?.met ?? 0,
+    deals_known: standing.known,
+    deals_fresh: standing.fresh,
+    deals_stale: standing.stale,
+    deals_unread: standing.unread,
+    deals_failing: standing.failing,
+    deals_gone: standing.gone,
+    drift: drift.length,
+    unreadable: unreadable.reduce((sum, { records }) => sum + records, 0),
+  };
+  const problems = outcome?.problems ?? [];
+  const details: MirrorDetails = {
+    plan,
+    coverage,
+    drift: drift.slice(0, SHOWN_ROWS),
+    unreadable,
+    failing: await readFailing(db),
+    problems,
+    waiting: standing.stale + standing.unread,
+    staged: standing.staged,
+  };
+  return {
+    kind: 'mirror-account',
+    counts,
+    amounts: [],
+    details,
+    sumsAddUp: addUp(published, coverage),
+    doubts: 0,
+    needsAttention:
+      problems.length > 0 || drift.length > 0 || unreadable.length > 0 || published.deals.failed > 0,
+  };
+}
+
+/** Deals that were asked for are counted once each, and the ways add up to all deals that are known. */
+function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
+  const isCounted = deals.asked === deals.new + deals.changed + deals.unchanged + deals.gone + deals.failed;
+  const all = coverage.find(({ way }) => way === 'all')?.known ?? 0;
+  const ways = coverage.filter(({ way }) => way !== 'all').reduce((sum, { known }) => sum + known, 0);
+  return isCounted && all === ways;
+}
+
+type Standing = {
+  readonly known: number;
+  readonly fresh: number;
+  readonly stale: number;
+  readonly unread: number;
+  readonly failing: number;
+  readonly gone: number;
+  readonly staged: number;
+};
+
+async function readStanding(db: Database, staleAt: Date): Promise<Standing> {
+  const { rows } = await sql<Record<keyof Standing, string>>`
+    select count(*) as known, count(*) filter (where deleted_at is not null) as gone,
+      count(*) filter (where deleted_at is null and last_error is not null) as failing,
+      count(*) filter (where deleted_at is null and last_error is null and read_at is null) as unread,
+      count(*) filter (where deleted_at is null and last_error is null and read_at > ${staleAt.toISOString()}::timestamptz) as fresh,
+      count(*) filter (where deleted_at is null and last_error is null and read_at <= ${staleAt.toISOString()}::timestamptz) as stale,
+      (select count(*) from mirror.staged) as staged
+    from mirror.known_deals`.execute(db);
+  const row = rows[0];
+  const count = (key: keyof Standing): number => Number(row?.[key] ?? 0);
+  return {
+    known: count('known'),
+    fresh: count('fresh'),
+    stale: count('stale'),
+    unread: count('unread'),
+    failing: count('failing'),
+    gone: count('gone'),
+    staged: count('staged'),
+  };
+}
+
+async function readDrift(db: Database, runId: string): Promise<readonly Drift[]> {
+  const { rows } = await sql<Drift>`
+    select record_kind as "recordKind", field, kind, expected, found, records, sample_id as "sampleId"
+    from mirror.drift where run_id = ${runId}::bigint order by records desc, record_kind, field`.execute(db);
+  return rows;
+}
+
+async function readUnreadable(db: Database, runId: string): Promise<readonly Unread[]> {
+  const { rows } = await sql<Omit<Unread, 'records'> & { records: string }>`
+    select record_kind as "recordKind", reason, count(*) as records
+    from mirror.unreadable where run_id = ${runId}::bigint
+    group by record_kind, reason order by count(*) desc, record_kind, reason`.execute(db);
+  return rows.map((row) => ({ ...row, records: Number(row.records) }));
+}
+
+async function readFailing(db: Database): Promise<readonly Unread[]> {
+  const { rows } = await sql<{ reason: string; records: string }>`
+    select last_error as reason, count(*) as records from mirror.known_deals
+    where last_error is not null and deleted_at is null
+    group by last_error order by count(*) desc, last_error limit ${SHOWN_ROWS}`.execute(db);
+  return rows.map((row) => ({ recordKind: 'deal', reason: row.reason, records: Number(row.records) }));
+}
+
+async function readCoverage(db: Database): Promise<readonly Coverage[]> {
+  const { rows } = await sql<Omit<Coverage, 'oldestReadAt'> & { oldestReadAt: Date | null }>`
+    select way, known, also_known as "alsoKnown", fresh, stale, unread, failing, deleted, oldest_read_at as "oldestReadAt"
+    from mirror.coverage where run_id = (select max(run_id) from mirror.publications)
+    order by way <> 'all', known desc, way`.execute(db);
+  return rows.map((row) => ({ ...row, oldestReadAt: row.oldestReadAt?.toISOString() ?? null }));
+}

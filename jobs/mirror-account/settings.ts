@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { anyNumber, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/timing.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+
+export type MirrorAccountSettings = JobSettings & {
+  readonly kind: 'mirror-account';
+  /** Requests of one run at most. */
+  readonly budget: number;
+  /** Of them, requests that look for deals by handles; 0: none are looked for so. */
+  readonly autocompleteBudget: number;
+  /** A deal is read again so long after it was last read. */
+  readonly refreshAfterHours: number;
+  /** Whether collaborations are asked for with each deal. */
+  readonly collaborations: boolean;
+};
+
+/** At 4 requests a second some 40 minutes. */
+const BUDGET = 10_000;
+/** Enough for the first letters and a few hundred longer beginnings a night. */
+const AUTOCOMPLETE_BUDGET = 500;
+/** Less than a day, so that a nightly run that begins a little earlier than the night before still reads everything. */
+const REFRESH_AFTER_HOURS = 20;
+
+const fields = z.strictObject({
+  kind: z.literal('mirror-account'),
+  ...timing,
+  budget: wholeNumber(1, 10_000_000)
+    .prefault(BUDGET)
+    .describe(
+      'Requests of one run at most; the deals read longest ago come first, the rest waits for the next run.',
+    ),
+  autocomplete: yesOrNo()
+    .prefault(true)
+    .describe('Whether deals are looked for by handles and by beginnings of handles.'),
+  autocomplete_budget: wholeNumber(0, 10_000_000)
+    .prefault(AUTOCOMPLETE_BUDGET)
+    .describe('Of the budget: requests for that at most.'),
+  refresh_after_hours: anyNumber(0, 8_760)
+    .prefault(REFRESH_AFTER_HOURS)
+    .describe('A deal is read again so long after it was last read, or when an event names it.'),
+  collaborations: yesOrNo()
+    .prefault(true)
+    .describe('Whether collaborations (codes, links, sales) are asked for with each deal.'),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const mirrorAccountFields = fields.transform(
+  (job) =>
+    (context: JobContext): MirrorAccountSettings => ({
+      name: context.name,
+      kind: job.kind,
+      ...toTiming(job),
+      sources: [],
+      budget: job.budget,
+      autocompleteBudget: job.autocomplete ? job.autocomplete_budget : 0,
+      refreshAfterHours: job.refresh_after_hours,
+      collaborations: job.collaborations,
+    }),
+);

@@ -1,0 +1,222 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError, type Problem } from '../model/known-error.ts';
+import type { WebhookSettings } from '../model/webhook-event.ts';
+import type { ConfiguredKind } from './configured-kind.ts';
+import { crossCheck } from './cross-check.ts';
+import { explainIssue } from './explain-issue.ts';
+import { findMisplaced } from './find-misplaced.ts';
+import { knownKeysOf } from './known-keys.ts';
+import { type ConfigPath, shortPath } from './locate.ts';
+import { readYaml } from './read-yaml.ts';
+import { isSection, parseSalvaging } from './salvage.ts';
+import { type PipelineFile, pipelineSchemaOf } from './schema.ts';
+import type { Environment } from './substitute.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.url));
+
+/** After the last answer there are still results to record and files to give up. */
+const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
+
+/**
+ * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
+ *
+ * @param options.kinds those of which a job may be.
+ * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
+ */
+export function loadConfigFile(options: {
+  readonly path: string;
+  readonly env: Environment;
+  readonly kinds: readonly ConfiguredKind[];
+}): PipelineConfig {
+  const { path, env, kinds } = options;
+  const absolute = resolve(path);
+  const file = shortPath(absolute);
+  const yaml = readYaml(readConfigFile(absolute), { file, env });
+  if (!yaml.isReadable) throw invalid(file, yaml.problems);
+
+  const schema = pipelineSchemaOf(kinds);
+  const { places } = yaml;
+  const explained = { places, knownKeys: knownKeysOf(schema), kinds: kinds.map(({ kind }) => kind) };
+  const misplaced = findMisplaced(yaml.content, explained);
+  if (misplaced.length > 0) throw invalid(file, misplaced);
+
+  const { data, issues } = parseSalvaging(yaml.content ?? {}, schema);
+  const problems = [
+    ...yaml.problems,
+    ...issues
+      .filter((issue) => !yaml.unresolved.some((path) => startsWith(issue.path, path)))
+      .flatMap((issue) => explainIssue(issue, explained)),
+  ];
+  const config = data === null ? null : toConfig(absolute, data, yaml.variables);
+  if (config !== null) {
+    // One problem a place is enough: a value that does not fit, or is missing, is not checked against others as well.
+    const told = new Set(problems.map((problem) => problem.where));
+    const sourceNames = namesIn(yaml.content, 'sources');
+    const findings = crossCheck(config, { places, sourceNames, kinds });
+    problems.push(...findings.filter((finding) => !told.has(finding.where)), ...checkFiles(config, kinds));
+  }
+  if (config === null || problems.length > 0) throw invalid(file, problems);
+  return config;
+}
+
+/** Mistakes in the files that jobs name are reported with those of the configuration. */
+function checkFiles({ jobs }: PipelineConfig, kinds: readonly ConfiguredKind[]): readonly Problem[] {
+  return kinds.flatMap(
+    ({ kind, checkFiles: check }) => check?.(Object.values(jobs).filter((job) => job.kind === kind)) ?? [],
+  );
+}
+
+function namesIn(content: unknown, section: string): readonly string[] {
+  const value: unknown = isSection(content) ? content[section] : null;
+  return isSection(value) ? Object.keys(value) : [];
+}
+
+function invalid(file: string, problems: readonly Problem[]): KnownError {
+  const isElsewhere = ({ where }: Problem) => !where.startsWith(`${file}:`);
+  const title = problems.some(isElsewhere) ? 'The configuration' : file;
+  return new KnownError({
+    code: 'config_invalid',
+    message: problems.length === 1 ? `${title} has a problem.` : `${title} has ${problems.length} problems.`,
+    help: `Fix ${problems.some(isElsewhere) ? 'what is named' : 'the file'} and run the command again.`,
+    safe: 'Nothing was read or sent.',
+    problems: [...problems].sort(byPlace),
+    exitCode: EXIT.configuration,
+  });
+}
+
+function readConfigFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new KnownError({
+      code: 'config_missing',
+      message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
+      where: shortPath(path),
+      help: isMissing
+        ? `Name it with --config, or begin with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nTo try things out without one:  npx influencer-sync demo`
+        : 'Check that it is a file and that this user may read it.',
+      safe: 'Nothing was read or sent.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function toConfig(path: string, file: PipelineFile, variables: readonly string[]): PipelineConfig {
+  const folder = dirname(path);
+  const resolvePath = (relative: string): string => resolve(folder, relative);
+  return {
+    path,
+    variables,
+    api: {
+      url: file.api.url.replace(/\/+$/, ''),
+      key: file.api.key,
+      concurrency: file.api.concurrency,
+      requestsPerSecond: file.api.requests_per_second,
+      duplicateOrders: file.api.duplicate_orders,
+      quietPeriodMinutes: file.api.quiet_period_minutes,
+      leaseSeconds: file.api.lease_seconds,
+      timeoutSeconds: file.api.timeout_seconds,
+    },
+    database: {
+      url: file.database.url,
+      biUrl: file.database.bi_url,
+      dataFolder: join(folder, '.data'),
+      statementMinutes: file.database.statement_minutes,
+    },
+    ledger: { mark: toMark(file.ledger, resolvePath) },
+    sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
+    jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
+    contacts: { hashKey: file.contacts.hash_key },
+    webhooks: toWebhooks(file.webhooks),
+    serve: {
+      host: file.serve.host,
+      port: file.serve.port,
+      graceSeconds: file.serve.grace_seconds ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
+    },
+  };
+}
+
+function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
+  return {
+    host: file.host,
+    port: file.port,
+    path: file.path,
+    secrets: [file.secret, file.previous_secret].filter((secret) => secret !== ''),
+    headerPrefix: file.header_prefix,
+    encoding: file.encoding,
+    maxBodyBytes: file.max_body_bytes,
+    maxConnectionsPerAddress: file.max_connections_per_address,
+  };
+}
+
+function toSource(
+  name: string,
+  file: PipelineFile['sources'][string],
+  resolvePath: (path: string) => string,
+): SourceSettings {
+  return {
+    name,
+    uri: toUri(file.uri, resolvePath),
+    layout: file.layout,
+    orderPlatform: file.order_platform ?? '',
+    timeZone: file.time_zone,
+    currency: file.currency,
+    dateOrder: file.date_order,
+    consent: file.consent,
+    encoding: file.encoding,
+    exclude: file.exclude,
+    ...toStore(file),
+    followLinks: file.follow_links,
+    etagIsMd5: file.etag_is_md5,
+    limits: {
+      maxBytes: file.limits.max_bytes,
+      maxRatio: file.limits.max_ratio,
+      maxRecordBytes: file.limits.max_record_bytes,
+      idleTimeoutSeconds: file.limits.idle_timeout_seconds,
+      maxRejectedShare: file.limits.max_rejected_share,
+      maxUnreadableShare: file.limits.max_unreadable_share,
+      maxCancelledShare: file.limits.max_cancelled_share,
+      maxZeroRevenueShare: file.limits.max_zero_revenue_share,
+      maxUnlistedShare: file.limits.max_unlisted_share,
+    },
+  };
+}
+
+function toMark(file: PipelineFile['ledger'], resolvePath: (path: string) => string): LedgerSettings['mark'] {
+  if (file.mark_uri === '') return null;
+  return { uri: toUri(file.mark_uri, resolvePath), ...toStore(file) };
+}
+
+function toUri(address: string, resolvePath: (path: string) => string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : resolvePath(address);
+}
+
+function toStore(file: Omit<PipelineFile['ledger'], 'mark_uri'>) {
+  return {
+    endpoint: file.endpoint,
+    region: file.region,
+    profile: file.profile,
+    forcePathStyle: file.force_path_style,
+  };
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  change: (value: In, name: string) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+}
+
+function startsWith(path: ConfigPath, start: ConfigPath): boolean {
+  return start.every((part, index) => String(path[index]) === String(part));
+}
+
+function byPlace(one: Problem, other: Problem): number {
+  return one.where.localeCompare(other.where, 'en', { numeric: true });
+}

@@ -1,0 +1,255 @@
+import type { Backfill, BackfillRunCounts, PlanChanges, PlanGroup, PlanStanding } from '../model/backfill.ts';
+import { fileName } from '../model/file-name.ts';
+import { formatAmounts } from '../model/money.ts';
+import type { BackfillProgress } from '../report/backfill-progress.ts';
+import { formatReasons } from './reasons.ts';
+import type { Screen } from './screen.ts';
+import { formatSum } from './sums.ts';
+import { renderTable } from './table.ts';
+import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
+
+type Command = (words: string) => string;
+
+const LINES: readonly {
+  readonly standing: PlanStanding;
+  readonly label: string;
+  readonly note: (groups: readonly PlanGroup[]) => string;
+}[] = [
+  { standing: 'to_post', label: 'to be posted', note: formatAmounts },
+  { standing: 'already', label: 'already known', note: () => 'credited before: not posted again' },
+  { standing: 'waiting', label: 'waiting', note: () => 'a run of the job posts them' },
+  { standing: 'excluded', label: 'excluded', note: formatReasons },
+  { standing: 'unattributed', label: 'unattributed', note: formatReasons },
+  { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
+  { standing: 'held', label: 'held', note: formatReasons },
+  { standing: 'rejected', label: 'refused', note: () => 'by the service, before' },
+  { standing: 'in_doubt', label: 'in doubt', note: () => 'not sent again: npx influencer-sync review' },
+];
+
+/** What a backfill would do: where every order of the period stands, what is posted month by month, and how long that takes. */
+export function renderPlan(
+  backfill: Backfill,
+  options: {
+    readonly screen: Screen;
+    readonly requestsPerSecond: number;
+    readonly isKept: boolean;
+    readonly command: Command;
+  },
+): string {
+  const { screen, requestsPerSecond, isKept, command } = options;
+  const { backfillId, job, period, plan, planHash, state } = backfill;
+  const total = sumOf(plan.groups);
+  const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
+  const count = sumOf(toPost);
+  const days = `${period.fromDay} to ${period.toDay} (${period.timeZone})`;
+  const title = `${screen.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${screen.style('bold', 'a plan, nothing was sent')}`;
+  const seconds = requestsPerSecond === 0 ? null : count / requestsPerSecond;
+  const pace =
+    seconds === null
+      ? ''
+      : `, ${formatDuration(seconds)} at ${requestsPerSecond} a second, if no run is at work`;
+  return [
+    title,
+    `${plural(plan.files.length, 'file')} with ${plural(total, 'order')} of the period.`,
+    '',
+    ...standingLines(plan.groups, screen),
+    ...othersOf(backfill, screen),
+    '',
+    ...(count === 0
+      ? ['Nothing is to be posted.']
+      : [monthsTable(plan.groups, screen), '', `${plural(count, 'call')}${pace}.`]),
+    screen.style('dim', `plan ${planHash.slice(0, 12)}`),
+    ...(count === 0 || state !== 'planned'
+      ? []
+      : isKept
+        ? [screen.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]
+        : [
+            screen.style('dim', 'to plan it again and execute it:'),
+            `  ${command(`backfill ${job} --from ${period.fromDay} --to ${period.toDay}`)}`,
+          ]),
+    '',
+  ].join('\n');
+}
+
+function standingLines(groups: readonly PlanGroup[], screen: Screen): readonly string[] {
+  return LINES.flatMap(({ standing, label, note }) => {
+    const some = groups.filter((group) => group.standing === standing);
+    const count = sumOf(some);
+    if (count === 0 && standing !== 'to_post') return [];
+    const start = `  ${label.padEnd(16)}${formatCount(count).padStart(9)}`;
+    const text = count === 0 ? '' : note(some);
+    return [
+      wrap(text, { width: screen.columns, firstIndent: `${start}  `, indent: ' '.repeat(start.length + 2) }),
+    ];
+  });
+}
+
+function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
+  const lines = [
+    plan.ofTheRuns === 0
+      ? ''
+      : `${plural(plan.ofTheRuns, 'order')} of the period came on or after start_date: the runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
+    plan.undated === 0
+      ? ''
+      : `${plural(plan.undated, 'order')} of the exports ${plan.undated === 1 ? 'has' : 'have'} no date at all, and ${plan.undated === 1 ? 'is' : 'are'} in no period.`,
+  ].filter((line) => line !== '');
+  return lines.map((line) => wrap(line, { width: screen.columns, indent: '  ' }));
+}
+
+function monthsTable(groups: readonly PlanGroup[], screen: Screen): string {
+  const columns = [
+    { title: 'month', cutAt: 'never' },
+    { title: 'to post', align: 'right' },
+    { title: 'known', align: 'right' },
+    { title: 'others', align: 'right' },
+    { title: 'revenue to post' },
+  ] as const;
+  const months = [...new Set(groups.map(({ month }) => month))].sort();
+  const rows = months.map((month) => {
+    const some = groups.filter((group) => group.month === month);
+    const toPost = some.filter(({ standing }) => standing === 'to_post');
+    const known = sumOf(some.filter(({ standing }) => standing === 'already'));
+    const counts = [sumOf(toPost), known, sumOf(some) - sumOf(toPost) - known].map(formatCount);
+    return [month, ...counts, formatAmounts(toPost)];
+  });
+  return renderTable(columns, rows, { screen, indent: '  ' });
+}
+
+/** What differs from a plan, in parts of a sentence. */
+export function describeChanges({ more, fewer, other, files }: PlanChanges): readonly string[] {
+  const named = (examples: readonly string[], orders: number): string =>
+    `(${examples.join(', ')}${orders > examples.length ? ', …' : ''})`;
+  return [
+    more.orders === 0
+      ? ''
+      : `${plural(more.orders, 'order')} more to post ${named(more.examples, more.orders)}`,
+    fewer.orders === 0
+      ? ''
+      : `${plural(fewer.orders, 'order')} no longer to post ${named(fewer.examples, fewer.orders)}`,
+    other.orders === 0
+      ? ''
+      : `${plural(other.orders, 'order')} with another amount or influencer ${named(other.examples, other.orders)}`,
+    files.length === 0
+      ? ''
+      : `other files: ${files.slice(0, 3).map(fileName).join(', ')}${files.length > 3 ? ', …' : ''}`,
+  ].filter((part) => part !== '');
+}
+
+export function renderChanges(changes: PlanChanges, screen: Screen): string {
+  const lines = describeChanges(changes).map((line) =>
+    wrap(`- ${line}`, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
+  );
+  return `${[screen.style(['yellow', 'bold'], 'Since the plan that was made before:'), ...lines].join('\n')}\n`;
+}
+
+/** How it ended, and what to do next. */
+export function renderBackfillEnd(
+  input: {
+    readonly backfill: Backfill;
+    readonly end: 'done' | 'cancelled' | 'stopped';
+    readonly problem: string | null;
+    readonly progress: BackfillProgress;
+    readonly command: Command;
+  },
+  screen: Screen,
+): string {
+  const { backfill, end, problem, progress, command } = input;
+  const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped: it can be resumed' }[end];
+  const title = `${screen.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${screen.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
+  const next = [
+    ...(end === 'stopped' ? [command(`backfill resume ${backfill.backfillId}`)] : []),
+    ...(progress.inDoubt > 0 ? [command('review')] : []),
+  ].map((line) => `  ${line}`);
+  return [
+    title,
+    ...(problem === null
+      ? []
+      : [screen.style('yellow', wrap(problem, { width: screen.columns, indent: '' }))]),
+    '',
+    wrap(progressOf(progress), { width: screen.columns, indent: '  ' }),
+    ...next,
+    '',
+  ].join('\n');
+}
+
+/** What a process did, in a few words, for lists of runs: `plan of 12 orders`, `10 posted, 2 refused`. */
+export function backfillDid({ planned, entries }: BackfillRunCounts): string {
+  const { accepted, rejected, in_doubt: doubts } = entries;
+  if (planned !== null && accepted + rejected + doubts === 0) return `plan of ${plural(planned, 'order')}`;
+  return [
+    `${formatCount(accepted)} posted`,
+    ...(rejected === 0 ? [] : [`${formatCount(rejected)} refused`]),
+    ...(doubts === 0 ? [] : [`${formatCount(doubts)} in doubt`]),
+  ].join(', ');
+}
+
+/** Backfills as a table, and more about those that are not at their end. */
+export function renderBackfills(
+  shown: readonly { readonly backfill: Backfill; readonly progress: BackfillProgress }[],
+  screen: Screen,
+): string {
+  if (shown.length === 0) return 'There are no backfills yet.\n';
+  const columns = [
+    { title: 'id', align: 'right' },
+    { title: 'job' },
+    { title: 'state', cutAt: 'never' },
+    { title: 'days', cutAt: 'never' },
+    { title: 'planned (UTC)', cutAt: 'never' },
+    { title: 'orders', align: 'right' },
+    { title: 'posted', align: 'right' },
+  ] as const;
+  const rows = shown.map(({ backfill: { backfillId, job, state, period, plannedAt }, progress }) => [
+    backfillId,
+    job,
+    state === 'running' && progress.process === null ? 'no process' : state,
+    `${period.fromDay} – ${period.toDay}`,
+    formatInstant(plannedAt).slice(0, 16),
+    formatCount(progress.planned),
+    // What a plan names may have been posted by another.
+    state === 'planned' || state === 'replaced' ? '' : formatCount(progress.accepted),
+  ]);
+  const active = shown
+    .filter(({ backfill: { state } }) => state === 'running' || state === 'paused')
+    .map((one) => wrap(aboutActive(one), { width: screen.columns, indent: '  ', firstIndent: '' }));
+  return `${[renderTable(columns, rows, { screen }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
+}
+
+function aboutActive({ backfill, progress }: { backfill: Backfill; progress: BackfillProgress }): string {
+  const { process, answersLastMinute, toPost } = progress;
+  const perSecond = answersLastMinute / 60;
+  const isMoving = backfill.state === 'running' && process !== null;
+  const pace =
+    isMoving && perSecond > 0
+      ? ` ${perSecond.toFixed(1)} a second, ${formatDuration(toPost / perSecond)} left.`
+      : '';
+  const where =
+    process === null
+      ? ' No process works on it: npx influencer-sync backfill resume.'
+      : ` Process ${process.pid} on ${process.host}.`;
+  const why = backfill.problem === null ? '' : ` It stopped: ${backfill.problem}.`;
+  return `Backfill ${backfill.backfillId}: ${progressOf(progress)}${pace}${where}${why}`;
+}
+
+function progressOf({
+  planned,
+  accepted,
+  toPost,
+  rejected,
+  inDoubt,
+  held,
+  amounts,
+}: BackfillProgress): string {
+  const money = formatAmounts(amounts.map(({ currency, accepted: amount }) => ({ currency, amount })));
+  const parts = [
+    [accepted, `posted${money === '' ? '' : ` (${money})`}`],
+    [toPost, 'to be posted'],
+    [rejected, 'refused'],
+    [inDoubt, 'in doubt'],
+    [held, 'not posted (changed, credited elsewhere, or cancelled)'],
+  ] as const;
+  return `${formatSum(plural(planned, 'order'), parts, { blank: ' ' })}.`;
+}
+
+function sumOf(groups: readonly PlanGroup[]): number {
+  return groups.reduce((sum, { orders }) => sum + orders, 0);
+}

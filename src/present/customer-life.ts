@@ -1,0 +1,51 @@
+import { formatMoney } from '../model/money.ts';
+import type { CustomerLife } from '../report/explain-customer.ts';
+import type { Screen } from './screen.ts';
+import { formatCount, formatInstant, plural, wrap } from './text.ts';
+
+/** What became of a customer of one brand. The address is not repeated. */
+export function renderCustomerLife(life: CustomerLife, screen: Screen): string {
+  const { brandId, contactHash, source, firstSeenAt, ordersCount, spent, currency } = life;
+  const orders = ordersCount === null ? [] : [plural(ordersCount, 'order')];
+  const money =
+    spent === null ? [] : [currency === null ? `${spent} spent` : `${formatMoney(spent, currency)} spent`];
+  const lines = [
+    ['read', `from ${source}, first on ${formatInstant(firstSeenAt).slice(0, 16)}`],
+    ['stands', describeState(life)],
+    ['says', [...orders, ...money].join(', ')],
+    ['looked up', describeLookup(life)],
+    ['hash', contactHash],
+  ] as const;
+  return [
+    screen.style('bold', `Customer of brand ${brandId}`),
+    ...lines
+      .filter(([, text]) => text !== '')
+      .map(([name, text]) =>
+        wrap(text, { width: screen.columns, firstIndent: `  ${name.padEnd(11)}`, indent: ' '.repeat(13) }),
+      ),
+  ].join('\n');
+}
+
+function describeState(life: CustomerLife): string {
+  const { state, stateReason, isWaiting, submissions, submittedAt, runId, sourceType } = life;
+  const label = sourceType === null ? '' : ` with the label "${sourceType}"`;
+  const when = submittedAt === null ? '' : ` on ${formatInstant(submittedAt).slice(0, 16)}`;
+  const again = isWaiting ? '; waits to be submitted again' : '';
+  if (state === 'submitted')
+    return `submitted${when}${label}, by run ${runId ?? '?'}${submissions > 1 ? `, ${formatCount(submissions)} times in all` : ''}${again}`;
+  if (state === 'refused') return `refused by the service: ${stateReason ?? 'no reason was given'}${again}`;
+  if (state === 'unsubscribed')
+    return submittedAt === null
+      ? 'unsubscribed: is not submitted'
+      : `unsubscribed: is not submitted again; was${when}`;
+  return isWaiting ? 'waits to be submitted' : 'was read, but its file does not count yet';
+}
+
+function describeLookup({ lookup }: CustomerLife): string {
+  if (lookup === null) return '';
+  const when = `on ${formatInstant(lookup.lookedUpAt).slice(0, 16)}`;
+  if (lookup.outcome === 'no_match') return `${when}: no match`;
+  if (lookup.outcome === 'refused') return `${when}: refused, ${lookup.message ?? 'without a reason'}`;
+  const followers = lookup.followers === null ? '' : ` with ${plural(Number(lookup.followers), 'follower')}`;
+  return `${when}: ${lookup.username ?? 'an influencer'}${lookup.platform === null ? '' : ` on ${lookup.platform}`}${followers}`;
+}

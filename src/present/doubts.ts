@@ -1,0 +1,118 @@
+import type { DoubleCredit, Doubt } from '../model/doubt.ts';
+import { formatAmounts, formatMoney } from '../model/money.ts';
+import type { Screen } from './screen.ts';
+import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
+
+/** Every doubt with its amount, its age, what is known about it, and how to settle it. */
+export function renderDoubts(
+  {
+    doubts,
+    doubleCredits = [],
+    configOption = '',
+  }: {
+    readonly doubts: readonly Doubt[];
+    readonly doubleCredits?: readonly DoubleCredit[];
+    readonly configOption?: string;
+  },
+  screen: Screen,
+): string {
+  const credits = renderDoubleCredits(doubleCredits, { configOption, screen });
+  if (doubts.length === 0) return credits === '' ? 'No order is in doubt.\n' : `${credits}\n`;
+  const amounts = formatAmounts(
+    doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
+  );
+  const why =
+    'The service may have credited them, but no answer says so. Look each up in the service; nothing is sent again by itself.';
+  const command = 'npx influencer-sync review <entry>';
+  return `${[
+    ...(credits === '' ? [] : [credits, '']),
+    `${screen.style('bold', `${plural(doubts.length, 'order')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
+    wrap(why, { width: screen.columns, indent: '' }),
+    '',
+    ...doubts.map((doubt) => renderDoubt(doubt, screen)),
+    'To settle one:',
+    screen.style(
+      'dim',
+      `  # the service shows it${doubts.some(lacksDeal) ? ' (--deal ID too, where the deal is not known)' : ''}`,
+    ),
+    `  ${command} --accepted --reason '…'${configOption}`,
+    screen.style('dim', '  # it does not: send it once more'),
+    `  ${command} --resend --reason '…'${configOption}`,
+    screen.style('dim', '  # nobody will find out: let it go'),
+    `  ${command} --write-off --reason '…'${configOption}`,
+  ].join('\n')}\n`;
+}
+
+/** Orders that the service accepted more than once, with the money; empty where there is none. */
+export function renderDoubleCredits(
+  credits: readonly DoubleCredit[],
+  { configOption, screen }: { readonly configOption: string; readonly screen: Screen },
+): string {
+  if (credits.length === 0) return '';
+  const extra = credits.flatMap(({ amount, currency, credits: times }) =>
+    amount === null ? [] : Array.from({ length: times - 1 }, () => ({ amount, currency })),
+  );
+  const title = `Credited more than once (${formatCount(credits.length)}): ${formatAmounts(extra)} too much`;
+  const lines = credits
+    .slice(0, SHOWN_CREDITS)
+    .map(({ entryId, orderId, amount, currency, dealId, credits: times }) =>
+      wrap(
+        `entry ${entryId}: order ${orderId ?? '?'}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
+        { width: screen.columns, indent: '    ', firstIndent: '  ' },
+      ),
+    );
+  const more = credits.length - lines.length;
+  return [
+    screen.style(['bold', 'red'], title),
+    ...lines,
+    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
+    screen.style('dim', '  # correct each in the service, then acknowledge it'),
+    `  npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`,
+  ].join('\n');
+}
+
+const SHOWN_CREDITS = 20;
+
+/** One doubt in one or two lines. */
+export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
+  const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
+  const text = `entry ${doubt.entryId}: order ${doubt.orderId ?? '?'}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
+  return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
+}
+
+/** The order was sent for a handle, and nothing says which deal the service credited. */
+function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
+  return dealId === null && collabId === null && evidence.every((one) => one.dealId === null);
+}
+
+function renderDoubt(doubt: Doubt, screen: Screen): string {
+  const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
+  const title = `entry ${doubt.entryId}: ${doubt.orderPlatform ?? ''} order ${doubt.orderId ?? '?'}${amount}`;
+  const whose = [
+    doubt.influencerHandle === null ? '' : `influencer ${doubt.influencerHandle}`,
+    doubt.dealId === null ? (lacksDeal(doubt) ? 'deal not known' : '') : `deal ${doubt.dealId}`,
+    doubt.collabId === null ? '' : `collaboration ${doubt.collabId}`,
+  ].filter((part) => part !== '');
+  const evidence = doubt.evidence.map(({ kind, dealId, amount: named, currency, receivedAt }) =>
+    [
+      `${formatInstant(receivedAt)} ${kind.replaceAll('_', ' ')}`,
+      dealId === null ? '' : `deal ${dealId}`,
+      named === null ? '' : formatMoney(named, currency),
+    ]
+      .filter((part) => part !== '')
+      .join(', '),
+  );
+  const line = (name: string, text: string): string =>
+    wrap(text, { width: screen.columns, firstIndent: `  ${name.padEnd(10)}`, indent: ' '.repeat(12) });
+  return [
+    screen.style('bold', wrap(title, { width: screen.columns, indent: '  ', firstIndent: '' })),
+    ...(whose.length === 0 ? [] : [line('for', whose.join(', '))]),
+    line(
+      'since',
+      `${formatInstant(doubt.since)} UTC, ${formatDuration(doubt.ageSeconds)} ago, after ${plural(doubt.attempts, 'attempt')}`,
+    ),
+    line('why', doubt.reason),
+    line('evidence', evidence.length === 0 ? 'none' : evidence.join('; ')),
+    '',
+  ].join('\n');
+}

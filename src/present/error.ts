@@ -1,0 +1,50 @@
+import type { KnownErrorDetails } from '../model/known-error.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
+import type { Screen } from './screen.ts';
+import { wrap } from './text.ts';
+
+/** A known error, for a person: what, where, why, how to mend it, what is safe. Never a stack trace. */
+export function renderKnownError(details: KnownErrorDetails, screen: Screen): string {
+  const { columns: width } = screen;
+  const lines = [wrap(`Error: ${details.message}`, { width, indent: '  ', firstIndent: '' })];
+  lines[0] = (lines[0] ?? '').replace('Error:', screen.style(['red', 'bold'], 'Error:'));
+  if (details.where !== undefined) lines.push(`  ${screen.style('dim', `at ${details.where}`)}`);
+  for (const problem of details.problems ?? []) {
+    lines.push('', `  ${screen.style('bold', problem.where)}`);
+    lines.push(
+      wrap(problem.message, { width, indent: '    ' }),
+      screen.style('cyan', wrap(problem.help, { width, indent: '    ' })),
+    );
+  }
+  lines.push('', wrap(details.help, { width, indent: '  ' }));
+  if (details.safe !== undefined)
+    lines.push(screen.style('dim', wrap(details.safe, { width, indent: '  ' })));
+  return `${lines.join('\n')}\n`;
+}
+
+/** What a person should know before a command goes on. */
+export function renderWarning(text: string, { columns: width }: Pick<Screen, 'columns'>): string {
+  return wrap(`Warning: ${text}`, { width, indent: '  ', firstIndent: '' });
+}
+
+/** Postgres quotes the value when data does not fit (SQLSTATE class 22). */
+const DATA_EXCEPTION = /^22/;
+
+/** What an unknown error says, without what it may quote from a row: values and addresses. */
+export function safeMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const withoutValues = DATA_EXCEPTION.test(code) ? message.replace(/"[^"]*"/g, '"…"') : message;
+  return maskAddresses(withoutValues);
+}
+
+/** Anything else that was thrown: a bug, with what is needed to find it. */
+export function renderUnknownError(error: unknown, screen: Screen): string {
+  const message = error instanceof Error ? `${error.name}: ${safeMessage(error)}` : safeMessage(error);
+  const stack =
+    error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  const title = screen.style(['red', 'bold'], 'Error:');
+  const help =
+    'This is a bug in influencer-sync, or something that it does not know yet. Please report it with the lines above. The next run continues from what the ledger has recorded, and posts nothing twice: an order whose answer is not known is shown as a doubt.';
+  return `${[`${title} ${message}`, ...stack, '', wrap(help, { width: screen.columns, indent: '  ' })].join('\n')}\n`;
+}

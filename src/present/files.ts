@@ -1,0 +1,55 @@
+import type { SourceSettings } from '../model/config.ts';
+import { fileName } from '../model/file-name.ts';
+import { FILE_STATES, type SurveyedFile } from '../model/surveyed-file.ts';
+import type { Screen } from './screen.ts';
+import { formatCount, plural, wrap } from './text.ts';
+
+export type FilesSection = {
+  readonly source: SourceSettings;
+  readonly all: readonly SurveyedFile[];
+  /** Those that were asked for. */
+  readonly files: readonly SurveyedFile[];
+  readonly limit: number;
+  readonly configOption: string;
+};
+
+/** A source: how many of its files are in which state, then each with the reason. */
+export function renderFiles(
+  { source, all, files, limit, configOption }: FilesSection,
+  screen: Screen,
+): string {
+  const counts = FILE_STATES.map(
+    (state) => [state, all.filter((file) => file.state === state).length] as const,
+  )
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${formatCount(count)} ${state}`);
+  const title = `${screen.style('bold', source.name)}: ${plural(all.length, 'file')}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
+  const lines = files.slice(0, limit).flatMap((file) => renderFile(file, screen));
+  const more =
+    files.length > limit ? [`  … and ${formatCount(files.length - limit)} more: --limit, --state`] : [];
+  const hint = all.some(({ state }) => state === 'held')
+    ? [
+        screen.style('dim', '  # a held file that is not to be missed'),
+        `  npx influencer-sync files release NAME --reason '…'${configOption}`,
+      ]
+    : [];
+  return `${[title, ...lines, ...more, ...hint].join('\n')}\n`;
+}
+
+function renderFile(
+  { uri, state, why, help, readFor, rows }: SurveyedFile,
+  screen: Screen,
+): readonly string[] {
+  const { columns: width } = screen;
+  const of = readFor === 'contacts' ? ' (customers)' : '';
+  const read = rows === null ? '' : ` ${plural(rows, 'row')}`;
+  const name = fileName(uri);
+  const reason = why === null ? '' : `: ${why.replaceAll(uri, name)}`;
+  const text = `${state.padEnd(9)} ${name}${of}${read}${reason}`;
+  const line = wrap(text, { width, indent: '            ', firstIndent: '  ' });
+  const advice =
+    help === null
+      ? []
+      : [screen.style('cyan', wrap(help.replaceAll(uri, name), { width, indent: '            ' }))];
+  return [state === 'held' ? screen.style('yellow', line) : line, ...advice];
+}

@@ -1,0 +1,99 @@
+import type { Operation } from '../api/contract/operation.ts';
+import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
+import { exampleCommand } from '../api/example-command.ts';
+import { requestFieldsOf } from '../api/operation-fields.ts';
+import type { Screen } from './screen.ts';
+import { cut, wrap } from './text.ts';
+
+/** All operations by group, each with one line. */
+export function renderOperations(screen: Screen): string {
+  const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
+  const width = Math.max(...operationNames.map((name) => name.length));
+  const lines = groups.flatMap((group) => [
+    '',
+    screen.style('bold', group),
+    ...operationNames
+      .filter((name) => operationOf(name).group === group)
+      .map((name) => {
+        const { description, repeatable } = operationOf(name);
+        const mark = repeatable ? ' ' : '!';
+        const room = screen.columns - width - 6;
+        return `  ${mark} ${name.padEnd(width)}  ${cut(firstSentence(description), room)}`;
+      }),
+  ]);
+  return [
+    ...usageOf('<operation>'),
+    ...lines,
+    '',
+    '! must not be repeated: a live service is called only with --live',
+    'What an operation takes:  npx influencer-sync api <operation> --help',
+  ].join('\n');
+}
+
+/** Help of one operation, drawn from the contract. */
+export function renderOperationHelp(name: OperationName, screen: Screen): string {
+  const operation = operationOf(name);
+  const { columns: width } = screen;
+  const lines = [
+    ...usageOf(name),
+    '',
+    wrap(operation.description, { width, indent: '' }),
+    ...factsOf(operation).map((fact) => wrap(fact, { width, indent: '' })),
+    ...fieldLines(operation, width),
+    '',
+    'Options:',
+    ...OPTIONS,
+    '',
+    'Example:',
+    `  npx influencer-sync ${exampleCommand(name)}`,
+  ];
+  return lines.join('\n');
+}
+
+function usageOf(operation: string): readonly string[] {
+  return [
+    `Usage: influencer-sync api ${operation}`,
+    '         [--field value …] [--body FILE|-] [--live] [--json]',
+  ];
+}
+
+function factsOf({ method, path, sendsKey, repeatable, credits }: Operation): readonly string[] {
+  return [
+    '',
+    `${method} ${path}${sendsKey ? '' : ', without a key'}`,
+    ...(repeatable
+      ? []
+      : ['Must not be repeated: after a lost answer nobody knows whether it was processed.']),
+    ...(credits === null ? [] : [`Costs ${credits}.`]),
+  ];
+}
+
+function fieldLines(operation: Operation, width: number): readonly string[] {
+  const { fields, rules } = requestFieldsOf(operation);
+  if (fields.length === 0) return [];
+  const label = (name: string): string => `  --${name}`;
+  const column = Math.min(28, Math.max(...fields.map(({ name }) => label(name).length)) + 2);
+  return [
+    '',
+    'Fields:',
+    ...fields.map(({ name, type, isRequired, description }) => {
+      const text = `${isRequired ? 'required; ' : ''}${type}${description === '' ? '' : `. ${description}`}`;
+      const indent = ' '.repeat(column);
+      return wrap(text, { width, indent, firstIndent: label(name).padEnd(column) });
+    }),
+    ...rules.map((rule) => wrap(`Rule: ${rule}.`, { width, indent: '  ' })),
+  ];
+}
+
+const OPTIONS = [
+  '  --<field> <value>   a list by giving it several times; numbers are sent as typed',
+  '  --body <file>       JSON to send as it is (- reads standard input)',
+  '  --live              really do, on a live service, what must not be repeated',
+  '  -c, --config <path> configuration that names the service (else the environment)',
+  '  --env-file <path>   reads variables from a file such as .env',
+  '  --json              one JSON object on standard output',
+];
+
+function firstSentence(description: string): string {
+  return description.split(/\.(?: |$)/)[0] ?? description;
+}

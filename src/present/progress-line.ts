@@ -1,0 +1,97 @@
+import type { ProgressStep } from '../model/progress.ts';
+import { cut, formatBytes, formatCount, formatDuration, plural } from './text.ts';
+
+/** How far a step is. */
+export type ProgressState = {
+  readonly step: ProgressStep;
+  /** In the step's unit. */
+  readonly done: number;
+  /** With unit `bytes`: rows in them. */
+  readonly rows: number;
+  readonly elapsedMs: number;
+};
+
+/** Rates and forecasts from less than this are noise. */
+const MIN_ELAPSED_MS = 500;
+const LABEL_WIDTH = 22;
+const MAX_BAR_WIDTH = 24;
+const MIN_BAR_WIDTH = 6;
+
+/** 0 to 100, whole; null where the total is not known. */
+export function percentOf({ step, done }: ProgressState): number | null {
+  if (step.total === null) return null;
+  return step.total === 0 ? 100 : Math.min(100, Math.floor((done / step.total) * 100));
+}
+
+/** One line of a bar, at most `columns` wide: `Posting orders  [████░░░░]  42%  4,200/10,000 orders  4/s  ETA 24 min`. */
+export function renderBar(state: ProgressState, columns: number): string {
+  const percent = percentOf(state);
+  const label = cut(state.step.label, LABEL_WIDTH);
+  const facts = [progressOf(state), rateOf(state), etaOf(state, 'ETA ')].filter((fact) => fact !== '');
+  if (percent === null) return cut([label, ...facts].join('  '), columns);
+
+  const tail = [`${String(percent).padStart(3)}%`, ...facts];
+  // What does not fit is left out from the right, the ETA last.
+  const eta = facts.at(-1)?.startsWith('ETA') ? tail.pop() : undefined;
+  const width = (): number => columns - label.length - [...tail, eta ?? ''].join('  ').length - 6;
+  while (width() < MIN_BAR_WIDTH && tail.length > 1) tail.pop();
+  const bar = Math.max(MIN_BAR_WIDTH, Math.min(MAX_BAR_WIDTH, width()));
+  const full = Math.round((percent / 100) * bar);
+  const drawn = `[${'█'.repeat(full)}${'░'.repeat(bar - full)}]`;
+  return cut([label, drawn, ...tail, ...(eta === undefined ? [] : [eta])].join('  '), columns);
+}
+
+/** The same as a sentence for a log or a mail: `Posting orders: 42 % (4,200/10,000 orders, 4/s, 24 min left)`. */
+export function renderLine(state: ProgressState): string {
+  const percent = percentOf(state);
+  const eta = etaOf(state, '');
+  const facts = [progressOf(state), rateOf(state), eta === '' ? '' : `${eta} left`]
+    .filter((fact) => fact !== '')
+    .join(', ');
+  return percent === null ? `${state.step.label}: ${facts}` : `${state.step.label}: ${percent} % (${facts})`;
+}
+
+/** How it went: `Posting orders: 10,000 orders in 41 min (4/s)`. */
+export function renderDone({ step, done, rows, elapsedMs }: ProgressState): string {
+  const amount =
+    step.unit === 'bytes'
+      ? `${formatBytes(done)}${rows > 0 ? `, ${plural(rows, 'row')}` : ''}`
+      : counted(done, step.unit);
+  const rate = rateOf({ step, done, rows, elapsedMs });
+  return `${step.label}: ${amount} in ${formatDuration(elapsedMs / 1_000)}${rate === '' ? '' : ` (${rate})`}`;
+}
+
+/** Per second, in rows where they are known; null while it is too early to tell. */
+export function perSecond({ done, rows, elapsedMs }: ProgressState): number | null {
+  return elapsedMs < MIN_ELAPSED_MS ? null : (rows > 0 ? rows : done) / (elapsedMs / 1_000);
+}
+
+/** Seconds until the total is reached at the rate so far; null where nobody can tell. */
+export function secondsLeft({ step, done, elapsedMs }: ProgressState): number | null {
+  if (step.total === null || done === 0 || done >= step.total || elapsedMs < MIN_ELAPSED_MS) return null;
+  return ((step.total - done) / done) * (elapsedMs / 1_000);
+}
+
+function progressOf({ step, done, rows }: ProgressState): string {
+  if (step.unit === 'bytes') return rows > 0 ? plural(rows, 'row') : formatBytes(done);
+  return step.total === null
+    ? counted(done, step.unit)
+    : `${formatCount(done)}/${counted(step.total, step.unit)}`;
+}
+
+/** Units are plurals: `1 order`. */
+function counted(count: number, unit: string): string {
+  return plural(count, unit.replace(/s$/, ''), unit);
+}
+
+function rateOf(state: ProgressState): string {
+  const rate = perSecond(state);
+  if (rate === null || rate === 0) return '';
+  if (state.step.unit === 'bytes' && state.rows === 0) return `${formatBytes(rate)}/s`;
+  return `${rate < 10 ? rate.toFixed(1) : formatCount(Math.round(rate))}/s`;
+}
+
+function etaOf(state: ProgressState, prefix: string): string {
+  const seconds = secondsLeft(state);
+  return seconds === null ? '' : `${prefix}${formatDuration(seconds)}`;
+}

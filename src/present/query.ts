@@ -1,0 +1,78 @@
+import { formatMoney } from '../model/money.ts';
+import type { QueryResult } from '../report/query-views.ts';
+import { isFormula, renderCsv } from './csv.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+
+/** The answer to a question as CSV, or as a table, or, where not even the titles fit beside each other, one row after the other. */
+export function renderQuery(
+  { columns, rows }: QueryResult,
+  { screen, isCsv }: { readonly screen: Screen; readonly isCsv: boolean },
+): string {
+  if (isCsv) return rows.length === 0 ? '' : asCsv(columns, withoutNulls(rows));
+  if (rows.length === 0) return 'No rows.\n';
+  const cells = readable(columns, withoutNulls(rows));
+  const fits = columns.join(GAP).length <= screen.columns;
+  return fits ? asTable({ columns, cells }, screen) : asRecords({ columns, cells }, screen);
+}
+
+const GAP = '  ';
+
+type Shown = { readonly columns: readonly string[]; readonly cells: readonly (readonly string[])[] };
+
+/** Text such as `=1+1` comes from exports and would be run by a spreadsheet; a negative amount is no formula. */
+function asCsv(columns: readonly string[], cells: readonly (readonly string[])[]): string {
+  const safe = cells.map((row) =>
+    row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)),
+  );
+  return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
+}
+
+function asTable({ columns, cells }: Shown, screen: Screen): string {
+  const titled = columns.map((title, index) => ({
+    title,
+    align: cells.every((row) => isNumber(row[index] ?? '')) ? ('right' as const) : ('left' as const),
+  }));
+  return `${renderTable(titled, cells, { screen })}\n`;
+}
+
+function asRecords({ columns, cells }: Shown, screen: Screen): string {
+  const records = cells.map((row, index) => {
+    const pairs = columns.map((title, column) => [title, row[column] ?? '']);
+    const titled = [{ title: 'row' }, { title: String(index + 1), cutAt: 'end' }] as const;
+    return renderTable(titled, pairs, { screen });
+  });
+  return `${records.join('\n\n')}\n`;
+}
+
+function withoutNulls(rows: QueryResult['rows']): readonly (readonly string[])[] {
+  return rows.map((row) => row.map((cell) => cell ?? ''));
+}
+
+/** Instants and amounts as every command shows them; CSV and JSON keep all of them. */
+function readable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly (readonly string[])[] {
+  const isMoney = columns.map((_, index) => rows.every((row) => MONEY.test(row[index] ?? '')));
+  const currency = columns.indexOf('currency');
+  return rows.map((row) =>
+    row.map((cell, index) => {
+      if (isMoney[index] !== true || cell === '') return shortInstant(cell);
+      // The currency stands in its own column.
+      return formatMoney(cell, row[currency] || null).split(' ')[0] ?? cell;
+    }),
+  );
+}
+
+/** Amounts are kept with four decimals, and nothing else is. */
+const MONEY = /^(-?\d+\.\d{4})?$/;
+
+/** `2026-04-01T00:30:00.123456+00:00` → `2026-04-01 00:30:00`, as every time that is shown; CSV and JSON keep all of it. */
+function shortInstant(cell: string): string {
+  return cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00$/, '$1 $2');
+}
+
+function isNumber(cell: string): boolean {
+  return /^-?[\d,]*(\.\d+)?$/.test(cell);
+}

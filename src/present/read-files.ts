@@ -1,0 +1,66 @@
+import { fileName } from '../model/file-name.ts';
+import type { HeldFile, RejectedRowPlace } from '../model/report.ts';
+import { heading } from './heading.ts';
+import { renderRejectedRow } from './rejected.ts';
+import type { Screen } from './screen.ts';
+import { plural, wrap } from './text.ts';
+
+const COMMAND = 'npx influencer-sync';
+
+/** How much a run has read. */
+export function renderRead(read: {
+  readonly files: number;
+  readonly rows: number;
+  readonly duplicateFiles: number;
+}): string {
+  const { files, rows, duplicateFiles } = read;
+  const again = duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content read before` : '';
+  return `Read ${plural(files, 'file')}, ${plural(rows, 'row')}${again}.`;
+}
+
+/** File, source and why. A message may begin with the address of its file, whose name says enough. */
+export function describeHeldFile({ source, uri, message }: HeldFile): string {
+  const name = `${fileName(uri)} (source ${source})`;
+  return message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
+}
+
+/** @param consequence what that means, for the heading: `nothing of them was posted`. */
+export function renderHeldFiles(files: readonly HeldFile[], consequence: string, screen: Screen): string {
+  if (files.length === 0) return '';
+  const lines = files.flatMap((file) => [
+    wrap(describeHeldFile(file), {
+      width: screen.columns,
+      indent: '    ',
+      firstIndent: '  ',
+    }),
+    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
+  ]);
+  return [heading('Held files', files.length, consequence, screen), ...lines].join('\n');
+}
+
+export type RejectedSection = {
+  /** The first few. */
+  readonly rows: readonly RejectedRowPlace[];
+  readonly total: number;
+  readonly runId: string;
+  readonly configOption?: string | undefined;
+  /** A plan leaves nothing behind that could be listed. */
+  readonly isPlan?: boolean | undefined;
+};
+
+/** Rejected rows, and how to see the rest and to mend them. */
+export function renderRejectedRows(section: RejectedSection, screen: Screen): string {
+  const { rows, total, runId, configOption = '', isPlan = false } = section;
+  if (rows.length === 0) return '';
+  const command = `${COMMAND} rejected --run ${runId}`;
+  const commands = [
+    screen.style('dim', '  # all of them; and the rows themselves, to mend them and drop them back'),
+    `  ${command}${configOption}`,
+    `  ${command} --export mend.csv${configOption}`,
+  ];
+  return [
+    heading('Rejected rows', Math.max(total, rows.length), '', screen),
+    ...rows.flatMap((row) => renderRejectedRow(row, screen)),
+    ...(isPlan ? [] : commands),
+  ].join('\n');
+}

@@ -1,0 +1,49 @@
+import { formatAmounts } from '../model/money.ts';
+import type { ListedRun } from '../report/list-runs.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+import { formatDuration, formatInstant, wrap } from './text.ts';
+
+/** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where nobody knows the kind any more. */
+export type DidOfRun = (kind: string, counts: object) => string;
+
+const LOST = 'its process gives no sign of life; the next run of the job goes on from there';
+
+/** Runs as a table, and why those that failed did. */
+export function renderRuns(
+  runs: readonly ListedRun[],
+  { screen, did }: { readonly screen: Screen; readonly did: DidOfRun },
+): string {
+  if (runs.length === 0) return 'Nothing has run yet.\n';
+  const columns = [
+    { title: 'run', align: 'right' },
+    { title: 'job', cutAt: 'never' },
+    { title: 'status', cutAt: 'never' },
+    { title: 'started (UTC)', cutAt: 'never' },
+    { title: 'took', align: 'right' },
+    { title: 'did', cutAt: 'never' },
+  ] as const;
+  const rows = runs.map((run) => [
+    run.runId,
+    run.job,
+    run.status,
+    formatInstant(run.startedAt).slice(0, 16),
+    run.status === 'lost' ? '' : formatDuration(run.seconds),
+    describeDid(run, did),
+  ]);
+  const problems = runs.flatMap((run) => {
+    const problem = run.status === 'lost' ? LOST : run.problem;
+    return problem === null
+      ? []
+      : [wrap(`run ${run.runId}: ${problem}`, { width: screen.columns, indent: '  ', firstIndent: '' })];
+  });
+  const table = renderTable(columns, rows, { screen });
+  return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
+}
+
+/** `32 posted, 880.80 EUR, 267.52 GBP`. */
+function describeDid(run: ListedRun, did: DidOfRun): string {
+  if (run.counts === null) return '';
+  const accepted = (run.amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
+  return [did(run.kind, run.counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
+}

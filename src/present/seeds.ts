@@ -1,0 +1,53 @@
+import type { ListedSeed } from '../ledger/seed.ts';
+import type { Seeded } from '../model/seed.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+import { formatCount, formatInstant, plural, wrap } from './text.ts';
+
+/** What a seed changed, and what it could not. */
+export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, screen: Screen): string {
+  const width = screen.columns;
+  const lines = [
+    `${screen.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never to be posted from here.`,
+  ];
+  if (heldBack > 0)
+    lines.push(
+      wrap(`${plural(heldBack, 'order')} waited to be posted and no longer do.`, { width, indent: '  ' }),
+    );
+  for (const { state, orders: count, examples } of untouched) {
+    const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} ${state.replaceAll('_', ' ')} here already (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it was' : 'they were'} left as ${count === 1 ? 'it is' : 'they are'}, and may be credited twice. Look ${count === 1 ? 'it' : 'them'} up in the service.`;
+    lines.push(screen.style('yellow', wrap(text, { width, indent: '  ' })));
+  }
+  lines.push(
+    screen.style(
+      'dim',
+      wrap('The next run shows them as credited elsewhere. To take it back:', { width, indent: '  ' }),
+    ),
+  );
+  lines.push(`  npx influencer-sync ledger unseed ${seedId} --reason '…'`, '');
+  return lines.join('\n');
+}
+
+/** Seeds as a table. */
+export function renderSeeds(seeds: readonly ListedSeed[], screen: Screen): string {
+  if (seeds.length === 0) return 'No orders are known to have been credited elsewhere.\n';
+  const columns = [
+    { title: 'seed', align: 'right' },
+    { title: 'file' },
+    { title: 'orders', align: 'right' },
+    { title: 'by' },
+    { title: 'at (UTC)', cutAt: 'never' },
+    { title: 'reason' },
+    { title: 'taken back' },
+  ] as const;
+  const rows = seeds.map((seed) => [
+    seed.seedId,
+    seed.fileName,
+    formatCount(seed.orders),
+    seed.seededBy,
+    formatInstant(seed.seededAt).slice(0, 16),
+    seed.reason,
+    seed.undoneAt === null ? '' : `${formatInstant(seed.undoneAt).slice(0, 16)} by ${seed.undoneBy}`,
+  ]);
+  return `${renderTable(columns, rows, { screen })}\n`;
+}

@@ -1,0 +1,67 @@
+import type { ListedSlot, SlotSummary } from '../report/list-slots.ts';
+import type { NextSlot } from '../schedule/next-slots.ts';
+import type { Screen } from './screen.ts';
+import { renderTable } from './table.ts';
+import { formatInstant, plural, wrap } from './text.ts';
+
+/** What comes next and how the schedules were kept; empty when no job runs by itself. */
+export function renderSchedule(
+  next: readonly NextSlot[],
+  summaries: readonly SlotSummary[],
+  screen: Screen,
+): string {
+  if (next.length === 0) return '';
+  const columns = [
+    { title: 'job' },
+    { title: 'when' },
+    { title: 'next slot (UTC)', cutAt: 'never' },
+    { title: 'last slot (UTC)', cutAt: 'never' },
+    { title: 'was', cutAt: 'never' },
+  ] as const;
+  const rows = next.map((job) => {
+    const last = summaries.find((summary) => summary.job === job.job)?.last;
+    return [job.job, whenOf(job), minuteOf(job.at), minuteOf(last?.slot ?? null), last?.state ?? ''];
+  });
+  const troubles = summaries.filter(({ missed, skipped, failed }) => missed + skipped + failed > 0);
+  const lines = troubles.map((summary) => screen.style('yellow', renderTrouble(summary, screen)));
+  return [
+    screen.style('bold', 'Schedule (kept by `serve`)'),
+    renderTable(columns, rows, { screen }),
+    ...lines,
+  ].join('\n');
+}
+
+function whenOf({ schedule, timeZone, after }: NextSlot): string {
+  if (schedule === null) return `after ${after}`;
+  return timeZone === 'UTC' ? schedule : `${schedule} ${timeZone}`;
+}
+
+function renderTrouble({ job, last, ...counts }: SlotSummary, screen: Screen): string {
+  const parts = (['missed', 'skipped', 'failed'] as const)
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${plural(counts[state], 'slot')} ${state}`);
+  const why = last.reason === null || last.state === 'due' ? '' : ` The last one: ${last.reason}`;
+  return wrap(`${job}: ${parts.join(', ')} in the last 7 days.${why}`, {
+    width: screen.columns,
+    indent: '    ',
+    firstIndent: '  ',
+  });
+}
+
+/** Slots that were not run, or not to their end, each with its reason; empty when there are none. */
+export function renderSlotTroubles(slots: readonly ListedSlot[], screen: Screen): string {
+  if (slots.length === 0) return '';
+  const lines = slots.map(({ job, slot, state, reason, runId }) => {
+    const run = runId === null ? '' : ` (run ${runId})`;
+    return wrap(`${minuteOf(slot)} ${job} ${state}${run}: ${reason ?? ''}`, {
+      width: screen.columns,
+      indent: '    ',
+      firstIndent: '  ',
+    });
+  });
+  return [screen.style('bold', 'Slots that did not come to a good end (UTC)'), ...lines].join('\n');
+}
+
+function minuteOf(at: Date | null): string {
+  return at === null ? '' : formatInstant(at).slice(0, 16);
+}

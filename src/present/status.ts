@@ -1,0 +1,135 @@
+import type { PipelineConfig } from '../model/config.ts';
+import { formatAmounts, formatMoney } from '../model/money.ts';
+import type { Status } from '../report/read-status.ts';
+import type { NextSlot } from '../schedule/next-slots.ts';
+import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';
+import { describeHeldFile } from './read-files.ts';
+import { type DidOfRun, renderRuns } from './runs.ts';
+import type { Screen } from './screen.ts';
+import { renderSchedule } from './slots.ts';
+import { renderTable } from './table.ts';
+import { formatCount, formatInstant, plural, wrap } from './text.ts';
+
+export type StatusInput = {
+  readonly status: Status;
+  readonly config: PipelineConfig;
+  readonly did: DidOfRun;
+  readonly configOption?: string;
+  /** What comes next, by the schedules of the configuration. */
+  readonly next?: readonly NextSlot[];
+};
+
+/** How things stand, on one screen: what needs a person comes last, next to the prompt. */
+export function renderStatus(input: StatusInput, screen: Screen): string {
+  const sections = [
+    renderTarget(input, screen),
+    renderLastRuns(input, screen),
+    renderSchedule(input.next ?? [], input.status.slots, screen),
+    renderBacklog(input, screen),
+    renderCustomers(input, screen),
+    renderWork(input, screen),
+    renderHeld(input, screen),
+    renderWaitingClaims(input, screen),
+    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption ?? '', screen }),
+    renderDoubts(input, screen),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function renderTarget({ config, status }: StatusInput, screen: Screen): string {
+  const { api, database } = config;
+  const service = api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url;
+  const account = status.account === null ? 'not known before the first run' : status.account;
+  const place =
+    database.url === ''
+      ? `embedded, in ${database.dataFolder}`
+      : `Postgres at ${URL.parse(database.url)?.host ?? '?'}`;
+  const line = (name: string, text: string): string =>
+    wrap(text, { width: screen.columns, firstIndent: name.padEnd(10), indent: ' '.repeat(10) });
+  return [line('service', service), line('account', account), line('database', place)].join('\n');
+}
+
+function renderLastRuns({ status, config, did, configOption = '' }: StatusInput, screen: Screen): string {
+  const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
+  const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}${configOption}`);
+  const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, { screen, did }).trimEnd()];
+  return [screen.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
+}
+
+function renderBacklog({ status }: StatusInput, screen: Screen): string {
+  if (status.backlog.length === 0) return '';
+  const columns = [
+    { title: 'job' },
+    { title: 'state', cutAt: 'never' },
+    { title: 'orders', align: 'right' },
+    { title: 'amount', align: 'right' },
+    { title: 'oldest (UTC)', cutAt: 'never' },
+  ] as const;
+  const rows = status.backlog.map(({ job, state, backfillId, entries, amount, currency, oldest }) => [
+    job,
+    `${state.replaceAll('_', ' ')}${backfillId === null ? '' : `, by backfill ${backfillId}`}`,
+    formatCount(entries),
+    formatMoney(amount, currency),
+    formatInstant(oldest).slice(0, 16),
+  ]);
+  return `${screen.style('bold', 'Ledger')}\n${renderTable(columns, rows, { screen })}`;
+}
+
+function renderCustomers({ status }: StatusInput, screen: Screen): string {
+  if (status.customers.length === 0) return '';
+  const columns = [
+    { title: 'brand' },
+    { title: 'state', cutAt: 'never' },
+    { title: 'customers', align: 'right' },
+    { title: 'oldest (UTC)', cutAt: 'never' },
+  ] as const;
+  const rows = status.customers.map(({ brandId, state, customers, oldest }) => [
+    brandId,
+    state === 'staged' ? 'to be submitted' : state,
+    formatCount(customers),
+    formatInstant(oldest).slice(0, 16),
+  ]);
+  return `${screen.style('bold', 'Customers')}\n${renderTable(columns, rows, { screen })}`;
+}
+
+function renderWork({ status }: StatusInput, screen: Screen): string {
+  if (status.leases.length === 0) return '';
+  const lines = status.leases.map(
+    ({ name, host, pid, secondsLeft }) =>
+      `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, alive for ${secondsLeft} s more at least`,
+  );
+  return [screen.style('bold', 'At work now'), ...lines].join('\n');
+}
+
+function renderHeld({ status }: StatusInput, screen: Screen): string {
+  if (status.heldFiles.length === 0) return '';
+  const lines = status.heldFiles.flatMap((file) => [
+    wrap(describeHeldFile(file), { width: screen.columns, indent: '    ', firstIndent: '  ' }),
+    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
+  ]);
+  return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
+}
+
+/** What was sent before the ledger went back and is in no file since. */
+function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, screen: Screen): string {
+  const { claims, accepted, amounts } = waitingClaims;
+  if (claims === 0) return '';
+  const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
+  return screen.style('yellow', wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }));
+}
+
+function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen): string {
+  if (status.doubts.length === 0) return screen.style('dim', 'No order is in doubt.');
+  const count = status.backlog.reduce(
+    (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
+    0,
+  );
+  const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, screen));
+  const title = screen.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
+  return [
+    title,
+    ...lines,
+    screen.style('dim', '  # look each up in the service, then settle it'),
+    `  npx influencer-sync review${configOption}`,
+  ].join('\n');
+}

@@ -1,0 +1,76 @@
+import { toPrintableLine } from '../model/printable.ts';
+import type { Screen } from './screen.ts';
+import { cut, cutFront } from './text.ts';
+
+export type Column = {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Where a value is cut when the table is too wide; numbers (`never`) are not. Default `end`; for right-aligned columns `never`. */
+  readonly cutAt?: 'end' | 'front' | 'never';
+};
+
+const GAP = '  ';
+/** A cell that is cut shows at least so much. */
+const MIN_WIDTH = 8;
+
+/**
+ * Rows under their titles, within the width of the screen: the widest cells that may be cut are, with … to show it.
+ *
+ * @param indent before each line; counts towards the width.
+ */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  options: { readonly screen: Screen; readonly indent?: string },
+): string {
+  const { screen, indent = '' } = options;
+  const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
+  const widths = fitWidths(columns, clean, screen.columns - indent.length);
+  const line = (cells: readonly string[]): string =>
+    indent +
+    columns
+      .map((column, index) => place(cells[index] ?? '', column, widths[index] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  const title = screen.style('bold', line(columns.map((column) => column.title)));
+  return [title, ...clean.map(line)].join('\n');
+}
+
+function fitWidths(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  total: number,
+): readonly number[] {
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const available = total - GAP.length * (columns.length - 1);
+  for (let over = sum(widths) - available; over > 0; over -= 1) {
+    const widest = columns.reduce((best, column, index) => {
+      const width = widths[index] ?? 0;
+      return cutOf(column) !== 'never' && width > Math.max(MIN_WIDTH, widths[best] ?? 0) ? index : best;
+    }, -1);
+    if (widest === -1) break;
+    widths[widest] = (widths[widest] ?? 1) - 1;
+  }
+  return widths;
+}
+
+function place(cell: string, column: Column, width: number): string {
+  const shown =
+    cutOf(column) === 'never' ? cell : cutOf(column) === 'front' ? cutFront(cell, width) : cut(cell, width);
+  return column.align === 'right' ? shown.padStart(width) : shown.padEnd(width);
+}
+
+function cutOf(column: Column): 'end' | 'front' | 'never' {
+  return column.cutAt ?? (column.align === 'right' ? 'never' : 'end');
+}
+
+/** What a cell holds came from a file: it must not move the cursor or break the table. */
+function oneLine(cell: string): string {
+  return toPrintableLine(cell.replace(/\s+/g, ' '));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
