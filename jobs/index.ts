@@ -4,7 +4,7 @@ import type { BackfillRunCounts } from '../src/model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
 import { EXIT } from '../src/model/exit-code.ts';
 import { KnownError } from '../src/model/known-error.ts';
-import { backfillDid } from '../src/present/backfill.ts';
+import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
 import { identifyCustomers } from './identify-customers/index.ts';
 import type { JobKind } from './job-kind.ts';

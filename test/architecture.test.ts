@@ -156,7 +156,7 @@ function areaOf(path: string): string {
 
 /** Who may use a package: an area, or what a report of a kind of job reads, which nothing else asks for. */
 function userOf(path: string): string {
-  return /^jobs\/[^/]+\/(report|read-[^/]+)\.ts$/.test(path) ? 'reports of jobs' : areaOf(path);
+  return /^jobs\/([^/]+\/)+(report|read-[^/]+)\.ts$/.test(path) ? 'reports of jobs' : areaOf(path);
 }
 
 function mayImport(from: string, to: string): boolean {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { checkCodes } from '../../src/attribute/load-codes.ts';
-import type { Finding } from '../../src/config/finding.ts';
+import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import { statusWords } from '../../src/config/layout-folders.ts';
 import { shortPath } from '../../src/config/locate.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
@@ -13,7 +13,7 @@ import type { AttributeOrdersSettings } from './settings.ts';
 export function* crossCheck(
   job: AttributeOrdersSettings,
   { config }: { readonly config: PipelineConfig },
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   yield* checkInclude(job, config);
   if (job.codes === null || isFile(job.codes)) return;
   const help =
@@ -26,7 +26,7 @@ export function* crossCheck(
 }
 
 /** Status words are the shop's own, so any is taken but those that look like a misspelling of a word that its layouts, or shops, use. */
-function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<Finding> {
+function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<ConfigFinding> {
   const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
   const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
   for (const [index, word] of (job.include ?? []).entries()) {

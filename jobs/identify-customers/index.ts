@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/config/finding.ts';
+import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
 import type { CustomersReport } from './report.ts';
@@ -35,7 +35,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
 function* oneJobABrand(
   job: IdentifyCustomersSettings,
   before: readonly IdentifyCustomersSettings[],
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   const other = before.find(({ brandId }) => brandId === job.brandId);
   if (other === undefined) return;
   yield {

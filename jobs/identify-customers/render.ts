@@ -1,9 +1,8 @@
 import { describeConsent } from '../../src/model/contact.ts';
-import { heading } from '../../src/present/heading.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { formatSum, renderSums } from '../../src/present/sums.ts';
+import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
 import { formatCount, plural, wrap } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/config/finding.ts';
+import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderMirror } from './render.ts';
 import type { MirrorReport } from './report.ts';
@@ -29,7 +29,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
 function* onlyMirror(
   job: MirrorAccountSettings,
   [other]: readonly MirrorAccountSettings[],
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   if (other === undefined) return;
   yield {
     path: ['jobs', job.name, 'kind'],

@@ -1,8 +1,7 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
-import { heading } from '../../src/present/heading.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { renderSums } from '../../src/present/sums.ts';
+import { heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { formatCount, formatInstant, plural, wrap } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';

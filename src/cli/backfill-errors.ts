@@ -1,7 +1,7 @@
+import { describeChanges } from '../../jobs/attribute-orders/backfill/render.ts';
 import type { Backfill, PlanChanges } from '../model/backfill.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { describeChanges } from '../present/backfill.ts';
 
 const NOTHING_SENT = 'Nothing was sent.';
 

@@ -1,12 +1,12 @@
+import { renderBackfills } from '../../jobs/attribute-orders/backfill/render.ts';
+import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/report.ts';
 import { isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
 import { endBackfill } from '../attribute/backfill/release-entries.ts';
 import type { Database } from '../db/connect.ts';
 import type { Backfill, BackfillState } from '../model/backfill.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
-import { renderBackfills } from '../present/backfill.ts';
 import { plural } from '../present/text.ts';
-import { readBackfillProgress } from '../report/backfill-progress.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import { backfillMissing, notToBeResumed } from './backfill-errors.ts';
 import type { ConfigOptions } from './command.ts';

@@ -1,6 +1,9 @@
 import { type BackfillEnd, executeBackfill } from '../../jobs/attribute-orders/backfill/execute-backfill.ts';
 import { planBackfill, planRules, readNews } from '../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { renderBackfillEnd } from '../../jobs/attribute-orders/backfill/render.ts';
+import { readBackfillProgress } from '../../jobs/attribute-orders/backfill/report.ts';
 import { type BackfillRun, withBackfillRun } from '../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import { renderCodeProblems } from '../../jobs/attribute-orders/render.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from '../../jobs/attribute-orders/settings.ts';
 import { findJob } from '../../jobs/index.ts';
 import { listBackfills, moveBackfill } from '../attribute/backfill/backfills.ts';
@@ -14,9 +17,6 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import type { RunTarget } from '../model/run.ts';
 import { type OpenLedger, openLedger } from '../pipeline/open-ledger.ts';
 import { describeStop } from '../pipeline/run-job.ts';
-import { renderBackfillEnd } from '../present/backfill.ts';
-import { renderCodeProblems } from '../present/code-problems.ts';
-import { readBackfillProgress } from '../report/backfill-progress.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from './backfill.ts';
 import {

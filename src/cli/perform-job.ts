@@ -8,7 +8,7 @@ import type { RunTarget } from '../model/run.ts';
 import { createLogger } from '../observe/logger.ts';
 import type { RunOptions } from '../pipeline/run.ts';
 import { describeStop, runJob } from '../pipeline/run-job.ts';
-import { renderRunSummary } from '../present/run-summary.ts';
+import { renderRunSummary } from '../present/report-renderer.ts';
 import { openSourceClients } from '../source/source-clients.ts';
 import { configOption } from './command.ts';
 import { listenForStop } from './listen-for-stop.ts';

@@ -2,15 +2,15 @@ import cliProgress from 'cli-progress';
 import { toPrintable, toPrintableLine } from '../model/printable.ts';
 import type { Progress, ProgressStep } from '../model/progress.ts';
 import {
+  createStepTeller,
   type ProgressState,
   percentOf,
   perSecond,
   renderBar,
   renderLine,
   secondsLeft,
-} from '../present/progress-line.ts';
+} from '../present/progress.ts';
 import type { Screen } from '../present/screen.ts';
-import { createStepTeller } from '../present/short-steps.ts';
 
 type Clock = () => number;
 

@@ -56,7 +56,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
           );
         }
         const { countRejected, listRejected } = await import('../report/list-rejected.ts');
-        const { renderRejected } = await import('../present/rejected.ts');
+        const { renderRejected } = await import('../present/read-files.ts');
         const filter = toFilter(options);
         const { rows, total } = await withDatabase(config, async (db) => ({
           rows: await listRejected(db, { ...filter, limit: options.limit }),

@@ -13,7 +13,7 @@ import type { Doubt } from '../model/doubt.ts';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { formatMoney } from '../model/money.ts';
-import { wrap } from '../present/text.ts';
+import { renderWarning } from '../present/error.ts';
 import { dealsOfHandle } from '../report/deals-of-handle.ts';
 import { listDoubts } from '../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
@@ -137,7 +137,7 @@ async function confirmResend(
   const amount =
     doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
   const text = `Entry ${entryId}${amount} is sent once more. If the service did process it before, the influencer is credited twice, and nothing can take that back.`;
-  output.warn(wrap(`Warning: ${text}`, { width: output.screen.columns, indent: '  ', firstIndent: '' }));
+  output.warn(renderWarning(text, output.screen));
   if (!process.stdin.isTTY) throw usageError('Nobody is there to be asked.', 'Add --yes if you mean it.');
   const question = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await question.question('Type "resend" to go on: ').finally(() => question.close());

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { shareOf } from '../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import { renderChanges, renderPlan } from '../../jobs/attribute-orders/backfill/render.ts';
 import type { BackfillRun } from '../../jobs/attribute-orders/backfill/with-backfill-run.ts';
 import type { Backfill, PlanChanges } from '../model/backfill.ts';
-import { renderChanges, renderPlan } from '../present/backfill.ts';
 import { plural } from '../present/text.ts';
 import { listHeldFiles } from '../report/list-held-files.ts';
 import type { ResumeOptions } from './backfill.ts';

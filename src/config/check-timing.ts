@@ -1,13 +1,13 @@
 import { Cron } from 'croner';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
-import type { Finding } from './finding.ts';
+import type { ConfigFinding } from './configured-kind.ts';
 
 const FIVE_FIELDS =
   'Five fields: minute hour day month weekday, in quotes, for example "5 * * * *" for five past every hour.';
 
 /** Whether a job's schedule is one, its zone exists, and what it follows comes at all. */
-export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<Finding> {
+export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Generator<ConfigFinding> {
   const at = (key: string) => ['jobs', job.name, key];
   const title = `jobs.${job.name}`;
   if (job.schedule !== null) {

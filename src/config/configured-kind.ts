@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
-import type { Finding } from './finding.ts';
+import type { ConfigPath } from './locate.ts';
+
+/** A rule's finding: where in the file, what is wrong, how to mend it. */
+export type ConfigFinding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
 
 /** What a job's settings need beyond their own lines of the file. */
 export type JobContext = {
@@ -31,7 +34,7 @@ export type ConfiguredKind<Settings extends JobSettings = JobSettings> = {
   crossCheck?(
     job: Settings,
     context: { readonly config: PipelineConfig; readonly before: readonly Settings[] },
-  ): Iterable<Finding>;
+  ): Iterable<ConfigFinding>;
   /** Mistakes in the files that its jobs name, of those that are there. */
   checkFiles?(jobs: readonly Settings[]): readonly Problem[];
 };

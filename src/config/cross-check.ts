@@ -2,8 +2,7 @@ import type { JobSettings, PipelineConfig, SourceSettings } from '../model/confi
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
-import type { ConfiguredKind } from './configured-kind.ts';
-import type { Finding } from './finding.ts';
+import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
 
@@ -21,7 +20,7 @@ export function crossCheck(
   },
 ): readonly Problem[] {
   const { places, sourceNames, kinds } = options;
-  const findings: readonly Finding[] = [
+  const findings: readonly ConfigFinding[] = [
     ...checkApi(config),
     ...checkDatabase(config),
     ...checkServe(config),
@@ -34,7 +33,7 @@ export function crossCheck(
   return findings.map(({ path, message, help }) => ({ where: places.where(path), message, help }));
 }
 
-function* checkApi({ api }: PipelineConfig): Generator<Finding> {
+function* checkApi({ api }: PipelineConfig): Generator<ConfigFinding> {
   const path = ['api', 'url'];
   const url = api.url === '' ? null : URL.parse(api.url);
   if (
@@ -74,7 +73,7 @@ function* checkApi({ api }: PipelineConfig): Generator<Finding> {
   }
 }
 
-function* checkServe({ api, serve }: PipelineConfig): Generator<Finding> {
+function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
   if (serve.graceSeconds > api.timeoutSeconds) return;
   yield {
     path: ['serve', 'grace_seconds'],
@@ -83,7 +82,7 @@ function* checkServe({ api, serve }: PipelineConfig): Generator<Finding> {
   };
 }
 
-function* checkDatabase({ database }: PipelineConfig): Generator<Finding> {
+function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {
   if (database.url === '') return;
   const protocol = URL.parse(database.url)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return;
@@ -96,7 +95,7 @@ function* checkDatabase({ database }: PipelineConfig): Generator<Finding> {
   };
 }
 
-function* checkSource(source: SourceSettings, configPath: string): Generator<Finding> {
+function* checkSource(source: SourceSettings, configPath: string): Generator<ConfigFinding> {
   const at = (key: string): ConfigPath => ['sources', source.name, key];
   const title = `sources.${source.name}`;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source.uri) && !/^s3:\/\/[^/]+(\/.*)?$/.test(source.uri)) {
@@ -135,7 +134,7 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Fin
 }
 
 /** How the store of a source is reached. */
-function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<Finding> {
+function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): Generator<ConfigFinding> {
   const title = `sources.${source.name}`;
   if (!/^s3:/i.test(source.uri)) {
     for (const key of ['endpoint', 'region', 'profile'] as const) {
@@ -166,7 +165,7 @@ function* checkJobs(
   config: PipelineConfig,
   sourceNames: readonly string[],
   kinds: readonly ConfiguredKind[],
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   const jobs = Object.values(config.jobs);
   for (const [index, job] of jobs.entries()) {
     const kind = kinds.find((candidate) => candidate.kind === job.kind);
@@ -185,7 +184,7 @@ function* checkSourcesOf(
     readonly before: readonly JobSettings[];
     readonly oneReaderHelp: string;
   },
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   const { sourceNames, before, oneReaderHelp: help } = options;
   const title = `jobs.${job.name}`;
   for (const [index, source] of job.sources.entries()) {
@@ -217,7 +216,7 @@ function* checkPlatform(
   source: SourceSettings,
   { jobs }: PipelineConfig,
   kinds: readonly ConfiguredKind[],
-): Generator<Finding> {
+): Generator<ConfigFinding> {
   const readers = Object.values(jobs).filter((job) => job.sources.includes(source.name));
   const needsOne = kinds.filter(({ needsOrderPlatform }) => needsOrderPlatform).map(({ kind }) => kind);
   const isNeeded = readers.length === 0 || readers.some(({ kind }) => needsOne.includes(kind));

@@ -9,7 +9,6 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, listFiles } from '../source/list-files.ts';
-import { inPages } from './in-pages.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
@@ -137,4 +136,16 @@ function noFiles(source: SourceSettings, wanted: string | null): KnownError {
     safe: 'Nothing was posted.',
     exitCode: EXIT.configuration,
   });
+}
+
+/** Gathers what comes one by one into arrays of `size`, the last one shorter. */
+async function* inPages<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
+  let page: Item[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }

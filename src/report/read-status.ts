@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DoubleCredit, Doubt } from '../model/doubt.ts';
 import type { HeldFile } from '../model/report.ts';
-import { type CustomerGroup, countCustomers } from './count-customers.ts';
-import { listDoubleCredits } from './double-credits.ts';
-import { listDoubts } from './list-doubts.ts';
+import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { type SlotSummary, summariseSlots } from './list-slots.ts';
@@ -80,4 +78,21 @@ async function readLeases(db: Database): Promise<readonly LiveLease[]> {
     select name, host, pid, extract(epoch from expires_at - clock_timestamp()) as "secondsLeft"
     from ops.leases where expires_at > clock_timestamp() order by name`.execute(db);
   return rows.map((row) => ({ ...row, secondsLeft: Math.round(Number(row.secondsLeft)) }));
+}
+
+/** Customers of a brand that stand alike. `staged` ones wait to be submitted, their addresses with them. */
+export type CustomerGroup = {
+  readonly brandId: string;
+  readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
+  readonly customers: number;
+  /** When the first of them was read. */
+  readonly oldest: Date;
+};
+
+/** How many customers of each brand stand how; those of a file that does not count yet are left out. */
+async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
+  const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
+    select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
+    from ledger.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
 }

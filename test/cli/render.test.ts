@@ -7,9 +7,8 @@ import { createEventProgress, createLineProgress } from '../../src/cli/progress.
 import type { RunFinished } from '../../src/model/run.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
-import { renderBar, renderDone, renderLine } from '../../src/present/progress-line.ts';
-import type { RunSummary } from '../../src/present/report-renderer.ts';
-import { renderRunSummary } from '../../src/present/run-summary.ts';
+import { renderBar, renderDone, renderLine } from '../../src/present/progress.ts';
+import { type RunSummary, renderRunSummary } from '../../src/present/report-renderer.ts';
 import { plainScreen, type Screen } from '../../src/present/screen.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { formatBytes, formatDuration, wrap } from '../../src/present/text.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { renderMirror } from '../../jobs/mirror-account/render.ts';
-import { renderRunSummary } from '../../src/present/run-summary.ts';
+import { renderRunSummary } from '../../src/present/report-renderer.ts';
 import { plainScreen } from '../../src/present/screen.ts';
 import { knowDeals, type MirrorRun, openStory } from './story.ts';
 import { dealRecord } from './stub-service.ts';

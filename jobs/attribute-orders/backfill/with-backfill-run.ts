@@ -10,12 +10,11 @@ import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
 import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
 import { inRunPhase } from '../../../src/pipeline/run-phase.ts';
-import { runNameOf } from '../../../src/report/backfill-progress.ts';
-import { reportBackfill } from '../../../src/report/report-backfill.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-record.ts';
 import type { SourceClients } from '../../../src/source/source-clients.ts';
 import type { AttributeOrdersSettings } from '../settings.ts';
+import { reportBackfill, runNameOf } from './report.ts';
 
 export type BackfillRun = Run<AttributeOrdersSettings>;
 

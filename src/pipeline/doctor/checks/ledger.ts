@@ -4,7 +4,7 @@ import { countMachines } from '../../../ledger/continuity/machines.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import type { Finding } from '../../../model/finding.ts';
 import { isLoopback } from '../../../model/is-loopback.ts';
-import { listDoubleCredits } from '../../../report/double-credits.ts';
+import { listDoubleCredits } from '../../../report/list-doubts.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
 import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
 import { spoolFolder } from '../../recover-previous-runs.ts';

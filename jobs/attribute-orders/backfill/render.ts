@@ -1,12 +1,17 @@
-import type { Backfill, BackfillRunCounts, PlanChanges, PlanGroup, PlanStanding } from '../model/backfill.ts';
-import { fileName } from '../model/file-name.ts';
-import { formatAmounts } from '../model/money.ts';
-import type { BackfillProgress } from '../report/backfill-progress.ts';
-import { formatReasons } from './reasons.ts';
-import type { Screen } from './screen.ts';
-import { formatSum } from './sums.ts';
-import { renderTable } from './table.ts';
-import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
+import type {
+  Backfill,
+  BackfillRunCounts,
+  PlanChanges,
+  PlanGroup,
+  PlanStanding,
+} from '../../../src/model/backfill.ts';
+import { fileName } from '../../../src/model/file-name.ts';
+import { formatAmounts } from '../../../src/model/money.ts';
+import type { Screen } from '../../../src/present/screen.ts';
+import { formatReasons, formatSum } from '../../../src/present/sections.ts';
+import { renderTable } from '../../../src/present/table.ts';
+import { formatCount, formatDuration, formatInstant, plural, wrap } from '../../../src/present/text.ts';
+import type { BackfillProgress } from './report.ts';
 
 type Command = (words: string) => string;
 

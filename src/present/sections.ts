@@ -1,6 +1,11 @@
 import type { Screen } from './screen.ts';
 import { formatCount, NO_BREAK, wrap } from './text.ts';
 
+/** Title of a section, how many there are, and a word about them. */
+export function heading(title: string, count: number, note: string, screen: Screen): string {
+  return `${screen.style('bold', `${title} (${formatCount(count)})`)}${note === '' ? '' : `: ${note}`}`;
+}
+
 /**
  * `7 orders = 4 posted + 3 held`. Parts of which there are none are left out.
  *
@@ -34,4 +39,17 @@ export function renderSums(
     sumsAddUp ? 'dim' : ['red', 'bold'],
     wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
   );
+}
+
+/** `refunded 12, too old 3`: how many orders for which reason, the most frequent first. */
+export function formatReasons(
+  groups: readonly { readonly reason: string | null; readonly orders: number }[],
+): string {
+  const counts = new Map<string, number>();
+  for (const { reason, orders } of groups)
+    counts.set(reason ?? 'other', (counts.get(reason ?? 'other') ?? 0) + orders);
+  return [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${formatCount(count)}`)
+    .join(', ');
 }
