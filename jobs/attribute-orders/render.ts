@@ -1,12 +1,13 @@
 import type { CodeProblem } from '../../src/model/code-problem.ts';
 import { formatAmounts, formatMoney } from '../../src/model/money.ts';
+import { wrap } from '../../src/model/wrap.ts';
 import { renderDoubleCredits, renderDoubtLine } from '../../src/present/doubts.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { formatReasons, formatSum, heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { cut, formatCount, plural, wrap } from '../../src/present/text.ts';
+import { cut, formatCount, plural } from '../../src/present/text.ts';
 import type { Standing, StandingGroup } from './read-standings.ts';
 import type { OrdersReport } from './report.ts';
 

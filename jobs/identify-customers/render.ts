@@ -1,9 +1,10 @@
 import { describeConsent } from '../../src/model/contact.ts';
+import { wrap } from '../../src/model/wrap.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
-import { formatCount, plural, wrap } from '../../src/present/text.ts';
+import { formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
 /** What a run of `identify-customers` did and where every customer stands. */

@@ -1,9 +1,10 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
+import { wrap } from '../../src/model/wrap.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { formatCount, formatInstant, plural, wrap } from '../../src/present/text.ts';
+import { formatCount, formatInstant, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;

@@ -1,3 +1,4 @@
+import { wrap } from '../model/wrap.ts';
 import type { Operation } from './contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from './contract.ts';
 import { exampleCommand } from './example-command.ts';
@@ -5,10 +6,10 @@ import { type Field, requestFieldsOf, responseFieldsOf } from './operation-field
 
 const HEAD = `# The operations of the service
 
-Written by \`npm run openapi\` from the contract in \`src/api/contract/\`; do not edit it. The same as an OpenAPI 3.1 document:
-[openapi.json](openapi.json). How to call them from code: [api.md](api.md). The local service that the examples talk to: [sandbox.md](sandbox.md).
-
-The examples run against the sandbox. Start it, and say once where it is:
+Written by \`npm run openapi\` from the contract in \`src/api/contract/\`; do not edit it.
+[openapi.json](openapi.json) contains the same as an OpenAPI 3.1 document. To call the operations
+from code, see [api.md](api.md). The examples run against the [sandbox](sandbox.md). Start it, and
+write its address into a file:
 
 <!-- until stopped -->
 \`\`\`sh
@@ -20,9 +21,11 @@ printf 'INFLUENCER_API_URL=http://127.0.0.1:4010\\nINFLUENCER_API_KEY=local-key\
 npx influencer-sync api account_hello --env-file sandbox.env
 \`\`\`
 
-A field is given as \`--name value\`; a list by giving it several times; an object as JSON. \`--body FILE\` (or \`--body -\`) sends JSON text as it is.
-What does not fit the contract is refused before anything is sent. Where the specification says "not shown", a table says so, and unknown
-fields pass through both ways. An operation that must not be repeated is sent to a live service only with \`--live\`.
+Give a field as \`--name value\`, a list by giving it several times, and an object as JSON.
+\`--body FILE\` (or \`--body -\`) sends JSON text unchanged. The command refuses a request that does not
+fit the contract before it sends anything. Where the specification says "not shown", a table says
+so, and unknown fields pass through in both directions. The command sends an operation that must not
+be repeated to a live service only with \`--live\`.
 `;
 
 /** The reference of all operations as a Markdown page. `npm run openapi` writes it to docs/operations.md. */
@@ -59,15 +62,20 @@ function describe(name: OperationName, operation: Operation): string {
   const answer = responseFieldsOf(operation);
   const parts = [
     `### ${name}\n`,
-    `${description}\n`,
-    `${facts.join('; ')}.\n`,
-    ...rules.map((rule) => `Rule: ${rule}.\n`),
-    place === 'none' ? 'It takes nothing.\n' : requestTable(place, fields),
+    `${paragraph(description)}\n`,
+    `${paragraph(`${facts.join('; ')}.`)}\n`,
+    ...rules.map((rule) => `${paragraph(`Rule: ${rule}.`)}\n`),
+    place === 'none' ? 'It has no fields.\n' : requestTable(place, fields),
     answer.length === 0 ? 'Answer: not shown.\n' : table('Answer', answer),
     // `bash`, not `sh`: test/api/reference-examples.test.ts runs them all at once, which is far quicker than one by one.
     `\`\`\`bash\nnpx influencer-sync ${exampleCommand(name)} --env-file sandbox.env\n\`\`\`\n`,
   ];
   return parts.join('\n');
+}
+
+/** Lines of documents are 100 characters long at most. */
+function paragraph(text: string): string {
+  return wrap(text, { width: 100, indent: '' });
 }
 
 function requestTable(place: 'query' | 'body', fields: readonly Field[]): string {

@@ -1,7 +1,8 @@
 import type { DoubleCredit, Doubt } from '../model/doubt.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { formatCount, formatDuration, formatInstant, plural, wrap } from './text.ts';
+import { formatCount, formatDuration, formatInstant, plural } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
 export function renderDoubts(

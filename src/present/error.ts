@@ -1,7 +1,7 @@
 import type { KnownErrorDetails } from '../model/known-error.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { wrap } from './text.ts';
 
 /** A known error, for a person: what, where, why, how to mend it, what is safe. Never a stack trace. */
 export function renderKnownError(details: KnownErrorDetails, screen: Screen): string {

@@ -1,8 +1,9 @@
 import type { SourceSettings } from '../model/config.ts';
 import { fileName } from '../model/file-name.ts';
 import { FILE_STATES, type SurveyedFile } from '../model/surveyed-file.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { formatCount, plural, wrap } from './text.ts';
+import { formatCount, plural } from './text.ts';
 
 export type FilesSection = {
   readonly source: SourceSettings;

@@ -1,6 +1,7 @@
 import type { Finding } from '../model/finding.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { plural, wrap } from './text.ts';
+import { plural } from './text.ts';
 
 const MARKS = {
   ok: ['✓', 'green'],

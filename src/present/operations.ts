@@ -2,8 +2,9 @@ import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
 import { exampleCommand } from '../api/example-command.ts';
 import { requestFieldsOf } from '../api/operation-fields.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { cut, wrap } from './text.ts';
+import { cut } from './text.ts';
 
 /** All operations by group, each with one line. */
 export function renderOperations(screen: Screen): string {

@@ -1,8 +1,9 @@
 import { fileName } from '../model/file-name.ts';
 import { formatMoney } from '../model/money.ts';
+import { wrap } from '../model/wrap.ts';
 import type { OrderAttribution, OrderEntry, OrderLife, OrderVersion } from '../report/explain-order.ts';
 import type { Screen } from './screen.ts';
-import { formatInstant, plural, wrap } from './text.ts';
+import { formatInstant, plural } from './text.ts';
 
 /** The life of one order on one screen, from the line of the file to the answer of the service. */
 export function renderOrderLife(life: OrderLife, screen: Screen): string {

@@ -1,8 +1,9 @@
 import { fileName } from '../model/file-name.ts';
 import type { HeldFile, RejectedRowPlace } from '../model/report.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
 import { heading } from './sections.ts';
-import { cut, formatCount, plural, wrap } from './text.ts';
+import { cut, formatCount, plural } from './text.ts';
 
 const COMMAND = 'npx influencer-sync';
 

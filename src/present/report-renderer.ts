@@ -1,7 +1,7 @@
 import type { RunReport } from '../model/report.ts';
 import type { RunFinished } from '../model/run.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { wrap } from './text.ts';
 
 export type RunSummary<Report extends RunReport = RunReport> = {
   readonly finished: RunFinished;

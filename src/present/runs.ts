@@ -1,8 +1,9 @@
 import { formatAmounts } from '../model/money.ts';
+import { wrap } from '../model/wrap.ts';
 import type { ListedRun } from '../report/list-runs.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
-import { formatDuration, formatInstant, wrap } from './text.ts';
+import { formatDuration, formatInstant } from './text.ts';
 
 /** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where nobody knows the kind any more. */
 export type DidOfRun = (kind: string, counts: object) => string;

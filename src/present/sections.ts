@@ -1,5 +1,6 @@
+import { NO_BREAK, wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
-import { formatCount, NO_BREAK, wrap } from './text.ts';
+import { formatCount } from './text.ts';
 
 /** Title of a section, how many there are, and a word about them. */
 export function heading(title: string, count: number, note: string, screen: Screen): string {

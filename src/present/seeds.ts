@@ -1,8 +1,9 @@
 import type { ListedSeed } from '../ledger/seed.ts';
 import type { Seeded } from '../model/seed.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
-import { formatCount, formatInstant, plural, wrap } from './text.ts';
+import { formatCount, formatInstant, plural } from './text.ts';
 
 /** What a seed changed, and what it could not. */
 export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, screen: Screen): string {

@@ -1,8 +1,9 @@
+import { wrap } from '../model/wrap.ts';
 import type { ListedSlot, SlotSummary } from '../report/list-slots.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
-import { formatInstant, plural, wrap } from './text.ts';
+import { formatInstant, plural } from './text.ts';
 
 /** What comes next and how the schedules were kept; empty when no job runs by itself. */
 export function renderSchedule(

@@ -1,5 +1,6 @@
 import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
+import { wrap } from '../model/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';
@@ -8,7 +9,7 @@ import { type DidOfRun, renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
 import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
-import { formatCount, formatInstant, plural, wrap } from './text.ts';
+import { formatCount, formatInstant, plural } from './text.ts';
 
 export type StatusInput = {
   readonly status: Status;

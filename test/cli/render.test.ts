@@ -5,13 +5,14 @@ import type { OrderDetails, OrdersReport } from '../../jobs/attribute-orders/rep
 import { createOutput } from '../../src/cli/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/progress.ts';
 import type { RunFinished } from '../../src/model/run.ts';
+import { wrap } from '../../src/model/wrap.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
 import { renderBar, renderDone, renderLine } from '../../src/present/progress.ts';
 import { type RunSummary, renderRunSummary } from '../../src/present/report-renderer.ts';
 import { plainScreen, type Screen } from '../../src/present/screen.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { formatBytes, formatDuration, wrap } from '../../src/present/text.ts';
+import { formatBytes, formatDuration } from '../../src/present/text.ts';
 
 const screen = plainScreen(80);
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import { wrap } from '../../src/model/wrap.ts';
 import { type Question, readQuestions } from './read-questions.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -91,9 +92,11 @@ function toChapters(views: readonly Described[]): readonly Chapter[] {
 function renderDictionary(chapters: readonly Chapter[], questions: readonly Question[]): string {
   const parts = [
     '# Data dictionary',
-    'Schema `bi`: every view and column, and the questions that each view answers. Written by `npm run schema` from the comments in\n`sql/views/` and the questions in `deploy/metabase/`. How to connect, and what to know about days and money: [reporting.md](reporting.md).',
+    paragraph(
+      'Schema `bi`: every view and column, and the questions that each view answers. `npm run schema` writes this page from the comments in `sql/views/` and the questions in `deploy/metabase/`. [reporting.md](reporting.md) says how to connect, and what to know about days and money.',
+    ),
     `![${PICTURE_SHOWS}](data-model.svg)`,
-    'Most have a `run_id` as well, which leads to `bi.runs`.',
+    'Most views also have a `run_id`, which refers to `bi.runs`.',
     ...chapters.flatMap((chapter) => [
       `## ${chapter.title}`,
       ...chapter.views.flatMap((view) => renderView(view, questions)),
@@ -110,14 +113,20 @@ function renderView(view: Described, questions: readonly Question[]): readonly s
   const table = ['| Column | Type | Meaning |', '|---|---|---|', ...rows].join('\n');
   return [
     `### bi.${view.signature}`,
-    meaning,
+    paragraph(meaning),
     ...(rows.length === 0 ? [] : [table]),
     ...questions
       .filter((question) => question.view === `bi.${view.name}`)
       .map(
-        ({ title, description, sql: text }) => `**${title}** ${description}\n\n\`\`\`sql\n${text};\n\`\`\``,
+        ({ title, description, sql: text }) =>
+          `${paragraph(`**${title}** ${description}`)}\n\n\`\`\`sql\n${text};\n\`\`\``,
       ),
   ];
+}
+
+/** Lines of documents are 100 characters long at most. */
+function paragraph(text: string): string {
+  return wrap(text, { width: 100, indent: '' });
 }
 
 function shortType(type: string): string {

@@ -45,6 +45,18 @@ export function findLooseCommands(path: string): readonly string[] {
     );
 }
 
+/** The lines of a document that are no code: neither fenced nor indented as a block. */
+export function readProse(path: string): readonly { readonly line: number; readonly text: string }[] {
+  let isCode = false;
+  return readDocument(path)
+    .split('\n')
+    .flatMap((text, index) => {
+      const isFence = text.trimStart().startsWith('```');
+      if (isFence) isCode = !isCode;
+      return isCode || isFence || text.startsWith('    ') ? [] : [{ line: index + 1, text }];
+    });
+}
+
 /** Where its links to files lead, relative to the document. */
 export function readLinks(path: string): readonly string[] {
   return [...readDocument(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? '');

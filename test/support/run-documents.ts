@@ -158,17 +158,26 @@ async function startStandIns({ needs }: CommandBlock, clone: string): Promise<Re
   return env;
 }
 
-/** The service, with the deals that config/codes.csv names. */
+/** The service, with the deals that config/codes.csv and the example of the README name. */
 async function startService(clone: string): Promise<Record<string, string>> {
-  const [, ...rows] = readFileSync(join(clone, 'config/codes.csv'), 'utf8').trim().split('\n');
-  const deals = rows.map((row, index) => {
-    const [code, , handle, deal] = row.split(',');
-    return `  - { deal_id: ${deal || `DEAL${index}`}, influencer_handle: ${handle}, platform: instagram, brand_id: 4819, dealflow_id: D_1, code: ${code} }`;
-  });
+  const rows = ['config/codes.csv', 'examples/shopify-folder/codes.csv'].flatMap((file) =>
+    readFileSync(join(clone, file), 'utf8').trim().split('\n').slice(1),
+  );
+  // Two codes of one deal stand for one collaboration.
+  const deals = new Map(
+    rows.map((row, index) => {
+      const [code, , handle, deal] = row.split(',');
+      const id = deal || `DEAL${index}`;
+      return [
+        id,
+        `  - { deal_id: ${id}, influencer_handle: ${handle}, platform: instagram, brand_id: 4819, dealflow_id: D_1, code: ${code} }`,
+      ];
+    }),
+  );
   const account = join(clone, '.bin', 'account.yaml');
   const head =
     'brands: [{ id: 4819, name: Acme }]\ndealflows: [{ id: D_1, name: Flow, brand_id: 4819 }]\ndeals:\n';
-  writeFileSync(account, `${head}${deals.join('\n')}\n`);
+  writeFileSync(account, `${head}${[...deals.values()].join('\n')}\n`);
   const sandbox = await startSandboxProcess(['--data', account]);
   return {
     INFLUENCER_API_URL: sandbox.url,

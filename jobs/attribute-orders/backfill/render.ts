@@ -7,10 +7,11 @@ import type {
 } from '../../../src/model/backfill.ts';
 import { fileName } from '../../../src/model/file-name.ts';
 import { formatAmounts } from '../../../src/model/money.ts';
+import { wrap } from '../../../src/model/wrap.ts';
 import type { Screen } from '../../../src/present/screen.ts';
 import { formatReasons, formatSum } from '../../../src/present/sections.ts';
 import { renderTable } from '../../../src/present/table.ts';
-import { formatCount, formatDuration, formatInstant, plural, wrap } from '../../../src/present/text.ts';
+import { formatCount, formatDuration, formatInstant, plural } from '../../../src/present/text.ts';
 import type { BackfillProgress } from './report.ts';
 
 type Command = (words: string) => string;

@@ -1,0 +1,31 @@
+/** Keeps two words on one line when text is wrapped. */
+export const NO_BREAK = '\u00a0';
+
+/**
+ * Breaks at blanks; a longer word stands alone, and an amount stays with its currency. Line breaks in the text are kept.
+ * The indent counts towards the width.
+ */
+export function wrap(
+  text: string,
+  options: { readonly width: number; readonly indent: string; readonly firstIndent?: string },
+): string {
+  const { width, indent, firstIndent = indent } = options;
+  const lines: string[] = [];
+  for (const paragraph of text.replace(/(\d) (?=[A-Z]{3}\b)/g, `$1${NO_BREAK}`).split('\n')) {
+    // A line that is indented itself is a command: it is never broken.
+    const isCommand = paragraph.startsWith('  ');
+    let line = lines.length === 0 ? firstIndent : indent;
+    let isEmpty = true;
+    for (const word of isCommand ? [paragraph] : paragraph.split(/ +/)) {
+      if (!isEmpty && line.length + 1 + word.length > width) {
+        lines.push(line);
+        line = indent;
+        isEmpty = true;
+      }
+      line += isEmpty ? word : ` ${word}`;
+      isEmpty = false;
+    }
+    lines.push(line);
+  }
+  return lines.join('\n').replaceAll(NO_BREAK, ' ');
+}
