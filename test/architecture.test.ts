@@ -98,6 +98,13 @@ describe('dependencies run one way: model ← stages ← pipeline ← present �
     ).toEqual([]);
   });
 
+  it('a command loads only what its options need: import the rest in its action, so that --help is quick', () => {
+    const commands = modules.filter(({ path }) => path.startsWith('src/cli/commands/'));
+    const isLight = (to: string) =>
+      /^(commander|src\/cli\/commands\/.*|src\/model\/.*|src\/api\/contract\/webhook-types\.ts)$/.test(to);
+    expect(findings(commands, ({ loads }) => loads.filter((to) => !isLight(to)))).toEqual([]);
+  });
+
   it('nothing imports cli or main: give the value to the function as an argument', () => {
     const below = modules.filter(({ path }) => !TOP.includes(areaOf(path)));
     expect(findings(below, (module) => imported(module, (to) => TOP.includes(areaOf(to))))).toEqual([]);
@@ -131,6 +138,15 @@ describe('files are small, and called what they do', () => {
   it('a file has 300 lines at most, unless it only declares data: split it by what its functions are for', () => {
     const long = modules.filter(({ lines, functions }) => lines > 300 && functions > 0);
     expect(findings(long, ({ lines }) => [`${lines} lines`])).toEqual([]);
+  });
+
+  it('a folder of these areas has 20 files at most: group what belongs together, or merge what only a neighbour uses', () => {
+    const folders = Map.groupBy(modules, ({ path }) => dirname(path));
+    const grouped = ['cli', 'pipeline', 'present', 'jobs', 'report', 'config'];
+    const full = [...folders].filter(
+      ([, files]) => files.length > 20 && grouped.includes(areaOf(files[0]?.path ?? '')),
+    );
+    expect(full.map(([folder, files]) => `${folder}: ${files.length} files`)).toEqual([]);
   });
 
   it('names are kebab-case and say something: no utils, helpers, common, misc, manager', () => {

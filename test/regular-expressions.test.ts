@@ -13,14 +13,14 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/api/read-error.ts /<[^>]*>/g': '4,000 characters of an answer are looked at',
   'src/api/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
     '4,000 characters of an answer are looked at',
-  'src/cli/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
+  'src/cli/actions/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
   'src/model/money.ts /0+$/': 'numeric(18,4) of the database',
   'src/model/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
   'src/model/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',
-  'src/cli/render/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
-  'src/cli/trigger-event.ts /\\/+$/': 'an argument of the command line',
+  'src/present/text.ts /\\B(?=(\\d{3})+$)/g': 'the digits of a count',
+  'src/cli/commands/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
-  'src/config/load-config.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/config/load-config-file.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
   'src/delivery/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openConfig } from '../../src/cli/open-config.ts';
-import { readEnvFile } from '../../src/cli/read-env-file.ts';
+import { openConfig } from '../../src/cli/open/open-config.ts';
+import { readEnvFile } from '../../src/cli/open/read-env-file.ts';
 import { findUnusedVariables, type Misled } from '../../src/config/unused-variables.ts';
 import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { makeTestFolder } from '../support/setup.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-const MODULE = new URL('../../src/cli/read-operator.ts', import.meta.url).href;
+const MODULE = new URL('../../src/cli/terminal/read-operator.ts', import.meta.url).href;
 const NAMELESS = 1_234_567;
 
 it.skipIf(process.getuid?.() !== 0)(

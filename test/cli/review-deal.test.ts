@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { createOutput } from '../../src/cli/output.ts';
-import { reviewDoubt } from '../../src/cli/review-doubt.ts';
+import { reviewDoubt } from '../../src/cli/actions/review-doubt.ts';
+import { createOutput } from '../../src/cli/terminal/output.ts';
 import { renderDoubts } from '../../src/present/doubts.ts';
 import { listDoubts } from '../../src/report/list-doubts.ts';
 import { seedRuns } from '../report/seed.ts';

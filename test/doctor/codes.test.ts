@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openConfig } from '../../src/cli/open-config.ts';
+import { openConfig } from '../../src/cli/open/open-config.ts';
 import type { Finding } from '../../src/model/finding.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
 import { CODES, openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';

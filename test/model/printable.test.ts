@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createOutput } from '../../src/cli/output.ts';
-import { createBarProgress, createLineProgress } from '../../src/cli/progress.ts';
+import { createOutput } from '../../src/cli/terminal/output.ts';
+import { createBarProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import { fileName } from '../../src/model/file-name.ts';
 import { toPrintable, toPrintableJson } from '../../src/model/printable.ts';

@@ -78,7 +78,7 @@ it('the systemd unit starts serve, gives it longer to end than it takes, and doe
 it('the jobs that docs/scheduling.md shows are a configuration', () => {
   const [, jobs = ''] = /```yaml\n(jobs:\n[\s\S]*?)```/.exec(read('docs/scheduling.md')) ?? [];
   const folder = makeTestFolder();
-  writeFileSync(join(folder, 'codes.csv'), '');
+  writeFileSync(join(folder, 'codes.csv'), 'code,influencer_handle\n');
   const sources = 'sources:\n  shop-orders: {uri: ./x/, layout: shopify-orders, order_platform: shopify}\n';
   writeFileSync(join(folder, 'pipeline.yaml'), sources + jobs);
   expect(loadConfig(join(folder, 'pipeline.yaml'), {}).jobs).toMatchObject({

@@ -1,0 +1,249 @@
+import {
+  type BackfillEnd,
+  executeBackfill,
+} from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
+import {
+  planBackfill,
+  planRules,
+  readNews,
+} from '../../../../jobs/attribute-orders/backfill/plan-backfill.ts';
+import { renderBackfillEnd } from '../../../../jobs/attribute-orders/backfill/render.ts';
+import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
+import {
+  type BackfillRun,
+  withBackfillRun,
+} from '../../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
+import { renderCodeProblems } from '../../../../jobs/attribute-orders/render.ts';
+import {
+  type AttributeOrdersSettings,
+  isAttributeOrders,
+} from '../../../../jobs/attribute-orders/settings.ts';
+import { findJob } from '../../../../jobs/index.ts';
+import { listBackfills, moveBackfill } from '../../../attribute/backfill/backfills.ts';
+import { findUnfinished } from '../../../attribute/backfill/release-entries.ts';
+import { startBackfill } from '../../../attribute/backfill/start-backfill.ts';
+import { analyzeGrown } from '../../../db/analyze.ts';
+import type { Database } from '../../../db/connect.ts';
+import type { Backfill, Period } from '../../../model/backfill.ts';
+import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import type { RunTarget } from '../../../model/run.ts';
+import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
+import { describeStop } from '../../../pipeline/run-job.ts';
+import { openSourceClients } from '../../../source/source-clients.ts';
+import type { BackfillOptions, ResumeOptions } from '../../commands/backfill.ts';
+import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
+import { listenForStop } from '../../terminal/listen-for-stop.ts';
+import type { Output } from '../../terminal/output.ts';
+import { readOperator } from '../../terminal/read-operator.ts';
+import { openJobClient, tellTarget } from '../perform-job.ts';
+import {
+  backfillMissing,
+  backfillUnfinished,
+  needsDays,
+  needsYes,
+  notToBeResumed,
+  planChanged,
+  planGone,
+} from './errors.ts';
+import {
+  approve,
+  type CommandContext,
+  commandOf,
+  showPlan,
+  wantedShare,
+  warnOfHeldFiles,
+  withShare,
+} from './show-plan.ts';
+
+/** Plans a backfill and, where that is approved, executes it; goes on with one of the same period that is not finished. */
+export async function performBackfill(
+  output: Output,
+  jobName: string,
+  options: BackfillOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { job, kind } = findJob(config, jobName);
+  if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
+  if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no plan by days`);
+  const { from: fromDay, to: toDay } = options;
+  if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
+  const period = { fromDay, toDay, timeZone: job.timeZone };
+  return withWorkshop(
+    { output, options, config, job, isPlan: options.plan === true },
+    async (run, isKept) => {
+      const unfinished = await findUnfinished(run.db, job.name);
+      if (unfinished !== null) {
+        if (!isSame(unfinished.period, period) || options.plan === true) throw backfillUnfinished(unfinished);
+        return goOn(run, unfinished, { output, options });
+      }
+      const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
+      showPlan(run, backfill, { output, options, isKept });
+      output.print(renderCodeProblems(codeProblems, output.screen));
+      const isWhole = await warnOfHeldFiles(run, { output, options });
+      const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
+      if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
+        return planned;
+      if (!(await approve(backfill, changes, { output, options }))) return planned;
+      return start(run, backfill, { output, options });
+    },
+  );
+}
+
+/** Goes on with a backfill that is paused or has no process any more, or executes a plan. */
+export async function resumeBackfill(
+  output: Output,
+  id: string | undefined,
+  options: ResumeOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
+  const { job } = findJob(config, backfill.job);
+  if (!isAttributeOrders(job)) throw backfillMissing(id);
+  if (backfill.state === 'paused' && (await wakeOther(output, config, backfill))) return EXIT.ok;
+  return withWorkshop({ output, options, config, job, isPlan: false }, async (run) => {
+    const [now] = await listBackfills(run.db, { backfillId: backfill.backfillId });
+    if (now?.state === 'running' || now?.state === 'paused') return goOn(run, now, { output, options });
+    if (now?.state !== 'planned') throw notToBeResumed(backfill);
+    // New files and codes count: the plan must still hold with them.
+    await readNews(run);
+    showPlan(run, now, { output, options });
+    if (now.plan.groups.every(({ standing }) => standing !== 'to_post')) return EXIT.ok;
+    if (options.yes !== true && !process.stdin.isTTY) throw needsYes(now);
+    if (!(await approve(now, null, { output, options }))) return EXIT.ok;
+    return start(run, now, { output, options });
+  });
+}
+
+/** The one that is not finished, else the newest plan. */
+async function chooseBackfill(db: Database, id: string | undefined): Promise<Backfill> {
+  const [active] = await listBackfills(
+    db,
+    id === undefined ? { states: ['running', 'paused'], limit: 1 } : { backfillId: id },
+  );
+  const [planned] =
+    active === undefined && id === undefined
+      ? await listBackfills(db, { states: ['planned'], limit: 1 })
+      : [];
+  const backfill = active ?? planned;
+  if (backfill === undefined) throw backfillMissing(id);
+  if (!['running', 'paused', 'planned'].includes(backfill.state)) throw notToBeResumed(backfill);
+  return backfill;
+}
+
+/** A process that waits while it is paused goes on by itself. @returns false when there is none. */
+async function wakeOther(output: Output, config: PipelineConfig, backfill: Backfill): Promise<boolean> {
+  return withDatabase(config, async (db) => {
+    const { process } = await readBackfillProgress(db, backfill);
+    if (process === null) return false;
+    await moveBackfill(db, backfill.backfillId, { from: ['paused'], to: 'running' });
+    output.emit({ event: 'backfill_resumed', backfill_id: backfill.backfillId, ...process });
+    output.print(`Backfill ${backfill.backfillId} goes on, in process ${process.pid} on ${process.host}.`);
+    return true;
+  });
+}
+
+type WorkshopOptions = {
+  readonly output: Output;
+  readonly options: ResumeOptions;
+  readonly config: PipelineConfig;
+  readonly job: AttributeOrdersSettings;
+  readonly isPlan: boolean;
+};
+
+async function withWorkshop(
+  { output, config, job, isPlan }: WorkshopOptions,
+  work: (run: BackfillRun, isKept: boolean) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const client = isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  try {
+    const open = isPlan ? withPlanDatabase : withMigratedDatabase;
+    return await open(config, { progress, stopping }, async (db, isKept) => {
+      const onTarget = (target: RunTarget) => tellTarget(target, output);
+      const draining = stopping.signal;
+      const surroundings = { config, job, db, client, sourceClients, progress, draining, onTarget };
+      return withBackfillRun(surroundings, (run) => work(run, isKept));
+    });
+  } finally {
+    stopping.ignore();
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+async function start(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
+  const { client, db, runId } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const { backfillId, period } = backfill;
+  const ledger = await openLedger(run, client);
+  const rules = await planRules(run, period);
+  const share = withShare(backfill, context.options);
+  const approvedBy = readOperator();
+  const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
+  if (started.kind === 'changed') throw planChanged(backfill, started.changes);
+  if (started.kind === 'not_planned') throw planGone(backfill);
+  await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
+  return execute(run, { ...backfill, ...share }, { ...context, ledger });
+}
+
+async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContext): Promise<ExitCode> {
+  const { client, db } = run;
+  if (client === null) throw new Error('a plan posts nothing');
+  const ledger = await openLedger(run, client);
+  await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
+  run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
+  return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
+}
+
+async function execute(
+  run: BackfillRun,
+  backfill: Backfill,
+  { output, options, ledger }: CommandContext & { readonly ledger: OpenLedger },
+): Promise<ExitCode> {
+  if (run.client === null) throw new Error('a plan posts nothing');
+  const end = await executeBackfill(run, backfill, { client: run.client, ledger });
+  run.progress.end();
+  const progress = await readBackfillProgress(run.db, backfill);
+  const problem = end.kind === 'stopped' ? describeStop(end.stop) : null;
+  const { backfillId, job, period } = backfill;
+  output.emit({
+    event: 'backfill_finished',
+    backfillId,
+    job,
+    ...period,
+    end: end.kind,
+    problem,
+    ...progress,
+  });
+  const command = commandOf(options);
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.screen));
+  return exitCodeOf(end, progress);
+}
+
+function exitCodeOf(
+  end: BackfillEnd,
+  { inDoubt, rejected, held }: { inDoubt: number; rejected: number; held: number },
+): ExitCode {
+  if (end.kind === 'cancelled') return EXIT.interrupted;
+  if (end.kind === 'stopped') {
+    if (end.stop.kind === 'drained') return EXIT.interrupted;
+    if (end.stop.kind === 'ledger_went_back') return EXIT.ledgerWentBack;
+    return end.stop.kind === 'unauthorised' ? EXIT.authentication : EXIT.crash;
+  }
+  if (inDoubt > 0) return EXIT.doubts;
+  return rejected + held > 0 ? EXIT.rowsRejected : EXIT.ok;
+}
+
+function isSame(one: Period, other: Period): boolean {
+  return one.fromDay === other.fromDay && one.toDay === other.toDay && one.timeZone === other.timeZone;
+}
+
+/** Of a kind of job whose past needs no plan. */
+function explainNeedless(output: Output, { kind, name }: JobSettings, message: string): ExitCode {
+  output.emit({ event: 'backfill_not_needed', job: name, kind, message });
+  output.print(message);
+  return EXIT.ok;
+}

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import iconv from 'iconv-lite';
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { fileName } from '../../model/file-name.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { FetchRawRows, RawRows } from '../../model/raw-rows.ts';
+import type { RejectedRowPlace } from '../../model/report.ts';
+import { renderCsv } from '../../present/csv.ts';
+import { formatCount, plural } from '../../present/text.ts';
+import { listRejected, type RejectedFilter } from '../../report/list-rejected.ts';
+import type { Output } from '../terminal/output.ts';
+
+export type ExportInput = {
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  readonly output: Output;
+  readonly filter: RejectedFilter;
+  readonly fetchRows: FetchRawRows;
+  /** A file that is not there yet, or `-` for standard output. */
+  readonly path: string;
+  readonly escapeFormulas: boolean;
+};
+
+/**
+ * Writes rejected rows as they stand in their files, under their header, in the encoding and with the delimiter of their files: what
+ * is mended there can be dropped back as it is.
+ *
+ * @throws KnownError (exit 2) when nothing matches, when the files' headers differ, or when the target is there already.
+ */
+export async function exportRejected(input: ExportInput): Promise<ExitCode> {
+  const { output, path, escapeFormulas } = input;
+  if (path === '-' && output.json)
+    throw refuse('Rows and events cannot both go to standard output.', 'Leave --json out, or name a file.');
+  const rejected = await listRejected(input.db, input.filter);
+  if (rejected.length === 0)
+    throw refuse('No rejected row matches.', 'npx influencer-sync rejected lists them all.');
+  const { found, gone } = await fetchFiles(input, rejected);
+  const [first] = found;
+  if (first === undefined)
+    throw refuse(
+      'The files with these rows are gone or were replaced.',
+      'Put the same version back, or mend the rows where they come from.',
+    );
+  const other = found.find((rows) => rows.header.join('\n') !== first.header.join('\n'));
+  if (other !== undefined)
+    throw refuse(
+      'The rows come from files with different headers.',
+      'Export them one by one: add --source or --file.',
+    );
+
+  const rows = found.flatMap((file) => file.rows);
+  const text = renderCsv([first.header, ...rows], { delimiter: first.delimiter, escapeFormulas });
+  const bytes = iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
+  if (path === '-') output.write(bytes);
+  else await write(path, bytes);
+  for (const file of gone) output.warn(`${file} is gone or was replaced: its rows are left out.`);
+  if (path === '-') return EXIT.ok;
+  output.emit({ event: 'exported', path, rows: rows.length });
+  output.print(
+    `${plural(rows.length, 'row')} written to ${path}. Mend ${rows.length === 1 ? 'it' : 'them'} there and put the file where the exports are.`,
+  );
+  if (escapeFormulas)
+    output.print(
+      'Cells that a spreadsheet would run (they begin with = + - @) have a leading apostrophe; it is taken off when the file is read.',
+    );
+  return EXIT.ok;
+}
+
+async function fetchFiles(
+  { config, fetchRows }: ExportInput,
+  rejected: readonly RejectedRowPlace[],
+): Promise<{ found: RawRows[]; gone: string[] }> {
+  const found: RawRows[] = [];
+  const gone: string[] = [];
+  // A file that was read for its orders and for its customers has the same rows rejected twice.
+  const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
+  for (const rows of files.values()) {
+    const [first] = rows;
+    if (first === undefined) continue;
+    const { source, uri, version } = first;
+    const byRecord = new Map(rows.map(({ record, rowCount }) => [record, { record, rowCount }]));
+    const records = [...byRecord.values()];
+    const raw = await fetchRows({ config, source, uri, version, records });
+    if (raw === null) gone.push(`${fileName(uri)} (${formatCount(rows.length)} rows)`);
+    else found.push(raw);
+  }
+  return { found, gone };
+}
+
+async function write(path: string, bytes: Buffer): Promise<void> {
+  try {
+    await writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    throw refuse(
+      isThere ? 'There is such a file already.' : 'The file cannot be written.',
+      'Name another one.',
+      path,
+    );
+  }
+}
+
+function refuse(message: string, help: string, where?: string): KnownError {
+  const place = where === undefined ? {} : { where };
+  return new KnownError({
+    code: 'export_refused',
+    message,
+    help,
+    ...place,
+    safe: 'Nothing was written.',
+    exitCode: EXIT.configuration,
+  });
+}

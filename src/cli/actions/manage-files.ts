@@ -1,0 +1,147 @@
+import { jobKinds } from '../../../jobs/index.ts';
+import type { Database } from '../../db/connect.ts';
+import { releaseFiles, requestReread } from '../../intake/release-files.ts';
+import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { fileName } from '../../model/file-name.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { surveyFiles } from '../../pipeline/survey-files.ts';
+import { renderFiles } from '../../present/files.ts';
+import { plural } from '../../present/text.ts';
+import { type KnownFile, listKnownFiles } from '../../report/list-known-files.ts';
+import { openSourceClients } from '../../source/source-clients.ts';
+import { configOption } from '../commands/command.ts';
+import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
+export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const sources = chosenSources(config, options.source);
+  const clients = openSourceClients();
+  let exitCode: ExitCode = EXIT.ok;
+  try {
+    await withDatabase(config, async (db) => {
+      for (const source of sources) {
+        try {
+          const all = await surveyFiles(db, { config, kinds: jobKinds, source, clients });
+          const files = all.filter(({ state }) => options.state === undefined || state === options.state);
+          for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
+          const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };
+          output.print(renderFiles(shown, output.screen));
+        } catch (error) {
+          if (!(error instanceof KnownError)) throw error;
+          output.fail(error.details);
+          exitCode = error.details.exitCode;
+        }
+      }
+    });
+  } finally {
+    clients.close();
+  }
+  return exitCode;
+}
+
+/** @throws KnownError (exit 2) when no held file has the name, or several have. */
+export async function releaseFile(output: Output, name: string, options: ReleaseOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = options.reason.trim();
+  if (reason === '')
+    throw usageError('To release a file needs its reason.', "Add --reason '…': it is kept with the file.");
+  return withDatabase(config, async (db) => {
+    const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
+    const sourceFileIds = files.map(({ sourceFileId }) => sourceFileId);
+    await releaseFiles(db, { sourceFileIds, reason, releasedBy: readOperator() });
+    for (const { source, uri } of files) output.emit({ event: 'file_released', source, uri, reason });
+    output.print(`${name} is released: it is not missed any more. A new version under its name is read.`);
+    return EXIT.ok;
+  });
+}
+
+/** @throws KnownError (exit 2) when nothing was read under the name, or with the layout. */
+export async function rereadFiles(
+  output: Output,
+  name: string | undefined,
+  options: RereadOptions,
+): Promise<ExitCode> {
+  const { layout, source } = options;
+  if ((name === undefined) === (layout === undefined))
+    throw usageError('It is not said what to read again.', 'Give the name of a file, or --layout.');
+  const config = openConfig(options);
+  return withDatabase(config, async (db) => {
+    const files =
+      name === undefined
+        ? await readWith(db, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
+        : await findFiles(db, name, { ...options, what: 'read or held', states: null });
+    const requestedBy = readOperator();
+    const sourceFileIds = files.map(({ sourceFileId }) => sourceFileId);
+    const count = await requestReread(db, { sourceFileIds, requestedBy });
+    output.emit({ event: 'reread_requested', files: count });
+    output.print(
+      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it is' : 'they are'} still there in the version that was read. What was posted stays posted: an order that then says something else is shown as changed, and never sent twice.`,
+    );
+    return EXIT.ok;
+  });
+}
+
+async function readWith(
+  db: Database,
+  filter: { readonly layout: string; readonly source?: string },
+): Promise<readonly KnownFile[]> {
+  const files = await listKnownFiles(db, filter);
+  const wanted = files.filter(({ state }) => state === 'sealed' || state === 'held');
+  if (wanted.length > 0) return wanted;
+  throw notFound(
+    `No file was read with the layout ${filter.layout}.`,
+    'npx influencer-sync files lists what was read; the layout of a source is in pipeline.yaml.',
+  );
+}
+
+async function findFiles(
+  db: Database,
+  name: string,
+  {
+    source,
+    what,
+    states,
+  }: {
+    readonly source?: string;
+    readonly what: string;
+    readonly states: readonly KnownFile['state'][] | null;
+  },
+): Promise<readonly KnownFile[]> {
+  const files = await listKnownFiles(db, source === undefined ? {} : { source });
+  const found = files.filter(
+    (file) =>
+      (file.uri === name || fileName(file.uri) === name) &&
+      (states === null ? file.state !== 'reading' : states.includes(file.state)),
+  );
+  const places = [...new Set(found.map((file) => `${file.source}: ${file.uri}`))];
+  if (places.length > 1)
+    throw usageError(
+      `Several files are called "${name}".`,
+      `Give the whole address, or --source. They are: ${places.slice(0, 5).join(', ')}${places.length > 5 ? ', …' : ''}.`,
+    );
+  if (found.length > 0) return found;
+  throw notFound(`No file that is ${what} is called "${name}".`, 'npx influencer-sync files lists them.');
+}
+
+function chosenSources({ sources }: PipelineConfig, name: string | undefined): readonly SourceSettings[] {
+  if (name === undefined) return Object.values(sources);
+  const source = sources[name];
+  if (source !== undefined) return [source];
+  throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
+}
+
+function notFound(message: string, help: string): KnownError {
+  return new KnownError({
+    code: 'file_not_found',
+    message,
+    help,
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

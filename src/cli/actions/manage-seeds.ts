@@ -1,0 +1,57 @@
+import { listSeeds } from '../../ledger/seed.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { seedOrders, unseedOrders } from '../../pipeline/seed-orders.ts';
+import { renderSeeded, renderSeeds } from '../../present/seeds.ts';
+import { plural } from '../../present/text.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import type { SeedOptions } from '../commands/ledger.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { requireReason } from '../usage-error.ts';
+
+/** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */
+export async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason);
+  return withDatabase(config, async (db) => {
+    const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
+    output.emit({ event: 'seeded', ...seeded });
+    output.print(renderSeeded(seeded, output.screen));
+    return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
+  });
+}
+
+export async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  return withDatabase(openConfig(options), async (db) => {
+    const seeds = await listSeeds(db);
+    for (const seed of seeds) output.emit({ event: 'seed', ...seed });
+    output.print(renderSeeds(seeds, output.screen));
+    return EXIT.ok;
+  });
+}
+
+export async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason);
+  return withDatabase(config, async (db) => {
+    const undone = await unseedOrders(db, { seedId, reason, undoneBy: readOperator() });
+    if (undone.kind !== 'undone') throw notThere(seedId, undone.kind === 'unknown');
+    output.emit({ event: 'unseeded', seedId, orders: undone.orders });
+    output.print(
+      `Seed ${seedId} no longer counts: the next run decides about its ${plural(undone.orders, 'order')} again.`,
+    );
+    return EXIT.ok;
+  });
+}
+
+function notThere(seedId: string, isUnknown: boolean): KnownError {
+  return new KnownError({
+    code: isUnknown ? 'seed_not_found' : 'seed_undone',
+    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was taken back before.`,
+    help: 'npx influencer-sync ledger seeds lists them.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,136 @@
+import { ApiError } from '../../api/api-error.ts';
+import { webhookTypes } from '../../api/contract/webhook-types.ts';
+import { type Api, toApi } from '../../api/create-api.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { renderTable } from '../../present/table.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import { findService, openClient } from '../open/open-service.ts';
+import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
+
+export type ManageOptions = ConfigOptions & {
+  readonly kind?: readonly string[];
+  readonly sameAddress?: boolean;
+};
+
+type WebhookType = (typeof webhookTypes)[number];
+
+/** Registers an address for kinds of events, each under an address of its own unless one is wanted. What is there already stays. */
+export async function registerWebhooks(
+  output: Output,
+  url: string,
+  options: ManageOptions,
+): Promise<ExitCode> {
+  const kinds = readKinds(options.kind);
+  const base = readAddress(url);
+  return withApi(options, async ({ webhooks: { createWebhook } }) => {
+    for (const kind of kinds) {
+      const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
+      const isNew = await unless(409, () => createWebhook({ webhook_url, webhook_type: kind }));
+      const state = isNew ? 'registered' : 'there already';
+      output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
+      output.print(`${kind}: ${state}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Shows what is registered. */
+export async function listWebhooks(output: Output, options: ManageOptions): Promise<ExitCode> {
+  return withApi(options, async ({ webhooks: { getWebhooks } }) => {
+    const { webhooks } = await getWebhooks();
+    // The items are not shown by the specification; a webhook is a pair of these two.
+    const rows = webhooks.map((item) => [textOf(item.webhook_type), textOf(item.webhook_url)]);
+    for (const [type, url] of rows) output.emit({ event: 'webhook', webhook_url: url, webhook_type: type });
+    output.print(
+      rows.length === 0
+        ? 'No webhook is registered.'
+        : renderTable([{ title: 'Kind' }, { title: 'Address' }], rows, { screen: output.screen }),
+    );
+    return EXIT.ok;
+  });
+}
+
+/** Deletes the registrations of an address, those with a kind at its end included. */
+export async function deleteWebhooks(output: Output, url: string, options: ManageOptions): Promise<ExitCode> {
+  const kinds = options.kind === undefined ? null : readKinds(options.kind);
+  const base = readAddress(url);
+  return withApi(options, async ({ webhooks: { getWebhooks, deleteWebhook } }) => {
+    const { webhooks } = await getWebhooks();
+    let deleted = 0;
+    for (const item of webhooks) {
+      const webhook_url = textOf(item.webhook_url);
+      const webhook_type = textOf(item.webhook_type);
+      const isMeant = [url, base, `${base}/${webhook_type}`].includes(webhook_url);
+      if (!isMeant || (kinds !== null && !kinds.some((kind) => kind === webhook_type))) continue;
+      await unless(400, () => deleteWebhook({ webhook_url, webhook_type }));
+      output.emit({ event: 'webhook', webhook_url, webhook_type, state: 'deleted' });
+      output.print(`${webhook_type}: deleted`);
+      deleted += 1;
+    }
+    if (deleted === 0) output.print('Nothing was registered there.');
+    return EXIT.ok;
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitCode>): Promise<ExitCode> {
+  const api = toApi(openClient(findService(options, { needsKey: true })));
+  try {
+    return await work(api);
+  } catch (error) {
+    throw error instanceof ApiError ? toKnownError(error) : error;
+  } finally {
+    await api.close();
+  }
+}
+
+/** @returns false where the service answers with the status that says that nothing is to be done. */
+async function unless(status: number, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === status) return false;
+    throw error;
+  }
+}
+
+function toKnownError(error: ApiError): KnownError {
+  const isRefused = error.status === 401 || error.status === 403;
+  return new KnownError({
+    code: isRefused ? 'key_refused' : 'service_refused',
+    message: error.message,
+    help: error.safe,
+    exitCode: isRefused ? EXIT.authentication : EXIT.crash,
+    cause: error,
+  });
+}
+
+function readKinds(words: readonly string[] | undefined): readonly WebhookType[] {
+  if (words === undefined) return webhookTypes;
+  return words.map((word) => {
+    const kind = webhookTypes.find((one) => one === word);
+    if (kind !== undefined) return kind;
+    const near = didYouMean(word, webhookTypes);
+    throw usageError(
+      'There is no such kind of event.',
+      `${near === null ? '' : `Did you mean ${near}? `}There are: ${webhookTypes.join(', ')}.`,
+    );
+  });
+}
+
+function readAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '')
+    return text.replace(/\/+$/, '');
+  throw usageError(
+    'This is no address that events could be sent to.',
+    'Write it like https://hooks.example.com/webhooks, without ? and #.',
+  );
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { findJob } from '../../../jobs/index.ts';
+import type { Client } from '../../api/client.ts';
+import { observeClient } from '../../api/observe-client.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Metrics } from '../../observe/metrics.ts';
+import { runSlot } from '../../pipeline/run-slot.ts';
+import type { ClaimedSlot, SlotEnd } from '../../schedule/slots.ts';
+import { openSourceClients } from '../../source/source-clients.ts';
+import { openClient } from '../open/open-service.ts';
+
+export type WorkplaceOptions = {
+  readonly config: PipelineConfig;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Aborts when the process is to end. */
+  readonly draining: AbortSignal;
+};
+
+/** What all runs of a serving process share. */
+export type Workplace = {
+  /** Runs the job of a slot. */
+  work(claimed: ClaimedSlot): Promise<SlotEnd>;
+  close(): void;
+};
+
+/** Opens what the runs of a serving process need. */
+export function openWorkplace(options: WorkplaceOptions): Workplace {
+  const { config, db, log, metrics, draining } = options;
+  const sourceClients = openSourceClients();
+  return {
+    work: (claimed) =>
+      runSlot(
+        {
+          ...findJob(config, claimed.job),
+          config,
+          db,
+          sourceClients,
+          draining,
+          openClient: (onAnswer) => openRunClient(options, onAnswer),
+          onTarget: (target) => log.info({ job: claimed.job, ...target }, 'run sends to'),
+          onEnded(run) {
+            metrics.runEnded(run);
+            // Ids and counts only.
+            log.info({ ...run, amounts: undefined }, 'run ended');
+          },
+        },
+        claimed,
+      ),
+    close: () => sourceClients.close(),
+  };
+}
+
+/** Each run has a client of its own, whose every answer is a sign of life. */
+function openRunClient({ config, metrics }: WorkplaceOptions, onAnswer: () => void): Client {
+  const client = openClient(config.api, { connections: config.api.concurrency });
+  return observeClient(client, {
+    begun: metrics.requestBegun,
+    ended(operation, exchange, seconds) {
+      metrics.requestEnded(operation, exchange, seconds);
+      if (exchange.kind === 'answer') onAnswer();
+    },
+  });
+}

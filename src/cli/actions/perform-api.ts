@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import { type ApiError, toApiError } from '../../api/api-error.ts';
+import { buildRequest, type RequestProblem } from '../../api/build-request.ts';
+import type { ExchangeInput } from '../../api/client.ts';
+import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
+import { requestFieldsOf } from '../../api/operation-fields.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import { formatJson } from '../../model/exact-json.ts';
+import type { Exchange } from '../../model/exchange.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { isLoopback } from '../../model/is-loopback.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { renderOperationHelp, renderOperations } from '../../present/operations.ts';
+import { findService, openClient } from '../open/open-service.ts';
+import type { Output } from '../terminal/output.ts';
+import { type ApiWords, readApiWords } from './read-api-words.ts';
+
+/**
+ * Calls one operation: checks it against the contract, refuses what must not be repeated on a live service unless that is meant, sends it
+ * once, and shows the answer as it came.
+ *
+ * @throws KnownError (exit 2) before anything is sent; `service_refused`, `service_failed` or `answer_lost` after.
+ */
+export async function performApi(output: Output, words: readonly string[]): Promise<ExitCode> {
+  const read = readApiWords(words);
+  if (read.operation === null) {
+    for (const name of operationNames) output.emit(describe(name));
+    output.print(renderOperations(output.screen));
+    return EXIT.ok;
+  }
+  const name = findOperation(read.operation);
+  if (read.isHelp) {
+    output.print(renderOperationHelp(name, output.screen));
+    return EXIT.ok;
+  }
+  const input = await readInput(name, read, output);
+  const service = findService(read, { needsKey: operationOf(name).sendsKey });
+  if (!isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive) throw liveRefused(name);
+  const client = openClient(service);
+  try {
+    return show(name, await client.exchange(name, input), output);
+  } finally {
+    await client.close();
+  }
+}
+
+function describe(name: OperationName): object {
+  const { group, method, path, repeatable, credits, description } = operationOf(name);
+  return { event: 'operation', operation: name, group, method, path, repeatable, credits, description };
+}
+
+function findOperation(word: string): OperationName {
+  const name = word.replaceAll('-', '_');
+  const found = operationNames.find((one) => one === name);
+  if (found !== undefined) return found;
+  const near = didYouMean(name, operationNames);
+  throw new KnownError({
+    code: 'operation_unknown',
+    message: 'The service has no such operation.',
+    help: `${near === null ? '' : `Did you mean ${near}? `}All of them:  npx influencer-sync api`,
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+async function readInput(name: OperationName, read: ApiWords, output: Output): Promise<ExchangeInput> {
+  const known = requestFieldsOf(operationOf(name)).fields.map((field) => field.name);
+  const unknown = Object.keys(read.fields).filter((field) => !known.includes(field));
+  const misspelt = unknown.flatMap((field) => explainMisspelt(field, known));
+  const body = read.bodyFile === null ? null : await readBody(read.bodyFile);
+  const built = buildRequest(name, { fields: read.fields, body });
+  if (built.kind === 'problems') throw requestInvalid(name, [...misspelt, ...built.problems]);
+  if (misspelt.length > 0) throw requestInvalid(name, misspelt);
+  for (const field of unknown)
+    output.warn(`Note: the contract of ${name} does not name ${field}; it is sent as it is.`);
+  return built.input;
+}
+
+/** A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show. */
+function explainMisspelt(field: string, known: readonly string[]): readonly RequestProblem[] {
+  const near = didYouMean(field, known);
+  return near === null ? [] : [{ place: field, message: `there is no such field; did you mean --${near}?` }];
+}
+
+async function readBody(file: string): Promise<string> {
+  try {
+    return file === '-' ? await readAll(process.stdin) : readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new KnownError({
+      code: 'body_unreadable',
+      message: 'The file that --body names cannot be read.',
+      where: file,
+      help: 'Name a file with JSON, or - to read it from standard input.',
+      safe: 'Nothing was sent.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function requestInvalid(name: OperationName, problems: readonly RequestProblem[]): KnownError {
+  const { fields } = requestFieldsOf(operationOf(name));
+  const helpOf = (place: string): string => {
+    const field = fields.find((one) => one.name === place.split('.')[0]);
+    return field === undefined ? 'See --help.' : `It takes: ${field.type}. ${field.description}`.trimEnd();
+  };
+  return new KnownError({
+    code: 'request_invalid',
+    message: `The request does not fit the contract of ${name}.`,
+    help: `What it takes:  npx influencer-sync api ${name} --help`,
+    safe: 'Nothing was sent.',
+    problems: problems.map(({ place, message }) => ({
+      where: `--${place}`,
+      message: message.endsWith('?') ? message : `${message}.`,
+      help: helpOf(place),
+    })),
+    exitCode: EXIT.configuration,
+  });
+}
+
+function liveRefused(name: OperationName): KnownError {
+  return new KnownError({
+    code: 'live_refused',
+    message: `${name} must not be repeated, and this is not a sandbox on this machine.`,
+    help: 'If you mean it, add --live. Nothing keeps a record of such a call: orders belong into a run, whose ledger never sends one twice.',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** Shows an answer as it came, or explains what went wrong and what is safe to do next. */
+function show(name: OperationName, exchange: Exchange, output: Output): ExitCode {
+  if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
+    throw explain(name, toApiError(name, exchange));
+  const { status, text } = exchange;
+  output.emitText(`{"event":"answer","operation":"${name}","status":${status},"answer":${asJson(text)}}`);
+  output.print(formatJson(text));
+  // A page of a proxy, say: nobody knows whether the service was reached.
+  if (text.trim() !== '' && !isJson(text))
+    throw explain(name, toApiError(name, exchange, 'the answer is no JSON'));
+  return EXIT.ok;
+}
+
+function explain(name: OperationName, error: ApiError): KnownError {
+  const { status } = error;
+  return new KnownError({
+    code: status === null ? 'answer_lost' : status >= 500 ? 'service_failed' : 'service_refused',
+    message: error.message,
+    ...(status === 404 || status === 400
+      ? { help: `What it takes:  npx influencer-sync api ${name} --help`, safe: error.safe }
+      : { help: error.safe }),
+    exitCode:
+      status === 401 || status === 403
+        ? EXIT.authentication
+        : error.fate === 'in_doubt' && !operationOf(name).repeatable
+          ? EXIT.doubts
+          : EXIT.crash,
+  });
+}
+
+/** The answer on one line, byte for byte where it is JSON; as a JSON text where it is none. */
+function asJson(text: string): string {
+  return isJson(text) ? text.replace(/[\r\n]+/g, ' ') : JSON.stringify(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

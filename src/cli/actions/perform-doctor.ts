@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { jobKinds } from '../../../jobs/index.ts';
+import type { Client } from '../../api/client.ts';
+import type { Database } from '../../db/connect.ts';
+import { pendingMigrations } from '../../db/migrate.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import type { Finding } from '../../model/finding.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { Patient } from '../../pipeline/doctor/check.ts';
+import { examine } from '../../pipeline/doctor/examine.ts';
+import { findingsOf } from '../../pipeline/doctor/findings-of.ts';
+import { renderFinding, renderVerdict } from '../../present/findings.ts';
+import { openSourceClients } from '../../source/source-clients.ts';
+import { type ConfigOptions, configOption } from '../commands/command.ts';
+import { completeCommands } from '../complete-commands.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import { openClient } from '../open/open-service.ts';
+import type { Output } from '../terminal/output.ts';
+
+type Counts = Record<Finding['status'], number>;
+
+/** Shows findings as they come; a problem among them makes the exit code. */
+export async function performDoctor(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const counts: Counts = { ok: 0, warning: 0, problem: 0 };
+  const option = configOption(options);
+  const show = (found: Finding): void => {
+    const { mend } = found;
+    const finding = mend === undefined ? found : { ...found, mend: completeCommands(mend, option) };
+    counts[finding.status] += 1;
+    output.emit({ event: 'finding', ...finding });
+    output.print(renderFinding(finding, output.screen));
+  };
+  const config = readConfig(options, show);
+  if (config !== null) await examineAll(config, show);
+  output.emit({ event: 'doctor_finished', ...counts });
+  output.print(renderVerdict(counts, output.screen));
+  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+}
+
+function readConfig(options: ConfigOptions, show: (finding: Finding) => void): PipelineConfig | null {
+  try {
+    const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
+      show({ status: 'warning', about: 'environment', what: message, mend: help });
+    const config = openConfig({ ...options, onMisled });
+    const { sources, jobs } = config;
+    const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;
+    show({ status: 'ok', about: 'configuration', what });
+    return config;
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    for (const finding of findingsOf('configuration', error.details)) show(finding);
+    return null;
+  }
+}
+
+function namesOf(section: Readonly<Record<string, unknown>>): string {
+  return Object.keys(section).join(', ') || 'none';
+}
+
+async function examineAll(config: PipelineConfig, show: (finding: Finding) => void): Promise<void> {
+  const { url, dataFolder } = config.database;
+  const sourceClients = openSourceClients();
+  const client = openServiceClient(config);
+  const look = async (database: Pick<Patient, 'db' | 'hasTables' | 'databaseProblem'>): Promise<void> => {
+    const patient = {
+      config,
+      kinds: jobKinds,
+      client,
+      sourceClients,
+      pgSslMode: process.env.PGSSLMODE ?? '',
+      now: () => new Date(),
+      freeBytes,
+      ...database,
+    };
+    for await (const finding of examine(patient)) show(finding);
+  };
+  try {
+    // Looking makes no database.
+    if (url === '' && !existsSync(dataFolder))
+      return await look({ db: null, hasTables: false, databaseProblem: null });
+    let isOpen = false;
+    await withDatabase(
+      config,
+      async (db) => {
+        isOpen = true;
+        await look({ db, hasTables: await hasTables(db), databaseProblem: null });
+      },
+      { migrated: false },
+    ).catch(async (error: unknown) => {
+      if (isOpen || !(error instanceof KnownError)) throw error;
+      await look({ db: null, hasTables: false, databaseProblem: error.details });
+    });
+  } finally {
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+/** A user without rights cannot even ask; the check of the database says what is missing. */
+async function hasTables(db: Database): Promise<boolean> {
+  return (await pendingMigrations(db).catch(() => null))?.length === 0;
+}
+
+/** Null where address or key are missing, or are none; the check of the service says so. */
+function openServiceClient({ api }: PipelineConfig): Client | null {
+  return api.url === '' || api.key === '' ? null : openClient(api);
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,110 @@
+import { findJob } from '../../../jobs/index.ts';
+import type { Client } from '../../api/client.ts';
+import { requireService } from '../../config/require-service.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { ExitCode } from '../../model/exit-code.ts';
+import { isLoopback } from '../../model/is-loopback.ts';
+import type { RunTarget } from '../../model/run.ts';
+import { createLogger } from '../../observe/logger.ts';
+import type { RunOptions } from '../../pipeline/run.ts';
+import { describeStop, runJob } from '../../pipeline/run-job.ts';
+import { renderRunSummary } from '../../present/report-renderer.ts';
+import { openSourceClients } from '../../source/source-clients.ts';
+import { configOption } from '../commands/command.ts';
+import type { RunCommandOptions } from '../commands/run.ts';
+import {
+  openConfig,
+  warnOfPlainConnections,
+  withMigratedDatabase,
+  withPlanDatabase,
+} from '../open/open-config.ts';
+import { openClient } from '../open/open-service.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { requireReason } from '../usage-error.ts';
+
+type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
+
+/** Runs or plans a job of the configuration and shows what came of it. */
+export async function performJob(output: Output, request: Request): Promise<ExitCode> {
+  const config = openConfig(request.options);
+  return performConfigured(output, config, request);
+}
+
+/** The same, for a configuration at hand. */
+export async function performConfigured(
+  output: Output,
+  config: PipelineConfig,
+  request: Request,
+): Promise<ExitCode> {
+  const { job, kind } = findJob(config, request.jobName);
+  warnOfPlainConnections(config, output);
+  const client = request.isPlan ? null : openJobClient(config, output);
+  const sourceClients = openSourceClients();
+  const stopping = listenForStop(output);
+  const progress = output.createProgress();
+  // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
+  const log = createLogger({
+    level: process.env.LOG_LEVEL ?? 'silent',
+    isTerminal: false,
+    stream: { write: output.log },
+  });
+  log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
+  try {
+    const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
+    return await open(config, { progress, stopping }, async (db) => {
+      const { limit = null, file = null, allowEmpty = false } = request.options;
+      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options) };
+      const result = await runJob({
+        config,
+        job,
+        kind,
+        db,
+        client,
+        sourceClients,
+        options,
+        progress,
+        draining: stopping.signal,
+        onTarget: (target) => tellTarget(target, output),
+      });
+      const { finished, report, stop, exitCode } = result;
+      const problem = stop === null ? null : describeStop(stop);
+      const { isPlan } = request;
+      const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
+      // Between the progress and the result.
+      if (!output.json) output.warn('');
+      output.print(renderRunSummary(summary, { renderer: kind.render, screen: output.screen }));
+      for (const event of kind.render.events(report)) output.emit(event);
+      output.emit(finished);
+      const { event: _, ...facts } = finished;
+      log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+      return exitCode;
+    });
+  } finally {
+    progress.end();
+    stopping.ignore();
+    sourceClients.close();
+    await client?.close();
+  }
+}
+
+/** Says where a run sends to and where it keeps account of it, before it does either. */
+export function tellTarget(target: RunTarget, output: Output): void {
+  output.emit({ event: 'run_target', ...target });
+  const { service, accountId, ledger } = target;
+  if (!output.json) output.warn(`Service: ${service}, account ${accountId}. Ledger: ${ledger}.`);
+}
+
+/** Two ledgers of one account may credit an order twice, so a person must mean it and say why. */
+function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
+  if (newLedger !== true) return null;
+  return { reason: requireReason(reason), decidedBy: readOperator() };
+}
+
+/** Live is deliberate: a run says where it sends to. */
+export function openJobClient(config: PipelineConfig, output: Output): Client {
+  const api = requireService(config);
+  if (!isLoopback(api.url)) output.warn(`Live: this run calls ${api.url}.`);
+  return openClient(api, { connections: api.concurrency });
+}

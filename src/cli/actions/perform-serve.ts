@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { kindOf } from '../../../jobs/index.ts';
+import { shortPath } from '../../config/locate.ts';
+import { requireService } from '../../config/require-service.ts';
+import { cancelStatements, connect, type Database } from '../../db/connect.ts';
+import type { JobSettings, PipelineConfig } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { isLoopback } from '../../model/is-loopback.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { cached } from '../../observe/cached.ts';
+import { createLogger } from '../../observe/logger.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { startObserver } from '../../observe/start-observer.ts';
+import { keepSchedule } from '../../pipeline/keep-schedule.ts';
+import { findContinuityProblem } from '../../pipeline/open-ledger.ts';
+import { leaseNames } from '../../pipeline/runnable-kind.ts';
+import { readGauges } from '../../report/read-gauges.ts';
+import { endLeasesBefore } from '../../schedule/lease.ts';
+import { readDatabaseClock } from '../../schedule/look.ts';
+import { nextSlots } from '../../schedule/next-slots.ts';
+import { createScheduler, type Scheduler } from '../../schedule/scheduler.ts';
+import { startTicker } from '../../schedule/start-ticker.ts';
+import type { Receiver } from '../../webhook/start-receiver.ts';
+import type { ServeOptions } from '../commands/serve.ts';
+import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { readVersion } from '../read-version.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { handBackMemory } from './hand-back-memory.ts';
+import type { Workplace } from './open-workplace.ts';
+
+/** Runs beside each other, the receiver, and the looks at the schedule, which must never wait long for a connection. */
+const DATABASE_CONNECTIONS = 12;
+
+/**
+ * Runs jobs by their schedule until SIGTERM or SIGINT, then finishes what is on its way.
+ *
+ * @returns 0 when all that ran ended in order; 130 when the grace period was over first.
+ * @throws KnownError about the configuration or a port (exit 2), or an embedded database that is in use (exit 5). A database that is away
+ * is waited for.
+ */
+export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const jobs = jobsToServe(config);
+  const log = createLogger({ level: process.env.LOG_LEVEL, isTerminal: false });
+  const db = await connect({
+    url: config.database.url,
+    embeddedFolder: config.database.dataFolder,
+    maxConnections: DATABASE_CONNECTIONS,
+    purpose: 'serve',
+    statementLimitMs: config.database.statementMinutes * 60_000,
+  });
+  const stopping = listenForStop({
+    warn: () => log.info('stopping: nothing new begins; once more to stop at once'),
+  });
+  stopping.beforeExit(() => cancelStatements(db));
+  try {
+    if (config.database.url === '') await endLeasesBefore(db);
+    return await serve({
+      config,
+      jobs,
+      db,
+      log,
+      output,
+      draining: stopping.signal,
+      port: options.port ?? config.serve.port,
+    });
+  } finally {
+    stopping.ignore();
+    await db.destroy();
+  }
+}
+
+type Serving = {
+  readonly config: PipelineConfig;
+  readonly jobs: readonly JobSettings[];
+  readonly db: Database;
+  readonly log: Logger;
+  readonly output: Output;
+  readonly draining: AbortSignal;
+  readonly port: number;
+};
+
+async function serve(serving: Serving): Promise<ExitCode> {
+  const { config, jobs, db, log, output, draining } = serving;
+  // The start leaves garbage, and so does every run.
+  let isLittered = true;
+  // What runs need is loaded with the first one: a process that waits is small.
+  const opened: { workplace: Workplace | null } = { workplace: null };
+  const metrics = createMetrics({
+    version: readVersion(),
+    readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
+    nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
+    atWork: () => scheduler.atWork(),
+    isLedgerContinuous: () => schedule.readiness().checks.ledger?.ok === true,
+  });
+  const scheduler = createScheduler({
+    db,
+    owner: randomUUID(),
+    jobs: jobs.map((job) => ({ ...job, leases: leaseNames(kindOf(job), job) })),
+    leaseMs: config.api.leaseSeconds * 1000,
+    now: readDatabaseClock,
+    onEvent: ({ reason, ...event }) =>
+      log.info({ event: 'slot', ...event, ...(reason === null ? {} : { reason }) }, 'slot'),
+    work: async (claimed) => {
+      const { openWorkplace } = await import('./open-workplace.ts');
+      isLittered = true;
+      opened.workplace ??= openWorkplace({ config, db, log, metrics, draining });
+      return opened.workplace.work(claimed);
+    },
+  });
+  const schedule = keepSchedule({
+    db,
+    scheduler,
+    draining,
+    findLedgerProblem: async () => (await findContinuityProblem(db, config))?.details.code ?? null,
+    onTrouble: (error) =>
+      log.warn(error instanceof Error ? error : {}, 'the schedule cannot be looked at; trying again'),
+    onRecovered: () => log.info('the schedule can be looked at again'),
+  });
+  const observer = await startObserver({
+    host: config.serve.host,
+    port: serving.port,
+    metrics,
+    readiness: schedule.readiness,
+  });
+  const receiver = await openReceiver(serving).catch(async (error: unknown) => {
+    await observer.close();
+    throw error;
+  });
+  const ticker = startTicker(() => {
+    void schedule.beat().then(() => {
+      if (!isLittered || scheduler.atWork().length > 0) return;
+      isLittered = false;
+      handBackMemory();
+    });
+  });
+  announce(output, config, { url: observer.url, events: receiver?.url ?? null });
+  log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
+
+  await aborted(draining);
+  ticker.stop();
+  scheduler.stop();
+  const isInOrder = await withinGrace([ended(scheduler, log), receiver?.close()], config.serve.graceSeconds);
+  if (!isInOrder) {
+    log.error(
+      { at_work: scheduler.atWork().length },
+      'the grace period is over: what is on its way is in doubt',
+    );
+    await cancelStatements(db);
+    process.exit(EXIT.interrupted);
+  }
+  await observer.close();
+  opened.workplace?.close();
+  log.info('stopped');
+  return EXIT.ok;
+}
+
+/** On a port of its own: events come from outside, and figures are nobody's there. Null where it is not set up. */
+async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
+  if (config.webhooks.secrets.length === 0) return null;
+  const { startReceiver } = await import('../../webhook/start-receiver.ts');
+  const { createEventStore } = await import('../../pipeline/receive-event.ts');
+  return startReceiver({
+    settings: config.webhooks,
+    store: createEventStore(db),
+    onDelivery: (fate, status, kind) => log.info({ event: fate, status, kind }, 'delivery'),
+    onError: (error) => log.error(error instanceof Error ? error : {}, 'an event could not be stored'),
+  });
+}
+
+/**
+ * Jobs that run by themselves.
+ *
+ * @throws KnownError `nothing_to_serve`, or what keeps them from sending (exit 2): better now than at night.
+ */
+function jobsToServe(config: PipelineConfig): readonly JobSettings[] {
+  const jobs = Object.values(config.jobs).filter(
+    ({ schedule, after }) => schedule !== null || after !== null,
+  );
+  if (jobs.length > 0) requireService(config);
+  if (jobs.length > 0 || config.webhooks.secrets.length > 0) return jobs;
+  throw new KnownError({
+    code: 'nothing_to_serve',
+    message: 'No job has a schedule, and no events are received.',
+    where: shortPath(config.path),
+    help: 'Give a job a schedule, for example  schedule: "5 * * * *"  for five past every hour; or set webhooks.secret.',
+    safe: 'Nothing was run.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function announce(
+  output: Output,
+  config: PipelineConfig,
+  at: { readonly url: string; readonly events: string | null },
+): void {
+  warnOfPlainConnections(config, output);
+  if (config.api.url !== '' && !isLoopback(config.api.url)) output.warn(`Live: jobs call ${config.api.url}.`);
+  output.emit({ event: 'listening', ...at });
+  const events = at.events === null ? '' : `\nReceiving events at ${at.events}.`;
+  output.print(`Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
+}
+
+/** The database may be away; then the leases end by themselves, and whoever looks next takes the slots back. */
+async function ended(scheduler: Scheduler, log: Logger): Promise<void> {
+  await scheduler.ended().catch((error: unknown) => {
+    log.warn(
+      error instanceof Error ? error : {},
+      'the last slots could not be settled; the next process does it',
+    );
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+async function withinGrace(
+  work: readonly (Promise<void> | undefined)[],
+  graceSeconds: number,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), graceSeconds * 1000);
+  try {
+    return await Promise.race([Promise.all(work).then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,67 @@
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+
+/** What stands after `api`. */
+export type ApiWords = {
+  readonly operation: string | null;
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** File with the body, `-` for standard input; null when not given. */
+  readonly bodyFile: string | null;
+  readonly config?: string;
+  readonly envFile?: string;
+  readonly isLive: boolean;
+  readonly isHelp: boolean;
+};
+
+/** Options that stand alone. Everything else takes a value. */
+const SWITCHES = ['json', 'live', 'help'];
+
+/**
+ * Reads `<operation> --field value …`. Any option that is not one of ours is a field, so that fields which the specification does not show
+ * can be sent too. `--deal-id` and `--deal_id` are the same.
+ *
+ * @throws KnownError `usage` (exit 2).
+ */
+export function readApiWords(words: readonly string[]): ApiWords {
+  const fields: Record<string, string[]> = {};
+  const switches = new Set<string>();
+  const plain: string[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    const match = /^--([A-Za-z][\w-]*)(?:=([\s\S]*))?$/.exec(LONG[word] ?? word);
+    const name = match?.[1]?.replaceAll('-', '_');
+    if (name === undefined) plain.push(word);
+    else if (SWITCHES.includes(name)) switches.add(name);
+    else {
+      const value = match?.[2] ?? words[index + 1];
+      if (value === undefined) throw usage(`${word} needs a value.`);
+      if (match?.[2] === undefined) index += 1;
+      fields[name] = [...(fields[name] ?? []), value];
+    }
+  }
+  const [operation = null, extra] = plain;
+  // Quoted: it may be a value that stands alone by mistake, and then it is nobody's business but the person's.
+  if (extra !== undefined) throw usage('There is a word that belongs to no option.');
+  const { body, config, env_file: envFile, ...rest } = fields;
+  return {
+    operation,
+    fields: rest,
+    bodyFile: body?.at(-1) ?? null,
+    ...(config === undefined ? {} : { config: config.at(-1) ?? '' }),
+    ...(envFile === undefined ? {} : { envFile: envFile.at(-1) ?? '' }),
+    isLive: switches.has('live'),
+    isHelp: switches.has('help'),
+  };
+}
+
+const LONG: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--help' };
+
+function usage(message: string): KnownError {
+  return new KnownError({
+    code: 'usage',
+    message,
+    help: 'Write each field as --name value, in quotes where a value has blanks:  npx influencer-sync api <operation> --help',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,56 @@
+import { shortPath } from '../../config/locate.ts';
+import { migrate } from '../../db/migrate.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { createLogger } from '../../observe/logger.ts';
+import { createEventStore } from '../../pipeline/receive-event.ts';
+import { startReceiver } from '../../webhook/start-receiver.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+
+export type ReceiveOptions = ConfigOptions & { readonly port?: number };
+
+/**
+ * Receives events until SIGINT or SIGTERM, then finishes what is on its way. Prints where it listens as its first line.
+ *
+ * @throws KnownError `webhook_secret_missing`, `port_unusable` or what is wrong with the database (exit 2).
+ */
+export async function receiveWebhooks(output: Output, options: ReceiveOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const settings = { ...config.webhooks, port: options.port ?? config.webhooks.port };
+  if (settings.secrets.length === 0) throw secretMissing(config.path);
+  const logger = createLogger({ level: process.env.LOG_LEVEL, isTerminal: process.stderr.isTTY === true });
+  return withDatabase(
+    config,
+    async (db) => {
+      await migrate(db);
+      const stopping = listenForStop(output);
+      const receiver = await startReceiver({
+        settings,
+        store: createEventStore(db),
+        onDelivery: (fate, status, kind) => logger.info({ event: fate, status, kind }, 'delivery'),
+        onError: (error) => logger.error(error instanceof Error ? error : {}, 'an event could not be stored'),
+      });
+      output.emit({ event: 'listening', url: receiver.url });
+      output.print(`Receiving events at ${receiver.url}. Stop with Ctrl-C.`);
+      await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
+      await receiver.close();
+      stopping.ignore();
+      return EXIT.ok;
+    },
+    { migrated: false },
+  );
+}
+
+function secretMissing(path: string): KnownError {
+  return new KnownError({
+    code: 'webhook_secret_missing',
+    message: 'There is no signing secret, so nothing could be believed.',
+    where: `webhooks.secret in ${shortPath(path)}`,
+    help: 'Set INFLUENCER_WEBHOOK_SECRET to the signing secret on the API integration page of the service (or the one that the sandbox printed).',
+    safe: 'Nothing was received.',
+    exitCode: EXIT.configuration,
+  });
+}

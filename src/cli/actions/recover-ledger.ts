@@ -1,0 +1,77 @@
+import { bindAccount, boundAccount } from '../../ledger/bind-account.ts';
+import { ensureLedgerId } from '../../ledger/continuity/identity.ts';
+import { type Recovered, recoverLedger } from '../../ledger/continuity/recover.ts';
+import { replaySpool } from '../../ledger/spool.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { formatAmounts } from '../../model/money.ts';
+import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
+import { spoolFolder } from '../../pipeline/recover-previous-runs.ts';
+import { seedOrders } from '../../pipeline/seed-orders.ts';
+import { renderSeeded } from '../../present/seeds.ts';
+import { formatCount, plural } from '../../present/text.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import { openConfig, withMigratedDatabase } from '../open/open-config.ts';
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { requireReason } from '../usage-error.ts';
+
+export type RecoverOptions = ConfigOptions & {
+  readonly reason: string;
+  readonly from?: string;
+  readonly acceptUndescribed?: boolean;
+};
+
+/**
+ * Goes on with a database that lacks what was posted from here: holds it as accepted or in doubt.
+ *
+ * @returns 0 when runs can go on; 7 while claims are missing that nothing on this machine describes.
+ */
+export async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason);
+  const decidedBy = readOperator();
+  const progress = output.createProgress();
+  const stopping = listenForStop(output);
+  return withMigratedDatabase(config, { progress, stopping }, async (db) => {
+    const bound = await boundAccount(db);
+    const { continuity, ...compared } = await compare(db, { config, accountId: bound });
+    const accountId = bound ?? (continuity.kind === 'went_back' ? continuity.accountId : null);
+    if (options.from !== undefined) {
+      const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
+      output.emit({ event: 'seeded', ...seeded });
+      output.print(renderSeeded(seeded, output.screen));
+    }
+    if (accountId === null) {
+      output.print('No run has posted from here yet, so there is nothing to recover.');
+      return EXIT.ok;
+    }
+    await bindAccount(db, accountId);
+    await ensureLedgerId(db);
+    const recovered = await recoverLedger(db, {
+      ...compared,
+      accountId,
+      reason,
+      decidedBy,
+      acceptsUndescribed: options.acceptUndescribed === true,
+    });
+    // Answers that a process had got when it found that the database had changed.
+    const spooled = await replaySpool(db, spoolFolder({ config }), '');
+    const after = explainContinuity((await compare(db, { config, accountId })).continuity, config);
+    output.emit({ event: 'ledger_recovered', ...recovered, spooled: spooled.answers });
+    output.print(renderRecovered(recovered));
+    if (after === null) return EXIT.ok;
+    throw after;
+  }).finally(() => stopping.ignore());
+}
+
+function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
+  if (claims === 0) return 'The database has every claim that the journals know.';
+  return [
+    `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(amounts)}):`,
+    `  ${formatCount(accepted)} accepted by the service: not posted again`,
+    `  ${formatCount(inDoubt)} in doubt: not posted again; settle them with \`npx influencer-sync review\` after the next run`,
+    `  ${formatCount(notProcessed)} not processed: posted by the next run`,
+    'The next run reads the files again and finds their orders.',
+  ].join('\n');
+}

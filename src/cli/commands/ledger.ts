@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { RecoverOptions } from '../actions/recover-ledger.ts';
+import {
+  type Act,
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseId,
+} from './command.ts';
+
+export type SeedOptions = ConfigOptions & { readonly reason: string };
+
+/** `influencer-sync ledger`: what a person tells the ledger about orders that it cannot know of. */
+export const ledgerCommand: CommandDefinition = {
+  name: 'ledger',
+  define(command, act) {
+    command
+      .description(
+        'tell the ledger what it cannot know: orders that were credited elsewhere, and claims that a restored database lost',
+      )
+      .enablePositionalOptions();
+    addExamples(command, [
+      [
+        "ledger seed credited-in-2023.csv --reason 'by the shop integration'",
+        'order_platform,order_id and, if wanted, amount,currency,deal_id,collab_id,reason',
+      ],
+      ['ledger seeds', 'which files count'],
+      [
+        "ledger recover --reason 'restored the backup of 2 May'",
+        'hold what was posted since as accepted or in doubt; then runs go on',
+      ],
+      ["ledger unseed 3 --reason 'the wrong file'", 'takes one back: its orders are decided about again'],
+    ]);
+    defineSeeds(command, act);
+    defineRecover(command, act);
+  },
+};
+
+function defineRecover(command: Command, act: Act): void {
+  addConfigOptions(
+    command
+      .command('recover')
+      .description(
+        'go on with a database that was restored, failed over or replaced: what it lost is not posted again',
+      ),
+  )
+    .requiredOption('--reason <text>', 'what happened; kept with the decision')
+    .option('--from <file>', 'orders that the service has, in the form that `ledger seed` reads')
+    .option(
+      '--accept-undescribed',
+      'give up claims that no journal on this machine describes: their orders may be posted again',
+    )
+    .action(
+      act(async (output, options: RecoverOptions) =>
+        (await import('../actions/recover-ledger.ts')).recoverLostClaims(output, options),
+      ),
+    );
+}
+
+function defineSeeds(command: Command, act: Act): void {
+  addConfigOptions(
+    command.command('seed').description('orders that were credited elsewhere before: never post them'),
+  )
+    .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
+    .requiredOption('--reason <text>', 'how it is known; kept with the decision')
+    .action(
+      act(async (output, file: string, options: SeedOptions) =>
+        (await import('../actions/manage-seeds.ts')).addSeed(output, file, options),
+      ),
+    );
+  addConfigOptions(command.command('seeds').description('files that were taken note of')).action(
+    act(async (output, options: ConfigOptions) =>
+      (await import('../actions/manage-seeds.ts')).showSeeds(output, options),
+    ),
+  );
+  addConfigOptions(command.command('unseed').description('take a file back; itself a recorded decision'))
+    .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
+    .requiredOption('--reason <text>', 'why; kept with the decision')
+    .action(
+      act(async (output, id: string, options: SeedOptions) =>
+        (await import('../actions/manage-seeds.ts')).takeSeedBack(output, id, options),
+      ),
+    );
+}

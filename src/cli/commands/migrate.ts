@@ -1,0 +1,48 @@
+import { EXIT } from '../../model/exit-code.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+
+type Options = ConfigOptions & { readonly roles?: boolean };
+
+export const migrateCommand: CommandDefinition = {
+  name: 'migrate',
+  define(command, act) {
+    addConfigOptions(
+      command.description('create the tables and views of the database, or bring them up to date'),
+    ).option('--roles', 'also make bi_reader (for analysts) and influencer_sync_app (for jobs), on a server');
+    addExamples(command, [
+      ['migrate', 'the database of config/pipeline.yaml'],
+      ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
+      ['migrate --roles', 'and the roles, or their rights after an upgrade'],
+    ]);
+    command.action(
+      act(async (output, options: Options) => {
+        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
+        const { migrate } = await import('../../db/migrate.ts');
+        const config = openConfig(options);
+        const withRoles = options.roles === true;
+        if (withRoles && config.database.url === '') throw rolesNeedAServer();
+        const applied = await withDatabase(
+          config,
+          async (db) => {
+            const names = await migrate(db);
+            if (withRoles) await createRoles(db);
+            return names;
+          },
+          { migrated: false },
+        );
+        output.emit({ event: 'migrated', applied, roles: withRoles });
+        output.print(
+          applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`,
+        );
+        if (withRoles) output.print(ROLES);
+        return EXIT.ok;
+      }),
+    );
+  },
+};
+
+const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs.
+Give them passwords with psql, if they have none:
+  \\password bi_reader
+  \\password influencer_sync_app`;

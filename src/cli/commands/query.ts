@@ -1,0 +1,70 @@
+import { EXIT } from '../../model/exit-code.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from './command.ts';
+
+type Options = ConfigOptions & {
+  readonly csv?: boolean;
+  readonly limit: number;
+  readonly timeout: number;
+};
+
+const DEFAULT_LIMIT = 1_000;
+/** As long as bi_reader is given (sql/roles.sql). */
+const DEFAULT_TIMEOUT_S = 30;
+
+/** A server needs moments to end a question whose time is over. */
+const GRACE_MS = 5_000;
+
+export const queryCommand: CommandDefinition = {
+  name: 'query',
+  define(command, act) {
+    addConfigOptions(
+      command
+        .description('ask the views of schema bi a question in SQL; changes nothing')
+        .argument('<sql>', 'one select; docs/data-dictionary.md has the views and their columns'),
+    )
+      .option('--csv', 'comma-separated values with a header')
+      .option('--limit <count>', 'so many rows at most', parseCount, DEFAULT_LIMIT)
+      .option(
+        '--timeout <seconds>',
+        'a server gives up after so many seconds',
+        parseCount,
+        DEFAULT_TIMEOUT_S,
+      );
+    addExamples(command, [
+      ['query "select * from bi.run_health"', 'how each job is'],
+      ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],
+      ['query "select * from bi.orders_attributed where is_open" --csv > open.csv', 'for a spreadsheet'],
+    ]);
+    command.action(
+      act(async (output, text: string, options: Options) => {
+        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { inPhase } = await import('../../db/phase.ts');
+        const { queryViews } = await import('../../report/query-views.ts');
+        const { renderQuery } = await import('../../present/query.ts');
+        const { limit, timeout } = options;
+        const timeoutMs = timeout * 1000;
+        // The server ends the question; this is for a server that does not.
+        const phase = { name: 'Answering the question', limitMs: timeoutMs + GRACE_MS };
+        const config = openConfig(options);
+        const { url, biUrl } = config.database;
+        // As its own login it sees only bi, and so cannot look whether the database is migrated.
+        const database = { ...config.database, url: biUrl === '' ? url : biUrl };
+        const result = await withDatabase(
+          { ...config, database },
+          (db) => inPhase(phase, () => queryViews(db, { text, limit, timeoutMs })),
+          { migrated: biUrl === '' },
+        );
+        for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
+        output.print(renderQuery(result, { screen: output.screen, isCsv: options.csv === true }));
+        if (result.isCut) output.warn(`The first ${limit} rows; there are more (--limit).`);
+        return EXIT.ok;
+      }),
+    );
+  },
+};

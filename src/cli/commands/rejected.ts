@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { EXIT } from '../../model/exit-code.ts';
+import type { FetchRawRows } from '../../model/raw-rows.ts';
+import type { RejectedFilter } from '../../report/list-rejected.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  configOption,
+  parseCount,
+  parseId,
+} from './command.ts';
+
+type Options = ConfigOptions & {
+  readonly run?: string;
+  readonly source?: string;
+  readonly file?: string;
+  readonly code?: string;
+  readonly limit: number;
+  readonly export?: string;
+  readonly escapeFormulas: boolean;
+};
+
+const DEFAULT_LIMIT = 50;
+
+/** @param loadFetchRows gives what `--export` reads rows with; null: there is no `--export`. */
+export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | null): CommandDefinition => ({
+  name: 'rejected',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'rows that could not be used, each with its reason; or the rows themselves, to mend them',
+      ),
+    )
+      .option('--run <id>', 'met by one run', parseId)
+      .option('--source <name>', 'of one source')
+      .option('--file <text>', 'of files whose address contains this')
+      .option('--code <code>', 'with one kind of problem')
+      .option('--limit <count>', 'list so many at most', parseCount, DEFAULT_LIMIT);
+    if (loadFetchRows !== null) addExportOptions(command);
+    addExamples(command, [
+      ['rejected', 'what could not be used'],
+      ['rejected --run 12 --export mend.csv', 'the rows of run 12, to mend in a spreadsheet and drop back'],
+    ]);
+    command.action(
+      act(async (output, options: Options) => {
+        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const config = openConfig(options);
+        if (loadFetchRows !== null && options.export !== undefined) {
+          const { exportRejected } = await import('../actions/export-rejected.ts');
+          const fetchRows = await loadFetchRows();
+          const target = { path: options.export, escapeFormulas: options.escapeFormulas, fetchRows };
+          return withDatabase(config, (db) =>
+            exportRejected({ db, config, output, filter: toFilter(options), ...target }),
+          );
+        }
+        const { countRejected, listRejected } = await import('../../report/list-rejected.ts');
+        const { renderRejected } = await import('../../present/read-files.ts');
+        const filter = toFilter(options);
+        const { rows, total } = await withDatabase(config, async (db) => ({
+          rows: await listRejected(db, { ...filter, limit: options.limit }),
+          total: await countRejected(db, filter),
+        }));
+        for (const row of rows) output.emit({ event: 'rejected_row', ...row });
+        const isFiltered = Object.keys(filter).length > 0;
+        const shown = { rows, total, isFiltered, configOption: configOption(options) };
+        output.print(renderRejected(shown, output.screen));
+        return EXIT.ok;
+      }),
+    );
+  },
+});
+
+function addExportOptions(command: Command): void {
+  command
+    .option(
+      '--export <file>',
+      'write the original rows as a CSV file (- for standard output): mend it and drop it back',
+    )
+    .option('--no-escape-formulas', 'with --export: write cells that begin with = + - @ as they are');
+}
+
+function toFilter({ run, source, file, code }: Options): RejectedFilter {
+  return {
+    ...(run === undefined ? {} : { runId: run }),
+    ...(source === undefined ? {} : { sources: [source] }),
+    ...(file === undefined ? {} : { file }),
+    ...(code === undefined ? {} : { code }),
+  };
+}

@@ -1,0 +1,163 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
+import type { Duplicates } from '../../sandbox/operations/operation.ts';
+import type { Plan } from '../../sandbox/rate-limit.ts';
+import { triggerCommand } from './trigger-event.ts';
+
+type Flags = {
+  readonly port: number;
+  readonly host: string;
+  readonly data?: string;
+  readonly key?: string;
+  readonly seed: string;
+  readonly duplicates: Duplicates;
+  readonly fault: readonly string[];
+  readonly latency: number;
+  readonly truth?: string;
+  readonly db?: string;
+  readonly plan: Plan;
+  readonly identifyDelay: number;
+  readonly allowPrivateWebhooks: boolean;
+  readonly webhookSecret?: string;
+  readonly webhookHeaderPrefix: string;
+  readonly webhookRetry: number;
+  readonly openControl: boolean;
+};
+
+/** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT. */
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description('run the service on this machine, to try things out and to test without an account')
+    .option('--port <number>', 'port to listen on, 0 for a free one', readPort, 4010)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--data <file>',
+      'YAML with brands, dealflows, deals, campaigns and credits, or with several accounts (default: a small account with brand 4819)',
+    )
+    .option(
+      '--key <key>',
+      'API key of the first account, beside those in the data (default: made from the seed)',
+    )
+    .option('--seed <text>', 'same seed, same ids, key, faults and influencers', '1')
+    .addOption(
+      new Option('--duplicates <what>', 'what happens to an order id that is there already')
+        .choices(['accept', 'ignore', '409'])
+        .default('accept'),
+    )
+    .option(
+      '--fault <rule>',
+      'a fault to play, for example reset_after:probability=0.1,operation=new_influencer_referral (repeatable)',
+      (rule: string, rules: readonly string[]) => [...rules, rule],
+      [],
+    )
+    .option('--latency <ms>', 'answer every request this much later', readMilliseconds, 0)
+    .option('--truth <file>', 'also write each referral to this file before it is answered')
+    .option(
+      '--db <file>',
+      'SQLite file that keeps the state, so that it survives a restart (default: in memory)',
+    )
+    .addOption(
+      new Option('--plan <name>', 'limit of requests: standard 240 a minute, plus 480')
+        .choices(['off', 'standard', 'plus'])
+        .default('off'),
+    )
+    .option('--identify-delay <ms>', 'how long identifying contacts takes', readMilliseconds, 2_000)
+    .option('--allow-private-webhooks', 'let webhooks go to this machine and private networks', false)
+    .option('--webhook-secret <text>', 'signs events of the first account (default: made from the seed)')
+    .option(
+      '--webhook-header-prefix <text>',
+      'what the names of the headers of an event begin with',
+      readHeaderPrefix,
+      'X-Service',
+    )
+    .option(
+      '--webhook-retry <ms>',
+      'wait before an event is sent again, doubled each time',
+      readMilliseconds,
+      1_000,
+    )
+    .option('--open-control', 'let /_sandbox answer other machines too', false)
+    .addHelpText('after', HELP)
+    .addCommand(triggerCommand())
+    .action(async (flags: Flags) => serve(flags));
+}
+
+const HELP = `
+It also answers, on this machine only:
+  POST /_sandbox/faults            sets faults (JSON, one rule or a list); DELETE clears them, GET lists them
+  GET  /_sandbox/truth/referrals   every referral it processed, as NDJSON; also truth/clicks and truth/requests
+  GET  /_sandbox/customers         contacts that were sent to be identified, and what was found
+  GET  /_sandbox/deliveries        every event it sent, with each attempt, as NDJSON
+  GET  /_sandbox/accounts          the accounts, their users and what is left to spend
+  GET  /_sandbox/deals/<deal_id>   notes, tasks, stage and active status of a deal
+  GET  /_sandbox/store             codes and links: made in the shop, or only on the deal page
+  GET  /_sandbox/outreach          influencers that were added to campaigns
+  GET  /_sandbox/credits           what is left; POST {"search": 100, "reports": 5} sets it
+  POST /_sandbox/trigger/<kind>    makes an event happen, as "sandbox trigger" does
+  GET  /_sandbox/health
+With several accounts, ?account=<id> says whose; without it, lists and logs have all of them.`;
+
+async function serve(flags: Flags): Promise<void> {
+  const isStopped = stopSignal();
+  // Loaded only now: --help must not wait for a web server.
+  const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
+  const { fault, latency, identifyDelay, webhookRetry, ...rest } = flags;
+  const sandbox = await startSandbox({
+    ...rest,
+    latencyMs: latency,
+    identifyDelayMs: identifyDelay,
+    webhookRetryMs: webhookRetry,
+    faults: await readFaults(fault),
+  });
+  const { url, key, webhookSecret: webhook_secret } = sandbox;
+  const accounts = sandbox.accounts.map(({ id, keys, webhookSecret }) => ({
+    account_id: id,
+    keys,
+    webhook_secret: webhookSecret,
+  }));
+  process.stdout.write(`${JSON.stringify({ url, key, webhook_secret, accounts })}\n`);
+  await isStopped;
+  await sandbox.close();
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}
+
+/** @throws KnownError `fault_invalid` (exit 2). */
+async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
+  const { explainIssues } = await import('../../api/call.ts');
+  const { FAULT_KINDS, parseFaultFlag } = await import('../../sandbox/faults/fault-rule.ts');
+  return texts.flatMap((text) => {
+    const read = parseFaultFlag(text);
+    if (read.kind === 'rules') return read.rules;
+    throw new KnownError({
+      code: 'fault_invalid',
+      message: `--fault ${JSON.stringify(text)} is not a fault: ${explainIssues(read.issues)}.`,
+      help: `Write kind:setting=value,… with one of the kinds ${Object.keys(FAULT_KINDS).join(', ')}.`,
+      safe: 'The sandbox was not started.',
+      exitCode: EXIT.configuration,
+    });
+  });
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+function readMilliseconds(text: string): number {
+  if (/^\d{1,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of milliseconds.');
+}
+
+function readHeaderPrefix(text: string): string {
+  if (/^[A-Za-z][A-Za-z0-9-]*$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the beginning of a header name, such as X-Service.');
+}

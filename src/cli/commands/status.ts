@@ -1,0 +1,50 @@
+import { EXIT } from '../../model/exit-code.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  configOption,
+} from './command.ts';
+
+export const statusCommand: CommandDefinition = {
+  name: 'status',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'how things stand: backlog, doubts, last runs, what comes next, held files, who is at work',
+      ),
+    );
+    addExamples(command, [
+      ['status', 'for a person'],
+      ['status --json | jq .backlog', 'for a program'],
+    ]);
+    command.action(
+      act(async (output, options: ConfigOptions) => {
+        const { openConfig, withDatabase } = await import('../open/open-config.ts');
+        const { readStatus } = await import('../../report/read-status.ts');
+        const { findContinuityProblem } = await import('../../pipeline/open-ledger.ts');
+        const { didOf } = await import('../../../jobs/index.ts');
+        const { renderStatus } = await import('../../present/status.ts');
+        const { nextSlots } = await import('../../schedule/next-slots.ts');
+        const config = openConfig(options);
+        const { status, problem } = await withDatabase(config, async (db) => ({
+          status: await readStatus(db),
+          problem: await findContinuityProblem(db, config),
+        }));
+        const next = nextSlots(Object.values(config.jobs), new Date());
+        const ledger = { isContinuous: problem === null, code: problem?.details.code ?? null };
+        output.emit({ event: 'status', ...status, ledger, nextSlots: next });
+        output.print(
+          renderStatus(
+            { status, config, did: didOf, configOption: configOption(options), next },
+            output.screen,
+          ),
+        );
+        // Last, next to the prompt: nothing is posted until this is settled.
+        if (problem !== null) throw problem;
+        return EXIT.ok;
+      }),
+    );
+  },
+};

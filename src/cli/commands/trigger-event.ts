@@ -1,0 +1,87 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { webhookTypes } from '../../api/contract/webhook-types.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { toPrintable } from '../../model/printable.ts';
+
+type Flags = {
+  readonly url: string;
+  readonly account?: string;
+  readonly set: Readonly<Record<string, string>>;
+};
+
+/** `influencer-sync sandbox trigger <kind>`: makes an event happen in a sandbox that runs, and prints what it was as one JSON line. */
+export function triggerCommand(): Command {
+  return new Command('trigger')
+    .description('make an event happen in a sandbox that runs, so that it calls the registered webhooks')
+    .argument('<kind>', `one of ${webhookTypes.join(', ')}`)
+    .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+    .option('--account <id>', 'in which account, where the sandbox has several')
+    .option(
+      '--set <name=value>',
+      'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; by default the first deal and made-up details)',
+      readSetting,
+      {},
+    )
+    .exitOverride()
+    .showHelpAfterError('(add --help to see what it takes)')
+    .action((kind: string, flags: Flags) => trigger(kind, flags));
+}
+
+/** @throws KnownError `sandbox_unreachable`, `trigger_refused` (exit 2). */
+async function trigger(kind: string, { url, account, set }: Flags): Promise<void> {
+  const whose = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
+  const path = `/_sandbox/trigger/${encodeURIComponent(kind)}${whose}`;
+  const answer = await post(url.replace(/\/+$/, '') + path, set);
+  const text = await answer.text();
+  if (answer.ok) {
+    process.stdout.write(`${toPrintable(text)}\n`);
+    return;
+  }
+  throw new KnownError({
+    code: 'trigger_refused',
+    message: `The sandbox refused to trigger ${kind}: ${readMessage(text)}`,
+    help: 'Mend the kind or the details that --set gives.',
+    safe: 'Nothing happened.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+async function post(address: string, body: unknown): Promise<Response> {
+  try {
+    return await fetch(address, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  } catch (cause) {
+    throw new KnownError({
+      code: 'sandbox_unreachable',
+      message: 'No sandbox answers at that address.',
+      help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
+      safe: 'Nothing happened.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function readMessage(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : 'it gives no reason.';
+  } catch {
+    return 'it gives no reason. Is that a sandbox?';
+  }
+}
+
+function readSetting(
+  text: string,
+  settings: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It must be a name and a value, such as payout_amount=80.');
+  return { ...settings, [name]: value };
+}

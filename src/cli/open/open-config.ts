@@ -1,0 +1,225 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../../jobs/index.ts';
+import { databasePlace, shortPath } from '../../config/locate.ts';
+import { findPlainConnections } from '../../config/plain-connections.ts';
+import { findUnusedVariables } from '../../config/unused-variables.ts';
+import { cancelStatements, connect, type Database } from '../../db/connect.ts';
+import { explainFailure } from '../../db/explain-failure.ts';
+import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
+import { ping } from '../../db/ping.ts';
+import { listJournals } from '../../ledger/continuity/journal-folder.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { Progress } from '../../model/progress.ts';
+import { journalFolder } from '../../pipeline/open-ledger.ts';
+import { endLeasesBefore } from '../../schedule/lease.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import type { Stopping } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { readEnvFile } from './read-env-file.ts';
+
+/** Relative to the folder that a command is started in. */
+export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
+
+/**
+ * Reads the environment file, if one is named, and the configuration. Says what of either has no effect.
+ *
+ * @throws KnownError (exit 2) with every problem at once.
+ */
+export function openConfig(options: ConfigOptions): PipelineConfig {
+  const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
+  const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
+  for (const one of shadowed) options.onMisled?.(one);
+  const config = loadConfig(path, process.env);
+  for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
+  return config;
+}
+
+/** Said by every run and by `serve`: nobody looks at `doctor` each time. */
+export function warnOfPlainConnections(config: PipelineConfig, output: Output): void {
+  for (const { message, help } of findPlainConnections(config, process.env.PGSSLMODE))
+    output.warn(`Warning: ${message} ${help}`);
+}
+
+/**
+ * Opens the database of the configuration for one piece of work and closes it whatever happens.
+ *
+ * @throws KnownError `database_unreachable`, `database_refused`, `database_not_migrated`, or `database_lost` when it goes away meanwhile.
+ */
+export async function withDatabase<Result>(
+  config: PipelineConfig,
+  work: (db: Database) => Promise<Result>,
+  { migrated = true, stopping = null }: DatabaseUse = {},
+): Promise<Result> {
+  const { url, dataFolder, statementMinutes } = config.database;
+  if (migrated && isNewEmbedded(config)) throw notMigrated(config);
+  const statementLimitMs = statementMinutes * MS_PER_MINUTE;
+  const db = await connect({ url, embeddedFolder: dataFolder, purpose: commandWords(), statementLimitMs });
+  stopping?.beforeExit(() => cancelStatements(db));
+  const forget = url === '' ? () => {} : cancelWhenKilled(db);
+  try {
+    await ping(db).catch((cause: unknown) => {
+      throw unreachable(config, cause);
+    });
+    if (url === '') await endLeasesBefore(db);
+    if (migrated && (await pendingMigrations(db)).length > 0) throw notMigrated(config);
+    return await work(db).catch((error: unknown) => {
+      throw explainFailure(error, databasePlace(config.database)) ?? error;
+    });
+  } finally {
+    forget();
+    await db.destroy();
+  }
+}
+
+type DatabaseUse = {
+  /** False for work that needs no tables, or makes them. */
+  readonly migrated?: boolean;
+  /** Of a command that ends in order when it is asked to. */
+  readonly stopping?: Stopping | null;
+};
+
+const MS_PER_MINUTE = 60_000;
+
+/** The command as the server shows it beside its sessions: words of ours and names of jobs, never what a person asks for or about. */
+function commandWords(): string {
+  return process.argv
+    .slice(2, 4)
+    .filter((word) => /^[a-z][\w.-]*$/i.test(word))
+    .join(' ');
+}
+
+/** A command that does not listen to signals ends at once; what it asked of the server must not go on there. */
+function cancelWhenKilled(db: Database): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  function onSignal(signal: NodeJS.Signals): void {
+    if (process.listenerCount(signal) > 1) return;
+    void cancelStatements(db).finally(() => process.exit(EXIT.interrupted));
+  }
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+}
+
+/** The same for work that makes the database, or brings it up to date, before it begins. */
+export async function withMigratedDatabase<Result>(
+  config: PipelineConfig,
+  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
+  work: (db: Database, isKept: boolean) => Promise<Result>,
+): Promise<Result> {
+  if (isNewEmbedded(config)) {
+    const folder = shortPath(config.database.dataFolder);
+    progress.note(`Making an embedded database in ${folder}: some seconds, once.`);
+  }
+  return withDatabase(
+    config,
+    async (db) => {
+      for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
+      return work(db, true);
+    },
+    { migrated: false, stopping },
+  );
+}
+
+/**
+ * The same for a plan: it makes no database, and applies no migration. Where there are no tables yet, nothing was
+ * ever recorded, so that a throw-away database says as well what the first run will do.
+ *
+ * @throws KnownError `database_not_migrated` (exit 2) where there are tables, but not those of this version; `ledger_swapped` (exit 7)
+ * where there are none, and another ledger has posted from this data folder.
+ * @param work is told whether the database stays: what it stores in one that is thrown away is gone.
+ */
+export async function withPlanDatabase<Result>(
+  config: PipelineConfig,
+  { progress, stopping }: { readonly progress: Pick<Progress, 'note'>; readonly stopping: Stopping },
+  work: (db: Database, isKept: boolean) => Promise<Result>,
+): Promise<Result> {
+  if (!isNewEmbedded(config)) {
+    const planned = await withDatabase(
+      config,
+      async (db) => {
+        if (!(await hasMigrations(db))) return null;
+        if ((await pendingMigrations(db)).length > 0) throw notMigrated(config);
+        return { result: await work(db, true) };
+      },
+      { migrated: false, stopping },
+    );
+    if (planned !== null) return planned.result;
+  }
+  // What another ledger has posted is not known to a new one, whose plan would count it again.
+  if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
+  progress.note('Nothing has run yet: the plan is made in a throw-away database, and nothing is kept.');
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
+  try {
+    const database = { ...config.database, url: '', dataFolder: folder };
+    return await withDatabase(
+      { ...config, database },
+      async (db) => {
+        await migrate(db);
+        return work(db, false);
+      },
+      { migrated: false, stopping },
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether the embedded database is meant and nothing has made it yet. */
+function isNewEmbedded({ database }: PipelineConfig): boolean {
+  return database.url === '' && !existsSync(join(database.dataFolder, 'postgres'));
+}
+
+/** Something has posted from here, and not with the embedded database. */
+function databaseMissing(config: PipelineConfig): KnownError {
+  return new KnownError({
+    code: 'ledger_swapped',
+    message: `${config.database.url === '' ? 'There is no embedded database here' : 'This database has no tables'}, and another ledger has posted from this data folder.`,
+    where: databasePlace(config.database),
+    help: 'Is DATABASE_URL missing? Set it to the database that was used before.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.ledgerWentBack,
+  });
+}
+
+function notMigrated(config: PipelineConfig): KnownError {
+  if (isNewEmbedded(config) && listJournals(journalFolder(config)).length > 0) return databaseMissing(config);
+  const isNew = isNewEmbedded(config);
+  return new KnownError({
+    code: 'database_not_migrated',
+    message: isNew
+      ? 'Nothing has run yet: there is no database.'
+      : 'The database lacks tables of this version.',
+    where: databasePlace(config.database),
+    help: `${isNew ? 'Make it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does that by itself.`,
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** Codes with which Postgres refuses a user, a password or a database's name. */
+const REFUSED = ['28000', '28P01', '3D000', '42501'];
+
+function unreachable(config: PipelineConfig, cause: unknown): KnownError {
+  const failure = explainFailure(cause, databasePlace(config.database));
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  const isRefused = REFUSED.includes(code);
+  if (failure !== null && failure.details.code !== 'database_lost' && !isRefused) return failure;
+  return new KnownError({
+    code: isRefused ? 'database_refused' : 'database_unreachable',
+    message: isRefused
+      ? `The database refused the user, the password or the name (${code}).`
+      : `The database does not answer (${code}).`,
+    where: databasePlace(config.database),
+    help: isRefused
+      ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
+      : 'Check that the server runs and can be reached from here.',
+    safe: 'Nothing was sent.',
+    exitCode: isRefused ? EXIT.configuration : EXIT.crash,
+    cause,
+  });
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { type Client, createClient } from '../../api/client.ts';
+import { requireService } from '../../config/require-service.ts';
+import type { ApiSettings } from '../../model/config.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import { DEFAULT_CONFIG_PATH, openConfig } from './open-config.ts';
+import { readEnvFile } from './read-env-file.ts';
+
+/** Where a command sends to, without what only jobs need. */
+export type Service = Pick<ApiSettings, 'url' | 'key' | 'timeoutSeconds'>;
+
+/** Generous: a person waits, and giving up early only makes a doubt. */
+const TIMEOUT_SECONDS = 30;
+
+/**
+ * The service that the configuration names, or, where there is no configuration file, the environment.
+ *
+ * @throws KnownError `api_url_missing`, `api_key_missing`, or what is wrong with the configuration (exit 2).
+ */
+export function findService(options: ConfigOptions, { needsKey }: { readonly needsKey: boolean }): Service {
+  const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
+  for (const one of shadowed) options.onMisled?.(one);
+  const named = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || null);
+  if (named !== null || existsSync(DEFAULT_CONFIG_PATH)) {
+    const { envFile: _read, ...rest } = options;
+    const config = openConfig(rest);
+    return config.api.url !== '' && !needsKey ? config.api : requireService(config);
+  }
+  const { INFLUENCER_API_URL: url = '', INFLUENCER_API_KEY: key = '' } = process.env;
+  if (url !== '' && (key !== '' || !needsKey)) return { url, key, timeoutSeconds: TIMEOUT_SECONDS };
+  const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
+  throw new KnownError({
+    code: url === '' ? 'api_url_missing' : 'api_key_missing',
+    message: `No service is named: ${variable} is not set.`,
+    help: 'To try it out, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010',
+    safe: 'Nothing was sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+/** A client; for the few requests of one command one connection does. */
+export function openClient({ url, key, timeoutSeconds }: Service, { connections = 1 } = {}): Client {
+  const timeoutMs = timeoutSeconds * 1000;
+  return createClient({ url, key, connections, timeoutMs, connectTimeoutMs: Math.min(10_000, timeoutMs) });
+}

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import type { Misled } from '../../config/unused-variables.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+
+/**
+ * Sets the variables of a file that are not set already.
+ *
+ * @returns those that are set already, to something else: what the file says of them has no effect. Never their values.
+ * @throws KnownError `env_file_unreadable` (exit 2).
+ */
+export function readEnvFile(path: string): readonly Misled[] {
+  const before = { ...process.env };
+  try {
+    process.loadEnvFile(path);
+  } catch (cause) {
+    const message = existsSync(path)
+      ? 'The environment file cannot be read.'
+      : 'There is no such environment file.';
+    const help = 'It holds lines like NAME=value; .env.example shows those that matter.';
+    throw new KnownError({
+      code: 'env_file_unreadable',
+      message,
+      where: path,
+      help,
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+  const names = Object.entries(parseEnv(readFileSync(path, 'utf8')))
+    .filter(([name, value]) => before[name] !== undefined && before[name] !== value)
+    .map(([name]) => name);
+  if (names.length === 0) return [];
+  return [
+    {
+      message: `${names.join(', ')}: the environment has another value than ${path}, and the environment wins.`,
+      help: `To use the file's:  unset ${names.join(' ')}`,
+    },
+  ];
+}

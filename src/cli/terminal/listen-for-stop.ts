@@ -1,0 +1,44 @@
+import { EXIT } from '../../model/exit-code.ts';
+import type { Output } from './output.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+export type Stopping = {
+  /** Aborts at the first signal. */
+  readonly signal: AbortSignal;
+  /** Done at the second signal, before the process exits: it takes seconds at most. */
+  beforeExit(work: () => Promise<void>): void;
+  /** Takes the listeners away again. */
+  ignore(): void;
+};
+
+/** The first Ctrl-C (or SIGTERM) drains: nothing new begins, what is on its way is finished. A second one stops at once, and a third one without anything more. All lose nothing. */
+export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
+  const draining = new AbortController();
+  const lastWork: (() => Promise<void>)[] = [];
+  let isExiting = false;
+
+  function exit(): void {
+    if (isExiting) process.exit(EXIT.interrupted);
+    isExiting = true;
+    void Promise.allSettled(lastWork.map((work) => work())).then(() => process.exit(EXIT.interrupted));
+  }
+  function onSignal(): void {
+    if (draining.signal.aborted) {
+      exit();
+      return;
+    }
+    output.warn(
+      '\nFinishing what is on its way. Once more to stop at once: what is on its way then is in doubt.',
+    );
+    draining.abort();
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    signal: draining.signal,
+    beforeExit: (work) => void lastWork.push(work),
+    ignore() {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}

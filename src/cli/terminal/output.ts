@@ -1,0 +1,109 @@
+import type { KnownErrorDetails } from '../../model/known-error.ts';
+import { toPrintable, toPrintableJson } from '../../model/printable.ts';
+import type { Progress } from '../../model/progress.ts';
+import { renderKnownError, renderUnknownError, safeMessage } from '../../present/error.ts';
+import { createScreen, type Screen } from '../../present/screen.ts';
+import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
+
+/** Where a command says what it has to say: results on standard output, everything else on standard error. */
+export type Output = {
+  /** `--json`: standard output carries NDJSON events and nothing else. */
+  readonly json: boolean;
+  /** Of standard output. */
+  readonly screen: Screen;
+  /** Text for a person; nothing with `--json`. */
+  print(text: string): void;
+  /** Bytes as they are, where standard output stands for a file. */
+  write(bytes: Buffer): void;
+  /** One event; nothing without `--json`. */
+  emit(event: object): void;
+  /** One event that is JSON text already, for what must stay as it was written; nothing without `--json`. */
+  emitText(event: string): void;
+  /** Text for a person while something else is on standard output: warnings, questions. */
+  warn(text: string): void;
+  /** A line of the log, for machines: JSON already, on standard error. */
+  log(line: string): void;
+  /** Drawn on a terminal, written line by line elsewhere, as events with `--json`. */
+  createProgress(): Progress;
+  /** Tells what went wrong, to a person and, with `--json`, to a program. */
+  fail(problem: KnownErrorDetails): void;
+  /** Tells of a bug. */
+  crash(error: unknown): void;
+};
+
+type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+export function createOutput(options: {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  readonly json: boolean;
+}): Output {
+  const { stdout, stderr, json } = options;
+  ignoreClosedPipe(stdout);
+  ignoreClosedPipe(stderr);
+  const screen = createScreen(stdout);
+  const errorScreen = createScreen(stderr);
+  const emit = (event: object): void => {
+    if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
+  };
+  return {
+    json,
+    screen,
+    emit,
+    emitText: (event) => {
+      if (json) stdout.write(`${toPrintableJson(event)}\n`);
+    },
+    print(text) {
+      if (!json) write(stdout, screen, text);
+    },
+    write: (bytes) => void stdout.write(bytes),
+    warn: (text) => write(stderr, errorScreen, text),
+    log: (line) => void stderr.write(line),
+    createProgress() {
+      if (json) return createEventProgress(emit);
+      return errorScreen.isTerminal ? createBarProgress(stderr, errorScreen) : createLineProgress(stderr);
+    },
+    fail(problem) {
+      const { cause: _cause, exitCode, ...details } = problem;
+      emit({ event: 'error', ...details, exit_code: exitCode });
+      write(stderr, errorScreen, renderKnownError(problem, errorScreen));
+    },
+    crash(error) {
+      emit({
+        event: 'error',
+        code: 'crash',
+        message: safeMessage(error),
+        exit_code: 1,
+      });
+      write(stderr, errorScreen, renderUnknownError(error, errorScreen));
+    },
+  };
+}
+
+/** Whatever is printed was partly written by others: see `toPrintable`. */
+function write(stream: Stream, { isStyled }: Screen, text: string): void {
+  const shown = toPrintable(text, { isStyled });
+  stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
+}
+
+/** Events speak one language, whichever type they come from: `deal_id`, never `dealId`. */
+function withSnakeCaseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeCaseKeys);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [snakeCase(key), withSnakeCaseKeys(part)]),
+  );
+}
+
+function snakeCase(key: string): string {
+  return key.replace(/[a-z0-9](?=[A-Z])/g, (letter) => `${letter}_`).toLowerCase();
+}
+
+/**
+ * `| head` closes the pipe early. A listing then has nothing more to say, and a run must go on: what nobody reads is dropped.
+ */
+function ignoreClosedPipe(stream: Stream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  });
+}

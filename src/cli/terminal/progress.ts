@@ -1,0 +1,189 @@
+import cliProgress from 'cli-progress';
+import { toPrintable, toPrintableLine } from '../../model/printable.ts';
+import type { Progress, ProgressStep } from '../../model/progress.ts';
+import {
+  createStepTeller,
+  type ProgressState,
+  percentOf,
+  perSecond,
+  renderBar,
+  renderLine,
+  secondsLeft,
+} from '../../present/progress.ts';
+import type { Screen } from '../../present/screen.ts';
+
+type Clock = () => number;
+
+/** What draws one step; `done` is called when it has ended. */
+type Drawing = {
+  begin(state: ProgressState): void;
+  update(state: ProgressState): void;
+  done(state: ProgressState): void;
+  note(message: string): void;
+  /** Nothing comes any more. */
+  end?(): void;
+};
+
+/** A bar that is redrawn in place, on a terminal. */
+export function createBarProgress(
+  stream: NodeJS.WritableStream,
+  screen: Screen,
+  now: Clock = monotonic,
+): Progress {
+  let current: ProgressState | null = null;
+  let bar: cliProgress.SingleBar | null = null;
+  const finish = (): void => {
+    bar?.stop();
+    bar = null;
+  };
+  const tell = createStepTeller((line) =>
+    stream.write(`${screen.style('green', '✓')} ${toPrintable(line)}\n`),
+  );
+  return track(now, {
+    begin(state) {
+      if (state.step.name !== current?.step.name) tell.flush();
+      current = state;
+      bar = new cliProgress.SingleBar({
+        stream,
+        // Redrawn between updates as well: a run that waits shows that it waits.
+        format: () => toPrintableLine(renderBar(current ?? state, screen.columns - 1)),
+        fps: 8,
+        hideCursor: true,
+        clearOnComplete: true,
+        emptyOnZero: true,
+        gracefulExit: false,
+      });
+      bar.start(state.step.total ?? 0, 0);
+    },
+    update(state) {
+      current = state;
+      bar?.update(state.done);
+    },
+    done(state) {
+      finish();
+      tell.ended(state);
+    },
+    end: tell.flush,
+    note(message) {
+      const { step } = current ?? {};
+      const wasDrawn = bar !== null;
+      finish();
+      stream.write(`${screen.style('yellow', '!')} ${toPrintable(message)}\n`);
+      if (wasDrawn && step !== undefined && current !== null) this.begin(current);
+    },
+  });
+}
+
+/** A pipe, a log or a mail gets a line each 10 % or each 30 s, whichever comes first, but not more than one a second. */
+const LINE_EVERY_MS = 30_000;
+const LINE_AT_LEAST_MS = 1_000;
+const LINE_EVERY_PERCENT = 10;
+
+/** Lines, where nobody watches. */
+export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = monotonic): Progress {
+  let lastMs = 0;
+  let lastPercent = 0;
+  let lastName = '';
+  const tell = createStepTeller((line) => stream.write(`${toPrintable(line)}\n`));
+  return track(now, {
+    begin({ step }) {
+      if (step.name !== lastName) tell.flush();
+      lastName = step.name;
+      lastMs = 0;
+      lastPercent = 0;
+    },
+    update(state) {
+      const percent = percentOf(state) ?? 0;
+      const sinceMs = state.elapsedMs - lastMs;
+      if (
+        sinceMs < LINE_AT_LEAST_MS ||
+        (sinceMs < LINE_EVERY_MS && percent < lastPercent + LINE_EVERY_PERCENT)
+      )
+        return;
+      lastMs = state.elapsedMs;
+      lastPercent = percent - (percent % LINE_EVERY_PERCENT);
+      stream.write(`${toPrintable(renderLine(state))}\n`);
+    },
+    done: tell.ended,
+    note: (message) => stream.write(`${toPrintable(message)}\n`),
+    end: tell.flush,
+  });
+}
+
+/** One event a second at most: a program reads them, not a person. */
+const EVENT_EVERY_MS = 1_000;
+
+/** `step_began`, `progress`, `step_ended` and `note` as events, for `--json`. */
+export function createEventProgress(
+  emit: (event: Readonly<Record<string, unknown>>) => void,
+  now: Clock = monotonic,
+): Progress {
+  let lastMs = 0;
+  return track(now, {
+    begin({ step }) {
+      lastMs = 0;
+      emit({ event: 'step_began', step: step.name, label: step.label, unit: step.unit, total: step.total });
+    },
+    update(state) {
+      if (state.elapsedMs - lastMs < EVENT_EVERY_MS) return;
+      lastMs = state.elapsedMs;
+      emit({ event: 'progress', ...numbersOf(state), seconds_left: rounded(secondsLeft(state)) });
+    },
+    done: (state) =>
+      emit({ event: 'step_ended', ...numbersOf(state), seconds: rounded(state.elapsedMs / 1_000) }),
+    note: (message) => emit({ event: 'note', message }),
+  });
+}
+
+function numbersOf(state: ProgressState): Record<string, unknown> {
+  const { step, done, rows } = state;
+  const counted = step.unit === 'bytes' ? { done, rows } : { done };
+  return {
+    step: step.name,
+    unit: step.unit,
+    total: step.total,
+    ...counted,
+    per_second: rounded(perSecond(state)),
+  };
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 10) / 10;
+}
+
+function monotonic(): number {
+  return performance.now();
+}
+
+/** Counts, and tells the drawing. */
+function track(now: Clock, drawing: Drawing): Progress {
+  let step: ProgressStep | null = null;
+  let done = 0;
+  let rows = 0;
+  let beganMs = 0;
+  const state = (of: ProgressStep): ProgressState => ({ step: of, done, rows, elapsedMs: now() - beganMs });
+  const finish = (): void => {
+    if (step !== null) drawing.done(state(step));
+    step = null;
+  };
+  return {
+    begin(next) {
+      finish();
+      step = next;
+      done = 0;
+      rows = 0;
+      beganMs = now();
+      drawing.begin(state(next));
+    },
+    advance(count, moreRows = 0) {
+      done += count;
+      rows += moreRows;
+      if (step !== null) drawing.update(state(step));
+    },
+    note: (message) => drawing.note(message),
+    end() {
+      finish();
+      drawing.end?.();
+    },
+  };
+}
