@@ -5,7 +5,7 @@ import { loadLayout } from '../../src/map/load-layout.ts';
 import { findUnknownOwners } from '../../src/mirror/find-unknown-owners.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
 import type { Layout } from '../../src/model/layout.ts';
-import { maskAddresses } from '../../src/model/mask-addresses.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 

@@ -4,10 +4,10 @@ import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import { statusWords } from '../../src/config/layout-folders.ts';
 import { shortPath } from '../../src/config/locate.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
-import { didYouMean } from '../../src/model/did-you-mean.ts';
 import type { Problem } from '../../src/model/known-error.ts';
-import { STATUS_WORDS } from '../../src/model/status-words.ts';
+import { didYouMean } from '../../src/model/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
+import { STATUS_WORDS } from './status-words.ts';
 
 /** Whether its status words are words of its layouts, and codes.csv is there. */
 export function* crossCheck(

@@ -1,6 +1,6 @@
-import type { CodeProblem } from '../../src/model/code-problem.ts';
 import { formatAmounts, formatMoney } from '../../src/model/money.ts';
-import { wrap } from '../../src/model/wrap.ts';
+import type { CodeProblem } from '../../src/model/report.ts';
+import { wrap } from '../../src/model/text/wrap.ts';
 import { renderDoubleCredits, renderDoubtLine } from '../../src/present/doubts.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';

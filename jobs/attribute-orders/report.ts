@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { CodeProblem } from '../../src/model/code-problem.ts';
-import type { DoubleCredit, Doubt } from '../../src/model/doubt.ts';
-import type { HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
+import type { CodeProblem, HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
 import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
 import { listHeldFiles } from '../../src/report/list-held-files.ts';
 import { listRejected } from '../../src/report/list-rejected.ts';

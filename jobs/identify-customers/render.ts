@@ -1,5 +1,5 @@
 import { describeConsent } from '../../src/model/contact.ts';
-import { wrap } from '../../src/model/wrap.ts';
+import { wrap } from '../../src/model/text/wrap.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';

@@ -1,5 +1,5 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
-import { wrap } from '../../src/model/wrap.ts';
+import { wrap } from '../../src/model/text/wrap.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { heading, renderSums } from '../../src/present/sections.ts';

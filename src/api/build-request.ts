@@ -1,4 +1,4 @@
-import { parseExactJson } from '../model/exact-json.ts';
+import { parseExactJson } from '../model/text/exact-json.ts';
 import { explainIssue } from './call.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';

@@ -1,4 +1,4 @@
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Operation } from './contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from './contract.ts';
 import { exampleCommand } from './example-command.ts';

@@ -1,5 +1,5 @@
-import { foldCode } from '../model/fold-code.ts';
-import { hasAddress } from '../model/mask-addresses.ts';
+import { foldCode } from '../model/text/fold.ts';
+import { hasAddress } from '../model/text/mask-addresses.ts';
 import { referencesOf, textOf } from './link-references.ts';
 import type { CodeRow, OwnerRow } from './parse-codes.ts';
 import type { OwnershipChange } from './read-code-changes.ts';

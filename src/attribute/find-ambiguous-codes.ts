@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { CodeProblem } from '../model/code-problem.ts';
+import type { CodeProblem } from '../model/report.ts';
 
 const HELP =
   'Leave it to one of them, or make the windows follow each other. Until then its orders are held.';

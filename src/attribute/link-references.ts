@@ -1,6 +1,5 @@
-import { foldCode } from '../model/fold-code.ts';
-import { foldLink } from '../model/fold-link.ts';
-import { hasAddress } from '../model/mask-addresses.ts';
+import { foldCode, foldLink } from '../model/text/fold.ts';
+import { hasAddress } from '../model/text/mask-addresses.ts';
 
 /** A custom link of a deal, and where it leads: a landing page, or the name by which the shop knows it. */
 export type CustomLink = { readonly link: string | null; readonly target: string | null };

@@ -1,7 +1,7 @@
-import type { CodeProblem } from '../model/code-problem.ts';
-import { didYouMean } from '../model/did-you-mean.ts';
-import { foldCode, foldHandle } from '../model/fold-code.ts';
-import { hasAddress } from '../model/mask-addresses.ts';
+import type { CodeProblem } from '../model/report.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
+import { foldCode, foldHandle } from '../model/text/fold.ts';
+import { hasAddress } from '../model/text/mask-addresses.ts';
 import { type Line, readLines } from './read-lines.ts';
 import { readValidityTime, type ValidityTime } from './read-validity-time.ts';
 

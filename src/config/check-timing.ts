@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import { didYouMean } from '../model/did-you-mean.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
 import type { ConfigFinding } from './configured-kind.ts';
 
 const FIVE_FIELDS =

@@ -1,6 +1,6 @@
 import type { JobSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
-import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';

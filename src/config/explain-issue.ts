@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { didYouMean } from '../model/did-you-mean.ts';
 import type { Problem } from '../model/known-error.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';
 

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 import type { Problem } from '../model/known-error.ts';
-import { findYamlProblem } from '../model/yaml-problem.ts';
+import { findYamlProblem } from '../model/text/yaml-problem.ts';
 import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
 import { type Environment, substitute } from './substitute.ts';
 

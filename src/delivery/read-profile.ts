@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { maskAddresses } from '../model/mask-addresses.ts';
-import type { Profile } from '../model/profile.ts';
+import type { Profile } from '../model/contact.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /** What does not have the form that is expected of it is left out, and costs nobody the rest. */
 const text = z

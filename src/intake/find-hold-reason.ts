@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 import type { OptionalColumn, OptionalField } from '../model/contact.ts';
-import { toPrintableLine } from '../model/printable.ts';
 import type { HoldReason } from '../model/source.ts';
+import { toPrintableLine } from '../model/text/printable.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from './count-staged.ts';
 import type { SealedTotals } from './seal-file.ts';
 

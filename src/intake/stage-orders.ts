@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { foldCode } from '../model/fold-code.ts';
 import type { StagedOrder } from '../model/order.ts';
+import { foldCode } from '../model/text/fold.ts';
 import { type FileRead, fenceOf } from './fence.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 

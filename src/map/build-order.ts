@@ -1,6 +1,6 @@
 import type { Layout, LayoutField, SummedField } from '../model/layout.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../model/order.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { fromUnits, toUnits } from './add-money.ts';
 import { cleanText, foldWord, isBlank } from './clean-text.ts';
 import type { DateWatch } from './date-order.ts';

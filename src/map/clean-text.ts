@@ -1,4 +1,4 @@
-import { toNfc } from '../model/normal-form.ts';
+import { toNfc } from '../model/text/normal-form.ts';
 
 /** Every character plain ASCII, none of them a control character or a blank at either end: nothing to clean. */
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;

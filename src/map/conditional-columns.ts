@@ -1,6 +1,6 @@
 import { FileHeld } from '../model/file-held.ts';
-import { foldHeader } from '../model/fold-header.ts';
 import type { ConditionalColumn } from '../model/layout.ts';
+import { foldHeader } from '../model/text/fold.ts';
 import { cellTest } from './test-cell.ts';
 
 /** A header with the columns that a layout makes, and how they come into a row. */

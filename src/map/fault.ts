@@ -1,5 +1,5 @@
-import { maskAddresses } from '../model/mask-addresses.ts';
 import type { RejectedRow } from '../model/record.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /** Why a value cannot be used. Returned, never thrown; values themselves are text, so `typeof` tells them apart. */
 export type Fault = {

@@ -1,6 +1,6 @@
-import { foldLink } from '../model/fold-link.ts';
 import type { Layout } from '../model/layout.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
+import { foldLink } from '../model/text/fold.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { cleanText } from './clean-text.ts';
 
 /**

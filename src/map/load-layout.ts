@@ -5,7 +5,7 @@ import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { Layout } from '../model/layout.ts';
-import { findYamlProblem } from '../model/yaml-problem.ts';
+import { findYamlProblem } from '../model/text/yaml-problem.ts';
 import { layoutSchema } from './layout-schema.ts';
 import { toLayout } from './to-layout.ts';
 

@@ -1,8 +1,8 @@
 import type { SourceSettings } from '../model/config.ts';
-import { foldHeader } from '../model/fold-header.ts';
 import type { Layout } from '../model/layout.ts';
 import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../model/order.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
+import { foldHeader } from '../model/text/fold.ts';
 import { OrderBuilder } from './build-order.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { type Fault, reject } from './fault.ts';

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { toNfkc } from '../model/normal-form.ts';
+import { toNfkc } from '../model/text/normal-form.ts';
 import type { Fault } from './fault.ts';
 
 /** What nearly every address is: nothing about it needs to be changed, but perhaps the case of its domain. */

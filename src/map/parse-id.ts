@@ -1,5 +1,5 @@
-import { hasAddress } from '../model/mask-addresses.ts';
-import { toNfc } from '../model/normal-form.ts';
+import { hasAddress } from '../model/text/mask-addresses.ts';
+import { toNfc } from '../model/text/normal-form.ts';
 import type { Fault } from './fault.ts';
 import { missingValue } from './fault.ts';
 

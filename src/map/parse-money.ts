@@ -1,6 +1,6 @@
 import type { MoneyFormat } from '../model/layout.ts';
-import { toNfkc } from '../model/normal-form.ts';
 import type { DecimalText } from '../model/order.ts';
+import { toNfkc } from '../model/text/normal-form.ts';
 import type { Fault } from './fault.ts';
 
 const MAX_WHOLE_DIGITS = 14;

@@ -1,6 +1,6 @@
 import type { MoneyFormat } from '../model/layout.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
 import type { SeedProblem, SeedRow } from '../model/seed.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 import type { Fault } from './fault.ts';
 import { currencyParser } from './parse-currency.ts';
 import { parseId } from './parse-id.ts';

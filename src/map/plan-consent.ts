@@ -2,7 +2,7 @@ import type { SourceSettings } from '../model/config.ts';
 import type { ConsentRule } from '../model/contact.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { CellTest, Layout } from '../model/layout.ts';
-import { toNfkc } from '../model/normal-form.ts';
+import { toNfkc } from '../model/text/normal-form.ts';
 import { isBlank } from './clean-text.ts';
 import { remember } from './remember.ts';
 import { bestFit, type Column, provenBy, quoteAll, type ResolvedHeader } from './resolve-header.ts';

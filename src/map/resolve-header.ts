@@ -1,7 +1,7 @@
 import { FileHeld } from '../model/file-held.ts';
-import { foldHeader } from '../model/fold-header.ts';
 import { LAYOUT_FIELDS, type Layout, type LayoutField } from '../model/layout.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
+import { foldHeader } from '../model/text/fold.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { extendHeader } from './conditional-columns.ts';
 
 /** Where one column stands, and its header as written. */

@@ -1,5 +1,5 @@
 import type { Layout } from '../model/layout.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { cleanText } from './clean-text.ts';
 import type { Fault } from './fault.ts';
 import { linearPattern } from './linear-pattern.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { CodeProblem } from '../model/code-problem.ts';
-import { didYouMean } from '../model/did-you-mean.ts';
-import { foldHandle } from '../model/fold-code.ts';
+import type { CodeProblem } from '../model/report.ts';
+import { didYouMean } from '../model/text/did-you-mean.ts';
+import { foldHandle } from '../model/text/fold.ts';
 
 /** Whose a code is, as a line of codes.csv says it. */
 export type NamedOwner = {

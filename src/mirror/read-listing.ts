@@ -1,5 +1,5 @@
-import { isObject, numberText } from '../model/exact-json.ts';
-import { parseStorable } from '../model/storable-json.ts';
+import { isObject, numberText } from '../model/text/exact-json.ts';
+import { parseStorable } from '../model/text/storable-json.ts';
 import { describeType, isRecord, type NotARecord, type ReadRecord, readRecord } from './read-record.ts';
 import type { RecordShape } from './record-shapes.ts';
 import { redact } from './redact.ts';

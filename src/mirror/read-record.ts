@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isObject, numberText } from '../model/exact-json.ts';
+import { isObject, numberText } from '../model/text/exact-json.ts';
 import type { Column, ColumnType, RecordShape } from './record-shapes.ts';
 
 /** Something in a record that is not as it should be; the record is stored all the same. */

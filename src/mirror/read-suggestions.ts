@@ -1,4 +1,4 @@
-import { isObject } from '../model/exact-json.ts';
+import { isObject } from '../model/text/exact-json.ts';
 import { findList } from './read-listing.ts';
 import { digest, firstOf, type NotARecord, readId } from './read-record.ts';
 

@@ -1,5 +1,5 @@
-import { toPrintableLine } from './printable.ts';
 import type { HoldReason } from './source.ts';
+import { toPrintableLine } from './text/printable.ts';
 
 /** A whole file cannot be trusted (cut, damaged, replaced, another header). Thrown by a stage; the pipeline holds the file and goes on. */
 export class FileHeld extends Error {

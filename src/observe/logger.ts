@@ -1,5 +1,5 @@
 import { destination, type Logger, levels, pino } from 'pino';
-import { toPrintableJson } from '../model/printable.ts';
+import { toPrintableJson } from '../model/text/printable.ts';
 
 export type LoggerOptions = {
   /** LOG_LEVEL; empty or unknown: `info`, or `silent` on a terminal, where progress tells a person what the log tells a machine. */

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Exchange } from '../model/exchange.ts';
-import type { Gauges } from '../model/gauges.ts';
+import type { Gauges } from '../model/report.ts';
 
 export type MetricsOptions = {
   readonly version: string;

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { foldHeader } from '../model/fold-header.ts';
+import { foldHeader } from '../model/text/fold.ts';
 import { findLineBreak, lineBreakAt } from './line-breaks.ts';
 import type { ParseOptions } from './parse-options.ts';
 

@@ -1,8 +1,7 @@
 import type { Database } from '../db/connect.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { ReadFor } from '../model/layout.ts';
-import type { SourceFile } from '../model/source.ts';
-import { FILE_STATES, type FileState, type SurveyedFile } from '../model/surveyed-file.ts';
+import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../model/source.ts';
 import { type KnownFile, listKnownFiles } from '../report/list-known-files.ts';
 import type { SkippedFile } from '../source/exclude.ts';
 import { listFiles } from '../source/list-files.ts';

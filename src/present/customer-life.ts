@@ -1,5 +1,5 @@
 import { formatMoney } from '../model/money.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { CustomerLife } from '../report/explain-customer.ts';
 import type { Screen } from './screen.ts';
 import { formatCount, formatInstant, plural } from './text.ts';

@@ -1,6 +1,6 @@
-import type { DoubleCredit, Doubt } from '../model/doubt.ts';
+import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { formatCount, formatDuration, formatInstant, plural } from './text.ts';
 

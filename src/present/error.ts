@@ -1,6 +1,6 @@
 import type { KnownErrorDetails } from '../model/known-error.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
-import { wrap } from '../model/wrap.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 
 /** A known error, for a person: what, where, why, how to mend it, what is safe. Never a stack trace. */

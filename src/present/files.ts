@@ -1,7 +1,7 @@
 import type { SourceSettings } from '../model/config.ts';
-import { fileName } from '../model/file-name.ts';
-import { FILE_STATES, type SurveyedFile } from '../model/surveyed-file.ts';
-import { wrap } from '../model/wrap.ts';
+import { FILE_STATES, type SurveyedFile } from '../model/source.ts';
+import { fileName } from '../model/text/file-name.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { formatCount, plural } from './text.ts';
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../model/finding.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { plural } from './text.ts';
 

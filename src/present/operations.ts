@@ -2,7 +2,7 @@ import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
 import { exampleCommand } from '../api/example-command.ts';
 import { requestFieldsOf } from '../api/operation-fields.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { cut } from './text.ts';
 

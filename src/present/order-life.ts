@@ -1,6 +1,6 @@
-import { fileName } from '../model/file-name.ts';
 import { formatMoney } from '../model/money.ts';
-import { wrap } from '../model/wrap.ts';
+import { fileName } from '../model/text/file-name.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { OrderAttribution, OrderEntry, OrderLife, OrderVersion } from '../report/explain-order.ts';
 import type { Screen } from './screen.ts';
 import { formatInstant, plural } from './text.ts';

@@ -1,6 +1,6 @@
-import { fileName } from '../model/file-name.ts';
 import type { HeldFile, RejectedRowPlace } from '../model/report.ts';
-import { wrap } from '../model/wrap.ts';
+import { fileName } from '../model/text/file-name.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { heading } from './sections.ts';
 import { cut, formatCount, plural } from './text.ts';

@@ -1,6 +1,6 @@
 import type { RunReport } from '../model/report.ts';
 import type { RunFinished } from '../model/run.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 
 export type RunSummary<Report extends RunReport = RunReport> = {

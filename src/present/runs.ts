@@ -1,5 +1,5 @@
 import { formatAmounts } from '../model/money.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { ListedRun } from '../report/list-runs.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';

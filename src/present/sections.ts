@@ -1,4 +1,4 @@
-import { NO_BREAK, wrap } from '../model/wrap.ts';
+import { NO_BREAK, wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { formatCount } from './text.ts';
 

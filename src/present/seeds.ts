@@ -1,6 +1,6 @@
 import type { ListedSeed } from '../ledger/seed.ts';
 import type { Seeded } from '../model/seed.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 import { formatCount, formatInstant, plural } from './text.ts';

@@ -1,4 +1,4 @@
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { ListedSlot, SlotSummary } from '../report/list-slots.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import type { Screen } from './screen.ts';

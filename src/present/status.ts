@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
-import { wrap } from '../model/wrap.ts';
+import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';

@@ -1,4 +1,4 @@
-import { toPrintableLine } from '../model/printable.ts';
+import { toPrintableLine } from '../model/text/printable.ts';
 import type { Screen } from './screen.ts';
 import { cut, cutFront } from './text.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { foldHandle } from '../model/fold-code.ts';
+import { foldHandle } from '../model/text/fold.ts';
 
 /** A deal of an influencer, as the mirror last read it. */
 export type DealOfHandle = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { DoubleCredit, Doubt, Evidence } from '../model/doubt.ts';
+import type { DoubleCredit, Doubt, Evidence } from '../model/ledger.ts';
 import { isDoubt } from './standing.ts';
 
 export type DoubtFilter = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { Gauges } from '../model/gauges.ts';
+import type { Gauges } from '../model/report.ts';
 import { isDoubt } from './standing.ts';
 
 /**

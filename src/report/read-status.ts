@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { DoubleCredit, Doubt } from '../model/doubt.ts';
+import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import type { HeldFile } from '../model/report.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';

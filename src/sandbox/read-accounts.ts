@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { explainIssue } from '../api/call.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
-import { findYamlProblem } from '../model/yaml-problem.ts';
+import { findYamlProblem } from '../model/text/yaml-problem.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { LedgerSettings } from '../model/config.ts';
-import type { FileStore, StoredFile } from '../model/file-store.ts';
+import type { FileStore, StoredFile } from '../model/source.ts';
 import { createS3Client, type S3Client } from './create-s3-client.ts';
 import { explainS3Error } from './explain-s3-error.ts';
 import { listS3Files } from './list-s3-files.ts';

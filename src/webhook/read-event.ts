@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { parseJsonWith } from '../model/exact-json.ts';
-import { toNfc } from '../model/normal-form.ts';
-import { cleanText, parseStorable } from '../model/storable-json.ts';
+import { parseJsonWith } from '../model/text/exact-json.ts';
+import { toNfc } from '../model/text/normal-form.ts';
+import { cleanText, parseStorable } from '../model/text/storable-json.ts';
 import type { CodeChange, OrderEvent, WebhookEvent } from '../model/webhook-event.ts';
 
 /** A delivery whose signature was verified. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildRequest } from '../../src/api/build-request.ts';
-import { formatJson } from '../../src/model/exact-json.ts';
+import { formatJson } from '../../src/model/text/exact-json.ts';
 
 const ORDER = { deal_id: ['D1'], order_id: ['1.10'], order_revenue: ['1249.00'] };
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { referencesOf } from '../../src/attribute/link-references.ts';
 import { linkFinder } from '../../src/map/find-links.ts';
 import { loadLayout } from '../../src/map/load-layout.ts';
-import { foldCode } from '../../src/model/fold-code.ts';
+import { foldCode } from '../../src/model/text/fold.ts';
 
 const { links } = loadLayout('shopify-orders');
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { exportRejected } from '../../src/cli/actions/export-rejected.ts';
 import type { Database } from '../../src/db/connect.ts';
-import type { RawRowsRequest } from '../../src/model/raw-rows.ts';
+import type { RawRowsRequest } from '../../src/model/record.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
 import { MAIN } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';

@@ -5,7 +5,7 @@ import type { OrderDetails, OrdersReport } from '../../jobs/attribute-orders/rep
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { createEventProgress, createLineProgress } from '../../src/cli/terminal/progress.ts';
 import type { RunFinished } from '../../src/model/run.ts';
-import { wrap } from '../../src/model/wrap.ts';
+import { wrap } from '../../src/model/text/wrap.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
 import { renderBar, renderDone, renderLine } from '../../src/present/progress.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskAddresses } from '../../src/model/mask-addresses.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
 
 test.each([
   ['jane@example.com', 'j***@***'],

@@ -13,10 +13,9 @@ import { resolveHeader } from '../../src/map/resolve-header.ts';
 import { codeSplitter } from '../../src/map/split-codes.ts';
 import { cellTest } from '../../src/map/test-cell.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
-import { foldCode } from '../../src/model/fold-code.ts';
-import { foldLink } from '../../src/model/fold-link.ts';
-import { maskAddresses } from '../../src/model/mask-addresses.ts';
-import { parseStorable } from '../../src/model/storable-json.ts';
+import { foldCode, foldLink } from '../../src/model/text/fold.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+import { parseStorable } from '../../src/model/text/storable-json.ts';
 
 /*
  * A record may hold a mebibyte, all of it in one cell that a shopper wrote. Whatever reads a cell must take time in proportion to its length:

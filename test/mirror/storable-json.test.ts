@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStorable } from '../../src/model/storable-json.ts';
+import { parseStorable } from '../../src/model/text/storable-json.ts';
 
 /** Numbers as a service may write them, most of which JavaScript would write otherwise. */
 const NUMBERS = [

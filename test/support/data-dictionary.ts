@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import { wrap } from '../../src/model/wrap.ts';
+import { wrap } from '../../src/model/text/wrap.ts';
 import { type Question, readQuestions } from './read-questions.ts';
 
 const ROOT = new URL('../../', import.meta.url);

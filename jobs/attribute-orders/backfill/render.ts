@@ -5,9 +5,9 @@ import type {
   PlanGroup,
   PlanStanding,
 } from '../../../src/model/backfill.ts';
-import { fileName } from '../../../src/model/file-name.ts';
 import { formatAmounts } from '../../../src/model/money.ts';
-import { wrap } from '../../../src/model/wrap.ts';
+import { fileName } from '../../../src/model/text/file-name.ts';
+import { wrap } from '../../../src/model/text/wrap.ts';
 import type { Screen } from '../../../src/present/screen.ts';
 import { formatReasons, formatSum } from '../../../src/present/sections.ts';
 import { renderTable } from '../../../src/present/table.ts';

@@ -1,9 +1,9 @@
 import { ApiError } from '../../api/api-error.ts';
 import { webhookTypes } from '../../api/contract/webhook-types.ts';
 import { type Api, toApi } from '../../api/create-api.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import { didYouMean } from '../../model/text/did-you-mean.ts';
 import { renderTable } from '../../present/table.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import { findService, openClient } from '../open/open-service.ts';

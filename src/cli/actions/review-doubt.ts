@@ -9,9 +9,9 @@ import {
   type Resolved,
   writeOffDoubt,
 } from '../../ledger/resolve.ts';
-import type { Doubt } from '../../model/doubt.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import type { Doubt } from '../../model/ledger.ts';
 import { formatMoney } from '../../model/money.ts';
 import { renderWarning } from '../../present/error.ts';
 import { dealsOfHandle } from '../../report/deals-of-handle.ts';

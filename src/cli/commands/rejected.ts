@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../model/exit-code.ts';
-import type { FetchRawRows } from '../../model/raw-rows.ts';
+import type { FetchRawRows } from '../../model/record.ts';
 import type { RejectedFilter } from '../../report/list-rejected.ts';
 import {
   addConfigOptions,

@@ -1,6 +1,6 @@
 import type { KnownErrorDetails } from '../../model/known-error.ts';
-import { toPrintable, toPrintableJson } from '../../model/printable.ts';
 import type { Progress } from '../../model/progress.ts';
+import { toPrintable, toPrintableJson } from '../../model/text/printable.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from '../../present/error.ts';
 import { createScreen, type Screen } from '../../present/screen.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
-import { toPrintable, toPrintableLine } from '../../model/printable.ts';
 import type { Progress, ProgressStep } from '../../model/progress.ts';
+import { toPrintable, toPrintableLine } from '../../model/text/printable.ts';
 import {
   createStepTeller,
   type ProgressState,

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { ContactHash } from '../../model/contact.ts';
-import type { Profile } from '../../model/profile.ts';
+import type { ContactHash, Profile } from '../../model/contact.ts';
 
 /** A customer to ask about. Holds a plain address: it must reach no log, no error and no other table. */
 export type WantedLookup = { readonly hash: ContactHash; readonly address: string };

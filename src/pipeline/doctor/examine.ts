@@ -1,7 +1,7 @@
 import { explainFailure } from '../../db/explain-failure.ts';
 import type { Finding } from '../../model/finding.ts';
 import { KnownError } from '../../model/known-error.ts';
-import { maskAddresses } from '../../model/mask-addresses.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { Check, Patient } from './check.ts';
 import { checksOfOperation, checksOfSurroundings } from './checks/index.ts';
 import { findingsOf } from './findings-of.ts';

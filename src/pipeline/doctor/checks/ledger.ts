@@ -3,7 +3,7 @@ import { readLedgerId, shortLedgerId } from '../../../ledger/continuity/identity
 import { countMachines } from '../../../ledger/continuity/machines.ts';
 import { countUnreadable } from '../../../ledger/spool.ts';
 import type { Finding } from '../../../model/finding.ts';
-import { isLoopback } from '../../../model/is-loopback.ts';
+import { isLoopback } from '../../../model/text/is-loopback.ts';
 import { listDoubleCredits } from '../../../report/list-doubts.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
 import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from './known-error.ts';
+import type { Problem } from '../known-error.ts';
 import { maskAddresses } from './mask-addresses.ts';
 
 /** What the parser of YAML says about one error: its code, its sentence, and the offsets that it spans. */
