@@ -21,7 +21,7 @@ import { readPlace } from '../src/ledger/continuity/machines.ts';
 import { readyEntries } from '../src/ledger/ready-entries.ts';
 import { createRecorder } from '../src/ledger/record.ts';
 import { openSpool } from '../src/ledger/spool.ts';
-import { postEntries } from '../src/pipeline/post-entries.ts';
+import { postEntries } from '../src/pipeline/posting/post-entries.ts';
 import { acquireLease, startHeartbeat } from '../src/schedule/lease.ts';
 import { beginRun } from '../src/schedule/run-record.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';

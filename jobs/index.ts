@@ -9,9 +9,10 @@ import { attributeOrders } from './attribute-orders/index.ts';
 import { identifyCustomers } from './identify-customers/index.ts';
 import type { JobKind } from './job-kind.ts';
 import { mirrorAccount } from './mirror-account/index.ts';
+import { postClicks } from './post-clicks/index.ts';
 
 /** Every kind of job. A new one is a folder beside this file, and a line here. */
-export const jobKinds: readonly JobKind[] = [attributeOrders, identifyCustomers, mirrorAccount];
+export const jobKinds: readonly JobKind[] = [attributeOrders, identifyCustomers, mirrorAccount, postClicks];
 
 /** The kind of that name; null where there is none, as of a run that an older version recorded. */
 function findKind(kind: string): JobKind | null {

@@ -1,8 +1,10 @@
 import type { ConfiguredKind } from '../src/config/configured-kind.ts';
+import type { Database } from '../src/db/connect.ts';
 import type { JobSettings } from '../src/model/config.ts';
 import type { RunReport } from '../src/model/report.ts';
 import type { RunnableKind } from '../src/pipeline/runnable-kind.ts';
 import type { ReportRenderer } from '../src/present/report-renderer.ts';
+import type { Explained } from '../src/report/entry-lives.ts';
 
 /**
  * Everything that tells one kind of job from another: what the configuration may say of it, what a run of it does, and how what it came
@@ -20,4 +22,13 @@ export type JobKind<
     /** What the demo says before it runs such a job. */
     readonly demo: string;
     readonly render: ReportRenderer<Report>;
+    /** `explain <what> <text>`; left out where nothing of a kind can be explained so. */
+    readonly explain?: {
+      /** `clicks`. */
+      readonly what: string;
+      /** What the text may be, for help: `a link, code or handle`. */
+      readonly argument: string;
+      /** What is known of it, each thing by itself; none where nothing is. */
+      find(db: Database, text: string): Promise<readonly Explained[]>;
+    };
   };

@@ -706,6 +706,197 @@ COMMENT ON COLUMN bi.brands.synced_at IS 'When it was last read.';
 
 COMMENT ON COLUMN bi.brands.run_id IS 'Run that published its last change, see bi.runs.';
 
+CREATE TABLE intake.clicks (
+    click_id bigint NOT NULL,
+    source text NOT NULL,
+    subject text NOT NULL,
+    day date NOT NULL,
+    country text NOT NULL,
+    clicks bigint NOT NULL,
+    written text NOT NULL,
+    references_folded text[] NOT NULL,
+    influencer_handle text,
+    deal_id text,
+    collab_id text,
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    stated_at timestamp with time zone DEFAULT now() NOT NULL,
+    job text,
+    outcome text,
+    reason text,
+    matched_by text,
+    target text,
+    owner_handle text,
+    owner_deal_id text,
+    owner_collab_id text,
+    decided_at timestamp with time zone,
+    CONSTRAINT attributed_clicks_have_an_owner CHECK (((outcome <> 'attributed'::text) OR (target IS NOT NULL))),
+    CONSTRAINT clicks_clicks_check CHECK ((clicks >= 0)),
+    CONSTRAINT clicks_outcome_check CHECK ((outcome = ANY (ARRAY['attributed'::text, 'unattributed'::text, 'held'::text, 'excluded'::text]))),
+    CONSTRAINT what_is_not_attributed_says_why CHECK (((outcome IS NULL) OR ((outcome = 'attributed'::text) = (reason IS NULL))))
+);
+
+COMMENT ON TABLE intake.clicks IS 'One row for each link, code or influencer, day and country of a source: the clicks that the file read last states for it, and whose they are.';
+
+COMMENT ON COLUMN intake.clicks.click_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.clicks.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.clicks.subject IS 'What was clicked, in a form that all spellings share.';
+
+COMMENT ON COLUMN intake.clicks.day IS 'Day of the clicks, as the export counts days.';
+
+COMMENT ON COLUMN intake.clicks.country IS 'ISO 3166-1 alpha-2; empty where the export does not say.';
+
+COMMENT ON COLUMN intake.clicks.clicks IS 'Clicks of that day, as the file read last states; rows of one file are added up.';
+
+COMMENT ON COLUMN intake.clicks.written IS 'What was clicked, for people: the address without its other parameters, the code or the handle.';
+
+COMMENT ON COLUMN intake.clicks.references_folded IS 'Texts in it that may name an influencer, folded as codes are.';
+
+COMMENT ON COLUMN intake.clicks.influencer_handle IS 'Influencer whom the export itself names.';
+
+COMMENT ON COLUMN intake.clicks.deal_id IS 'Deal that the export itself names.';
+
+COMMENT ON COLUMN intake.clicks.collab_id IS 'Collaboration that the export itself names.';
+
+COMMENT ON COLUMN intake.clicks.source_file_id IS 'File that states it.';
+
+COMMENT ON COLUMN intake.clicks.line_no IS 'Physical line of its first row in that file.';
+
+COMMENT ON COLUMN intake.clicks.first_seen_at IS 'When a file first stated it.';
+
+COMMENT ON COLUMN intake.clicks.stated_at IS 'When a file last stated another number.';
+
+COMMENT ON COLUMN intake.clicks.job IS 'Job that decided whose it is; null before the first decision.';
+
+COMMENT ON COLUMN intake.clicks.outcome IS 'attributed; unattributed (nobody owns it); held (several own it); excluded.';
+
+COMMENT ON COLUMN intake.clicks.reason IS 'Why, where it is not attributed.';
+
+COMMENT ON COLUMN intake.clicks.matched_by IS 'explicit (the export names the influencer), code, handle or link.';
+
+COMMENT ON COLUMN intake.clicks.target IS 'Whose it is: deal:…, collab:… or handle:….';
+
+COMMENT ON COLUMN intake.clicks.owner_handle IS 'Influencer that the request names.';
+
+COMMENT ON COLUMN intake.clicks.owner_deal_id IS 'Deal that the request names.';
+
+COMMENT ON COLUMN intake.clicks.owner_collab_id IS 'Collaboration that the request names.';
+
+COMMENT ON COLUMN intake.clicks.decided_at IS 'When it was decided.';
+
+CREATE VIEW bi.clicks AS
+ SELECT click_id,
+    source,
+    day AS day_local,
+    NULLIF(country, ''::text) AS country_code,
+    reporting.without_addresses(written) AS clicked,
+    clicks AS stated_clicks,
+    outcome,
+    reason AS outcome_reason,
+    matched_by,
+    reporting.deal_id_of(owner_deal_id) AS deal_id,
+    owner_collab_id AS collab_id,
+    reporting.without_addresses(owner_handle) AS influencer_handle,
+    job,
+    source_file_id,
+    line_no,
+    first_seen_at,
+    stated_at AS changed_at
+   FROM intake.clicks c;
+
+COMMENT ON VIEW bi.clicks IS 'Clicks as the exports state them now, one row a link, code or influencer, day and country. Live. Answers: Which links and codes are clicked and belong to no influencer?';
+
+COMMENT ON COLUMN bi.clicks.click_id IS 'Key of the row. Counts up.';
+
+COMMENT ON COLUMN bi.clicks.source IS 'Source in the configuration, for example one link shortener.';
+
+COMMENT ON COLUMN bi.clicks.day_local IS 'Day of the clicks, as the export counts days.';
+
+COMMENT ON COLUMN bi.clicks.country_code IS 'ISO 3166-1 alpha-2; null where the export does not say.';
+
+COMMENT ON COLUMN bi.clicks.clicked IS 'The link, code, handle or deal that was clicked. E-mail addresses are masked.';
+
+COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the file that was read last states.';
+
+COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (nobody owns it), held (several own it), excluded (before the first day of the job); null: not decided yet.';
+
+COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why, where it is not attributed.';
+
+COMMENT ON COLUMN bi.clicks.matched_by IS 'explicit (the export names the influencer), code, link or handle.';
+
+COMMENT ON COLUMN bi.clicks.deal_id IS 'Deal of the owner, where one is named.';
+
+COMMENT ON COLUMN bi.clicks.collab_id IS 'Collaboration of the owner, where one is named.';
+
+COMMENT ON COLUMN bi.clicks.influencer_handle IS 'Handle of the owner, where one is named.';
+
+COMMENT ON COLUMN bi.clicks.job IS 'Job that decided.';
+
+COMMENT ON COLUMN bi.clicks.source_file_id IS 'Export that states it so.';
+
+COMMENT ON COLUMN bi.clicks.line_no IS 'Line of its first row in that file.';
+
+COMMENT ON COLUMN bi.clicks.first_seen_at IS 'When a file first stated it.';
+
+COMMENT ON COLUMN bi.clicks.changed_at IS 'When a file last stated another number.';
+
+CREATE VIEW bi.clicks_posted AS
+ SELECT entry_id,
+    job,
+    source,
+    ((details ->> 'day'::text))::date AS day_local,
+    NULLIF((details ->> 'country'::text), ''::text) AS country_code,
+    brand_id,
+    reporting.deal_id_of(COALESCE(deal_id, ((body)::json ->> 'deal_id'::text))) AS deal_id,
+    COALESCE(collab_id, ((body)::json ->> 'collab_id'::text)) AS collab_id,
+    reporting.without_addresses(((body)::json ->> 'influencer_handle'::text)) AS influencer_handle,
+    ((details ->> 'clicks'::text))::bigint AS clicks,
+    ((details ->> 'from'::text))::bigint AS posted_before,
+        CASE state
+            WHEN 'sending'::text THEN 'in_doubt'::text
+            ELSE state
+        END AS state,
+    state_reason,
+    state_changed_at,
+    run_id
+   FROM ledger.entries e
+  WHERE ((effect = 'click'::text) AND (NOT ((state = 'held'::text) AND (attempt = not_sent))));
+
+COMMENT ON VIEW bi.clicks_posted IS 'Requests that add clicks to a deal, one row each. A newer export that states more clicks of a day makes another one with the difference. Live. Answers: How many clicks were posted for each deal?';
+
+COMMENT ON COLUMN bi.clicks_posted.entry_id IS 'Key of the row: entry of the ledger. Counts up.';
+
+COMMENT ON COLUMN bi.clicks_posted.job IS 'Job that made it.';
+
+COMMENT ON COLUMN bi.clicks_posted.source IS 'Source of the clicks.';
+
+COMMENT ON COLUMN bi.clicks_posted.day_local IS 'Day of the clicks, as the export counts days.';
+
+COMMENT ON COLUMN bi.clicks_posted.country_code IS 'ISO 3166-1 alpha-2; null where the export does not say.';
+
+COMMENT ON COLUMN bi.clicks_posted.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN bi.clicks_posted.deal_id IS 'Deal that the service credited, else the one that was named.';
+
+COMMENT ON COLUMN bi.clicks_posted.collab_id IS 'Collaboration that the service credited, else the one that was named.';
+
+COMMENT ON COLUMN bi.clicks_posted.influencer_handle IS 'Influencer, where the request names a handle.';
+
+COMMENT ON COLUMN bi.clicks_posted.clicks IS 'Clicks that it adds.';
+
+COMMENT ON COLUMN bi.clicks_posted.posted_before IS 'Clicks of the same day that were posted before it.';
+
+COMMENT ON COLUMN bi.clicks_posted.state IS 'accepted, ready (to be posted), rejected, in_doubt, written_off.';
+
+COMMENT ON COLUMN bi.clicks_posted.state_reason IS 'Why it is in its state, where that needs a word.';
+
+COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it came into its state.';
+
+COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made it, see bi.runs.';
+
 CREATE TABLE reporting.deal_days (
     day_utc date NOT NULL,
     target text NOT NULL,
@@ -1331,13 +1522,14 @@ CREATE TABLE intake.source_files (
     reread_by text,
     superseded_by bigint,
     order_id_column text,
+    other_rows bigint DEFAULT 0 NOT NULL,
     CONSTRAINT consent_is_counted_where_it_stands CHECK (((consent_columns IS NULL) = (consent_counts IS NULL))),
     CONSTRAINT duplicates_name_their_original CHECK (((state = 'duplicate'::text) = (duplicate_of IS NOT NULL))),
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
-    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = ((order_rows + contact_rows) + rejected_rows))))),
-    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text]))),
+    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + contact_rows) + other_rows) + rejected_rows))))),
+    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text, 'released'::text])))
@@ -1418,6 +1610,8 @@ COMMENT ON COLUMN intake.source_files.reread_by IS 'Who asked for it (files rere
 COMMENT ON COLUMN intake.source_files.superseded_by IS 'The later reading of the same version. Orders of this one count until a later one states them otherwise; null: this is the last reading.';
 
 COMMENT ON COLUMN intake.source_files.order_id_column IS 'Header of the column that names the orders of the file, lower case; null where it is not known: files read before it was kept, held files, files of customers.';
+
+COMMENT ON COLUMN intake.source_files.other_rows IS 'Records that were read for clicks or creators, those in passed_over included.';
 
 CREATE TABLE ledger.contacts (
     contact_hash uuid NOT NULL,
@@ -2497,6 +2691,15 @@ COMMENT ON COLUMN intake.attributed_files.rules_hash IS 'Digest of the codes and
 
 COMMENT ON COLUMN intake.attributed_files.attributed_at IS 'When.';
 
+ALTER TABLE intake.clicks ALTER COLUMN click_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.clicks_click_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE intake.code_changes (
     event_id bigint NOT NULL,
     kind text NOT NULL,
@@ -2695,6 +2898,23 @@ ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE intake.staged_rows (
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    record_no bigint NOT NULL,
+    content jsonb NOT NULL
+);
+
+COMMENT ON TABLE intake.staged_rows IS 'Rows of a file of clicks or creators that is being read. Put in force and emptied when it is sealed.';
+
+COMMENT ON COLUMN intake.staged_rows.source_file_id IS 'File being read. Not a foreign key; staging locks the file''s row instead.';
+
+COMMENT ON COLUMN intake.staged_rows.line_no IS 'Physical line of the row.';
+
+COMMENT ON COLUMN intake.staged_rows.record_no IS 'Record number of the row.';
+
+COMMENT ON COLUMN intake.staged_rows.content IS 'What the row states.';
 
 ALTER TABLE ledger.adjustments ALTER COLUMN adjustment_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.adjustments_adjustment_id_seq
@@ -3957,6 +4177,12 @@ ALTER TABLE ONLY intake.attributed_files
 ALTER TABLE ONLY intake.attributions
     ADD CONSTRAINT attributions_pkey PRIMARY KEY (job, source, order_id);
 
+ALTER TABLE ONLY intake.clicks
+    ADD CONSTRAINT clicks_pkey PRIMARY KEY (click_id);
+
+ALTER TABLE ONLY intake.clicks
+    ADD CONSTRAINT clicks_source_subject_day_country_key UNIQUE (source, subject, day, country);
+
 ALTER TABLE ONLY intake.code_changes
     ADD CONSTRAINT code_changes_pkey PRIMARY KEY (event_id);
 
@@ -3980,6 +4206,9 @@ ALTER TABLE ONLY intake.rejected_rows
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_pkey PRIMARY KEY (source_file_id);
+
+ALTER TABLE ONLY intake.staged_rows
+    ADD CONSTRAINT staged_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_pkey PRIMARY KEY (adjustment_id);
@@ -4143,6 +4372,8 @@ ALTER TABLE ONLY reporting.refresh
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
 
 CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE is_pending;
+
+CREATE INDEX clicks_target ON intake.clicks USING btree (target, day);
 
 CREATE INDEX code_changes_deal ON intake.code_changes USING btree (deal_id, event_id);
 

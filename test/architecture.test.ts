@@ -11,6 +11,7 @@ const STAGES: Readonly<Record<string, readonly string[]>> = {
   // Whoever decides what should be sent proposes it to the ledger.
   attribute: ['model', 'db', 'effects', 'ledger'],
   ledger: ['model', 'db', 'effects'],
+  report: ['model', 'db', 'effects'],
   // What talks to the service, or plays it, does so by the one contract.
   delivery: ['model', 'db', 'api', 'effects'],
   sandbox: ['model', 'db', 'api'],
@@ -40,9 +41,9 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
       'report',
       'mirror',
       'schedule',
-      'reports of jobs',
+      'queries of jobs',
     ],
-    instead: 'put the query into a stage, or into the report of a kind of job',
+    instead: 'put the query into a stage, or into the report, a read-… or a decide-… of a kind of job',
   },
   { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },
   {
@@ -175,7 +176,9 @@ function areaOf(path: string): string {
 
 /** Who may use a package: an area, or what a report of a kind of job reads, which nothing else asks for. */
 function userOf(path: string): string {
-  return /^jobs\/([^/]+\/)+(report|read-[^/]+)\.ts$/.test(path) ? 'reports of jobs' : areaOf(path);
+  return /^jobs\/([^/]+\/)+(report|explain|(read|decide)-[^/]+)\.ts$/.test(path)
+    ? 'queries of jobs'
+    : areaOf(path);
 }
 
 function mayImport(from: string, to: string): boolean {

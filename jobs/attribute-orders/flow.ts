@@ -2,31 +2,23 @@ import { attributeOrders as attribute } from '../../src/attribute/attribute-orde
 import { releaseEnded } from '../../src/attribute/backfill/release-entries.ts';
 import { prepareEntries } from '../../src/attribute/prepare-entries.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { boundAccount } from '../../src/ledger/bind-account.ts';
-import { holdEvident } from '../../src/ledger/hold-evident.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
-import { openLedger, requireContinuityOfPlan } from '../../src/pipeline/open-ledger.ts';
-import { postReady } from '../../src/pipeline/post-ready.ts';
-import { recoverPreviousRuns } from '../../src/pipeline/recover-previous-runs.ts';
+import { loadJobCodes } from '../../src/pipeline/load-job-codes.ts';
+import { beginPosting, postProposed } from '../../src/pipeline/posting/posting.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { updateReports } from '../../src/pipeline/update-reports.ts';
-import { attributionRules, loadJobCodes } from './attribution-rules.ts';
+import { attributionRules } from './attribution-rules.ts';
 import { type OrdersReport, reportOrders } from './report.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { createOrderIntake } from './take-orders.ts';
 
-/** In a plan before the first run there is no account yet; nothing of a plan is kept or sent. */
-const NO_ACCOUNT = 'not bound yet';
-
 /** The way of orders: list → open → decode → parse → group → map → stage → seal → attribute → claim → post → record → report. */
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd<OrdersReport>> {
-  const { db, job, client } = run;
+  const { db, job } = run;
   const sources = sourcesOf(run);
-  const ledger = client === null ? null : await openLedger(run, client);
-  if (ledger === null) await requireContinuityOfPlan(run);
-  else await recoverPreviousRuns(run, ledger);
-  const accountId = ledger?.accountId ?? (await boundAccount(db)) ?? NO_ACCOUNT;
+  const posting = await beginPosting(run);
+  const { accountId } = posting;
   await releaseEnded(db, attributionRules(run));
 
   const codes = await loadJobCodes(run);
@@ -42,12 +34,8 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   );
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
-  await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
-  await holdEvident(db, { job: job.name, accountId });
 
-  const stop =
-    client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
-  await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
+  const stop = await postProposed(run, posting, 'orders');
   const staleBecause = await updateReports(run);
   const report = await reportOrders(db, {
     runId: run.runId,

@@ -1,13 +1,13 @@
 import { formatAmounts, formatMoney } from '../../src/model/money.ts';
-import type { CodeProblem } from '../../src/model/report.ts';
 import { wrap } from '../../src/model/text/wrap.ts';
+import { renderCodeProblems } from '../../src/present/code-problems.ts';
 import { renderDoubleCredits, renderDoubtLine } from '../../src/present/doubts.ts';
 import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { formatReasons, formatSum, heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { cut, formatCount, plural } from '../../src/present/text.ts';
+import { formatCount, plural } from '../../src/present/text.ts';
 import type { Standing, StandingGroup } from './read-standings.ts';
 import type { OrdersReport } from './report.ts';
 
@@ -205,28 +205,4 @@ function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, scr
   ]);
   const otherwise = '. Please report this; nothing is posted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
-}
-
-/** A summary shows so many and counts the rest. */
-const SHOWN = 10;
-
-/** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to mend it. Empty when there are none. */
-export function renderCodeProblems(problems: readonly CodeProblem[], screen: Screen): string {
-  if (problems.length === 0) return '';
-  const lines = problems.slice(0, SHOWN).flatMap(({ line, column, value, reason, help }) => {
-    // What an event of the service told of stands in no line.
-    const source = line > 0 ? `codes.csv line ${formatCount(line)}` : 'told by an event';
-    const place = `${source}${column === null ? '' : `, column ${column}`}`;
-    return [
-      `  ${screen.style('bold', place)}${value === null ? '' : ` ${JSON.stringify(cut(value, 40))}`}`,
-      wrap(reason, { width: screen.columns, indent: '    ' }),
-      screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
-    ];
-  });
-  const more = problems.length - SHOWN;
-  return [
-    heading('Rows of codes.csv to mend', problems.length, '', screen),
-    ...lines,
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
-  ].join('\n');
 }

@@ -133,6 +133,105 @@ export interface IntakeAttributions {
   target: string | null;
 }
 
+export interface IntakeClicks {
+  /**
+   * Counts up.
+   */
+  click_id: Generated<Int8>;
+  /**
+   * Clicks of that day, as the file read last states; rows of one file are added up.
+   */
+  clicks: Int8;
+  /**
+   * Collaboration that the export itself names.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 3166-1 alpha-2; empty where the export does not say.
+   */
+  country: string;
+  /**
+   * Day of the clicks, as the export counts days.
+   */
+  day: Timestamp;
+  /**
+   * Deal that the export itself names.
+   */
+  deal_id: string | null;
+  /**
+   * When it was decided.
+   */
+  decided_at: Timestamp | null;
+  /**
+   * When a file first stated it.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * Influencer whom the export itself names.
+   */
+  influencer_handle: string | null;
+  /**
+   * Job that decided whose it is; null before the first decision.
+   */
+  job: string | null;
+  /**
+   * Physical line of its first row in that file.
+   */
+  line_no: Int8;
+  /**
+   * explicit (the export names the influencer), code, handle or link.
+   */
+  matched_by: string | null;
+  /**
+   * attributed; unattributed (nobody owns it); held (several own it); excluded.
+   */
+  outcome: string | null;
+  /**
+   * Collaboration that the request names.
+   */
+  owner_collab_id: string | null;
+  /**
+   * Deal that the request names.
+   */
+  owner_deal_id: string | null;
+  /**
+   * Influencer that the request names.
+   */
+  owner_handle: string | null;
+  /**
+   * Why, where it is not attributed.
+   */
+  reason: string | null;
+  /**
+   * Texts in it that may name an influencer, folded as codes are.
+   */
+  references_folded: string[];
+  /**
+   * Name of the source in pipeline.yaml.
+   */
+  source: string;
+  /**
+   * File that states it.
+   */
+  source_file_id: Int8;
+  /**
+   * When a file last stated another number.
+   */
+  stated_at: Generated<Timestamp>;
+  /**
+   * What was clicked, in a form that all spellings share.
+   */
+  subject: string;
+  /**
+   * Whose it is: deal:…, collab:… or handle:….
+   */
+  target: string | null;
+  /**
+   * What was clicked, for people: the address without its other parameters, the code or the handle.
+   */
+  written: string;
+}
+
 export interface IntakeCodeChanges {
   /**
    * Collaboration that owns it.
@@ -579,6 +678,10 @@ export interface IntakeSourceFiles {
    */
   orders_unchanged: Generated<Int8>;
   /**
+   * Records that were read for clicks or creators, those in passed_over included.
+   */
+  other_rows: Generated<Int8>;
+  /**
    * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.
    */
   passed_over: Json | null;
@@ -654,6 +757,25 @@ export interface IntakeSourceFiles {
    * ETag or version id (S3) or digest of the content (folder). With source and uri the identity of the file.
    */
   version: string;
+}
+
+export interface IntakeStagedRows {
+  /**
+   * What the row states.
+   */
+  content: Json;
+  /**
+   * Physical line of the row.
+   */
+  line_no: Int8;
+  /**
+   * Record number of the row.
+   */
+  record_no: Int8;
+  /**
+   * File being read. Not a foreign key; staging locks the file's row instead.
+   */
+  source_file_id: Int8;
 }
 
 export interface LedgerAdjustments {
@@ -3139,6 +3261,7 @@ export interface ReportingRefresh {
 export interface DB {
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
+  "intake.clicks": IntakeClicks;
   "intake.code_changes": IntakeCodeChanges;
   "intake.code_lists": IntakeCodeLists;
   "intake.codes": IntakeCodes;
@@ -3148,6 +3271,7 @@ export interface DB {
   "intake.orders": IntakeOrders;
   "intake.rejected_rows": IntakeRejectedRows;
   "intake.source_files": IntakeSourceFiles;
+  "intake.staged_rows": IntakeStagedRows;
   "ledger.adjustments": LedgerAdjustments;
   "ledger.answers": LedgerAnswers;
   "ledger.attempts": LedgerAttempts;

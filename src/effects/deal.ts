@@ -1,10 +1,13 @@
-import { type EffectKind, namesItsDeal } from './effect.ts';
+import { sql } from 'kysely';
+import { detail, type EffectKind, namesItsDeal } from './effect.ts';
 
 /** A deal that is created in a dealflow. */
 export const deal: EffectKind = {
   effect: 'create_deal',
   operation: 'create_deal',
   referenceMember: null,
+  subject: sql`'deal of ' || (${detail('handle')}) || ' on ' || (${detail('platform')})`,
+  namesDeal: true,
   readAcceptance: namesItsDeal,
 };
 
@@ -13,6 +16,8 @@ export const note: EffectKind = {
   effect: 'note',
   operation: 'create_note',
   referenceMember: null,
+  subject: sql`'note at deal ' || (e.body::json ->> 'deal_id')`,
+  namesDeal: false,
   readAcceptance: readMessage,
 };
 
@@ -21,6 +26,8 @@ export const task: EffectKind = {
   effect: 'task',
   operation: 'create_task',
   referenceMember: null,
+  subject: sql`'task at deal ' || (e.body::json ->> 'deal_id')`,
+  namesDeal: false,
   readAcceptance: readMessage,
 };
 

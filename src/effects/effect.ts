@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { OperationName } from '../api/contract.ts';
 import type { Effect } from '../model/ledger.ts';
 
@@ -23,6 +24,10 @@ export type EffectKind = {
    * operation has none.
    */
   readonly referenceMember: string | null;
+  /** What entry `e` is about, in a few words for people, as SQL: `shopify order 1001`. */
+  readonly subject: RawBuilder<string>;
+  /** Whether whoever accepts a doubt must name the deal or the collaboration. */
+  readonly namesDeal: boolean;
   /** What the body of a 2xx answer, a JSON object, proves; null: nothing, and the entry comes into doubt. */
   readAcceptance(answer: Readonly<Record<string, unknown>>): Acceptance | null;
 };
@@ -38,4 +43,9 @@ export function namesItsDeal(answer: Readonly<Record<string, unknown>>): Accepta
 function readId(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value;
   return typeof value === 'number' ? String(value) : null;
+}
+
+/** A text of the entry's details, as SQL. */
+export function detail(name: string): RawBuilder<string> {
+  return sql<string>`e.details ->> ${sql.lit(name)}`;
 }

@@ -7,6 +7,8 @@ export const referral: EffectKind = {
   effect: 'referral',
   operation: 'new_influencer_referral',
   referenceMember: 'order_notes',
+  subject: sql`coalesce(e.order_platform || ' ', '') || 'order ' || coalesce(e.order_id, '?')`,
+  namesDeal: true,
   readAcceptance: namesItsDeal,
 };
 

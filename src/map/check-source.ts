@@ -15,7 +15,11 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
   if (layoutFor(layout, readFor) === null) throw unfit(layout, source, readFor);
   // Customers have no times, and an amount without a currency still tells who has spent much.
   const problems =
-    readFor === 'contacts' ? findConsentGaps(layout, source, purpose.consent) : findOrderGaps(layout, source);
+    readFor === 'contacts'
+      ? findConsentGaps(layout, source, purpose.consent)
+      : readFor === 'orders'
+        ? findOrderGaps(layout, source)
+        : [];
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'source_incomplete',
@@ -79,18 +83,23 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
   return problems;
 }
 
+const UNFIT: Readonly<Record<ReadFor, readonly [what: string, help: string]>> = {
+  orders: ['it has no orders', 'Name a layout of orders, or let a job of another kind read this source.'],
+  contacts: [
+    'it has no e-mail column, so it names no customers',
+    'Name another layout; or, if the files do have the column, add it to the layout: columns: { email: [Email] }',
+  ],
+  clicks: ['it has no column of clicks', 'Name a layout of clicks, such as generic-clicks.'],
+  creators: ['it has no column of platforms', 'Name a layout of creators, such as generic-creators.'],
+};
+
 function unfit(layout: Layout, source: SourceSettings, readFor: ReadFor): KnownError {
+  const [what, help] = UNFIT[readFor];
   return new KnownError({
     code: 'layout_unfit',
-    message:
-      readFor === 'orders'
-        ? `The layout ${layout.name} is one of customers: it has no orders.`
-        : `The layout ${layout.name} has no e-mail column, so it names no customers.`,
+    message: `The layout ${layout.name} cannot be read for ${readFor === 'contacts' ? 'customers' : readFor}: ${what}.`,
     where: `sources.${source.name}.layout`,
-    help:
-      readFor === 'orders'
-        ? 'Name a layout of orders, or leave this source to a job of the kind identify-customers.'
-        : 'Name another layout; or, if the files do have the column, add it to the layout: columns: { email: [Email] }',
+    help,
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

@@ -233,9 +233,14 @@ export const layoutSchema = z
     const tests = [...given, ...refused, ...layout.unsubscribed];
     if (columns.length > 0 && tests.length === 0)
       fault(['consent'], 'Say what the columns mean: consent.given, consent.refused or unsubscribed.');
-    if (layout.required.includes('email') && !layout.required.includes('order_id')) return;
-    if (!layout.required.includes('order_id'))
-      fault(['required'], 'order_id must be required, or email for an export of customers.');
+    const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
+    const isOfOrders = layout.required.includes('order_id');
+    if (!isOfOrders && layout.required.some((name) => marks.includes(name))) return;
+    if (!isOfOrders)
+      fault(
+        ['required'],
+        'order_id must be required; or email for an export of customers, clicks for one of clicks, platform for one of creators.',
+      );
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
     if (!has('currency') && !layout.lacks.includes('currency')) {
       fault(['columns'], 'currency has no column: name one, or list currency under lacks.');

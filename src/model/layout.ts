@@ -23,6 +23,21 @@ export const LAYOUT_FIELDS = [
   'email',
   'orders_count',
   'spent',
+  'day',
+  'clicks',
+  'country',
+  'platform',
+  'dealflow_id',
+  'stage',
+  'is_active',
+  'note',
+  'first_name',
+  'last_name',
+  'code',
+  'code_percent',
+  'commission_percent',
+  'custom_link',
+  'custom_link_target',
 ] as const;
 export type LayoutField = (typeof LAYOUT_FIELDS)[number];
 
@@ -32,7 +47,9 @@ export type ReadFor = Purpose['readFor'];
 /** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
 export type Purpose =
   | { readonly readFor: 'orders'; readonly job?: OrderReading }
-  | { readonly readFor: 'contacts'; readonly consent: ConsentRule };
+  | { readonly readFor: 'contacts'; readonly consent: ConsentRule }
+  | { readonly readFor: 'clicks' }
+  | { readonly readFor: 'creators' };
 
 /** What a job takes of the orders that it reads. */
 export type OrderReading = {

@@ -75,10 +75,13 @@ export type AnswerKind = Outcome['kind'] | 'lease_over';
 /** Sums of money, one for each currency, exact. */
 export type ClaimSum = { readonly currency: string | null; readonly amount: string };
 
-/** An order that may have been credited without an answer that says so. */
+/** An order, or another effect, that may have been brought about without an answer that says so. */
 export type Doubt = {
   readonly entryId: string;
   readonly job: string;
+  readonly effect: Effect;
+  /** What it is about, in a few words: `shopify order 1001`. */
+  readonly subject: string;
   readonly orderPlatform: string | null;
   readonly orderId: string | null;
   readonly currency: string | null;
@@ -112,6 +115,8 @@ export type DoubleCredit = {
   readonly job: string;
   readonly orderPlatform: string | null;
   readonly orderId: string | null;
+  /** What it is about, in a few words. */
+  readonly subject: string;
   /** Of each request, in `currency`. */
   readonly amount: DecimalText | null;
   readonly currency: string | null;

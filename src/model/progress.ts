@@ -5,7 +5,16 @@ export type ProgressStep = {
   /** What a person reads: `Reading orders.csv`. No row values, no addresses. */
   readonly label: string;
   /** What is counted towards the total. */
-  readonly unit: 'bytes' | 'rows' | 'orders' | 'customers' | 'files' | 'deals' | 'requests';
+  readonly unit:
+    | 'bytes'
+    | 'rows'
+    | 'orders'
+    | 'customers'
+    | 'files'
+    | 'deals'
+    | 'requests'
+    | 'clicks'
+    | 'influencers';
   /** How much there is to do; null when nobody knows: then there is no bar and no ETA. */
   readonly total: number | null;
 };

@@ -27,7 +27,7 @@ export function renderDoubts(
   const command = 'npx influencer-sync review <entry>';
   return `${[
     ...(credits === '' ? [] : [credits, '']),
-    `${screen.style('bold', `${plural(doubts.length, 'order')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
+    `${screen.style('bold', `${plural(doubts.length, doubts.every(({ effect }) => effect === 'referral') ? 'order' : 'request')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
     wrap(why, { width: screen.columns, indent: '' }),
     '',
     ...doubts.map((doubt) => renderDoubt(doubt, screen)),
@@ -56,9 +56,9 @@ export function renderDoubleCredits(
   const title = `Credited more than once (${formatCount(credits.length)}): ${formatAmounts(extra)} too much`;
   const lines = credits
     .slice(0, SHOWN_CREDITS)
-    .map(({ entryId, orderId, amount, currency, dealId, credits: times }) =>
+    .map(({ entryId, orderId, subject, amount, currency, dealId, credits: times }) =>
       wrap(
-        `entry ${entryId}: order ${orderId ?? '?'}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
+        `entry ${entryId}: ${orderId === null ? subject : `order ${orderId}`}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
         { width: screen.columns, indent: '    ', firstIndent: '  ' },
       ),
     );
@@ -77,7 +77,8 @@ const SHOWN_CREDITS = 20;
 /** One doubt in one or two lines. */
 export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
-  const text = `entry ${doubt.entryId}: order ${doubt.orderId ?? '?'}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
+  const about = doubt.orderId === null ? doubt.subject : `order ${doubt.orderId}`;
+  const text = `entry ${doubt.entryId}: ${about}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
   return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
 }
 
@@ -88,7 +89,7 @@ function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
 
 function renderDoubt(doubt: Doubt, screen: Screen): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
-  const title = `entry ${doubt.entryId}: ${doubt.orderPlatform ?? ''} order ${doubt.orderId ?? '?'}${amount}`;
+  const title = `entry ${doubt.entryId}: ${doubt.subject}${amount}`;
   const whose = [
     doubt.influencerHandle === null ? '' : `influencer ${doubt.influencerHandle}`,
     doubt.dealId === null ? (lacksDeal(doubt) ? 'deal not known' : '') : `deal ${doubt.dealId}`,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DoubleCredit, Doubt, Evidence } from '../model/ledger.ts';
+import { entrySubject } from './entry-lives.ts';
 import { isDoubt } from './standing.ts';
 
 export type DoubtFilter = {
@@ -19,7 +20,7 @@ type Row = Omit<Doubt, 'evidence' | 'ageSeconds' | 'since'> & {
 export async function listDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly Doubt[]> {
   const { job = null, entryId = null, limit = null } = filter;
   const { rows } = await sql<Row>`
-    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", e.currency, e.amount,
+    select e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId", e.currency, e.amount,
       coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id) as "dealId",
       coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id) as "collabId",
       coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle",
@@ -55,8 +56,9 @@ export async function listDoubleCredits(
   { job = null }: { readonly job?: string | null } = {},
 ): Promise<readonly DoubleCredit[]> {
   const { rows } = await sql<Omit<DoubleCredit, 'credits'> & { credits: string }>`
-    select entry_id as "entryId", job, order_platform as "orderPlatform", order_id as "orderId", amount, currency,
-      deal_id as "dealId", collab_id as "collabId", credits
-    from ledger.double_credits where ${job}::text is null or job = ${job} order by entry_id`.execute(db);
+    select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", ${entrySubject} as subject, e.amount,
+      e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits
+    from ledger.double_credits d join ledger.entries e using (entry_id)
+    where ${job}::text is null or e.job = ${job} order by e.entry_id`.execute(db);
   return rows.map((row) => ({ ...row, credits: Number(row.credits) }));
 }

@@ -20,6 +20,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['MONTH', '4819', 'Acme', 'EUR', '3', '1264.5000'],
     ['MONTH', '4819', 'Acme', 'USD', '1', '0.1000'],
   ],
+  'clicks-by-deal': [['D1', null, '12', '5']],
   coverage: [
     ['all', '3', '2', '1', '0', '0', '0', null],
     ['autocomplete', '2', '1', '1', '0', '0', '0', null],
@@ -78,6 +79,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['EUR', '1', 'mara.paints', '3', '1264.5000'],
     ['USD', '1', 'mara.paints', '1', '0.1000'],
   ],
+  'unowned-clicks': [['acme.test/spring', 'unknown', '30', 'DAY', 'DAY']],
   'unowned-codes': [
     ['EUR', '1', 'SUMMER 5', '2', '150.0000'],
     ['EUR', '2', 'XMAS', '1', '70.0000'],

@@ -23,6 +23,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await adjust(db, runId);
   await mirror(db, runId);
   await identify(db, runId);
+  await click(db, runId);
   await refreshReporting(db, { job: JOB });
   const { rows } =
     await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
@@ -33,6 +34,25 @@ export async function tellStory(db: Database): Promise<StoryDays> {
 
 /** Of today in UTC: no test may depend on the hour. */
 const NOON = sql`((now() at time zone 'UTC')::date + interval '12 hours') at time zone 'UTC'`;
+
+/** Of the day of the orders: D1 was posted 12 clicks, and 5 more wait; 30 are of a page that nobody owns. */
+async function click(db: Database, runId: string): Promise<void> {
+  const day = sql`((${NOON} - interval '2 days') at time zone 'UTC')::date`;
+  await sql`
+    insert into intake.clicks (source, subject, day, country, clicks, written, references_folded, source_file_id, line_no, job, outcome, reason,
+      matched_by, target, owner_deal_id)
+    values ('links', 'code:mara15', ${day}, '', 17, 'MARA15', '{mara15}', 1, 2, 'clicks', 'attributed', null, 'code', 'deal:D1', 'D1'),
+      ('links', 'link:acme.test/spring?', ${day}, '', 30, 'acme.test/spring', '{spring}', 1, 3, 'clicks', 'unattributed', 'unknown', null, null, null)`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, source, brand_id, deal_id, details, run_id)
+    select 'click', 'ACC-1', key, state, attempt, '{"deal_id":"D1"}', 'h', 'clicks', 'links', '4819', deal,
+      jsonb_build_object('target', 'deal:D1', 'day', ${day}, 'country', '', 'from', start_at, 'clicks', clicks), ${runId}::bigint
+    from (values ('c1', 'accepted', 1, 'D1', 0, 12), ('c2', 'ready', 0, null, 12, 5)) as v(key, state, attempt, deal, start_at, clicks)`.execute(
+    db,
+  );
+}
 
 async function adjust(db: Database, runId: string): Promise<void> {
   await sql`

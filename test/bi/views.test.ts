@@ -15,6 +15,8 @@ const PROMISED = [
   'attribution_funnel_daily',
   'brand_performance_daily',
   'brands',
+  'clicks',
+  'clicks_posted',
   'deal_history',
   'deal_performance_daily',
   'dealflows',
@@ -40,14 +42,15 @@ describe('the views of schema bi', () => {
     expect([...new Set((await columnsOf(db)).map(({ view }) => view))]).toEqual(PROMISED);
   });
 
-  it('name their columns in one way: is_…, …_at, …_utc, …_id as text', async () => {
+  it('name their columns in one way: is_…, …_at, …_utc (or …_local, the day of an export), …_id as text', async () => {
     const { db } = await setup();
     const wrong = (await columnsOf(db)).filter(({ name, type }) => {
       if (type === 'boolean') return !name.startsWith('is_');
       if (type === 'timestamp with time zone') return !/(_at|^valid_from|^valid_to)$/.test(name);
-      if (type === 'date') return !name.endsWith('_utc');
+      if (type === 'date') return !/_(utc|local)$/.test(name);
       return (
-        /^is_|_at$|_utc$/.test(name) || /^(timestamp|time|jsonb?|ARRAY|bytea|uuid|real|double)/.test(type)
+        /^is_|_at$|_utc$|_local$/.test(name) ||
+        /^(timestamp|time|jsonb?|ARRAY|bytea|uuid|real|double)/.test(type)
       );
     });
     expect(wrong).toEqual([]);
@@ -55,7 +58,7 @@ describe('the views of schema bi', () => {
 
   it('give ids as text, but for those that count up here', async () => {
     const { db } = await setup();
-    const ours = /^(run|entry|order_version|adjustment|source_file|last_run)_id$/;
+    const ours = /^(run|entry|order_version|adjustment|click|source_file|last_run)_id$/;
     const ids = (await columnsOf(db)).filter(({ name }) => name.endsWith('_id'));
     expect(ids.length).toBeGreaterThan(20);
     expect(ids.filter(({ name, type }) => type !== (ours.test(name) ? 'bigint' : 'text'))).toEqual([]);

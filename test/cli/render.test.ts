@@ -345,6 +345,8 @@ describe('summary of a run', () => {
       {
         entryId: '17',
         job: 'attribute-orders',
+        effect: 'referral',
+        subject: 'shopify order 1005',
         orderPlatform: 'shopify',
         orderId: '1005',
         currency: 'EUR',

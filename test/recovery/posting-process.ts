@@ -18,7 +18,7 @@ import { readyEntries } from '../../src/ledger/ready-entries.ts';
 import { reapLost } from '../../src/ledger/reap.ts';
 import { createRecorder } from '../../src/ledger/record.ts';
 import { openSpool, replaySpool } from '../../src/ledger/spool.ts';
-import { postEntries } from '../../src/pipeline/post-entries.ts';
+import { postEntries } from '../../src/pipeline/posting/post-entries.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../src/schedule/lease.ts';
 import { beginRun } from '../../src/schedule/run-record.ts';
 

@@ -17,6 +17,7 @@ export const DATA_MODEL_FILE = new URL('docs/data-model.svg', ROOT).pathname;
 /** Chapters: the files of `sql/views/`. */
 const CHAPTERS = [
   { file: 'orders', title: 'Orders', colour: '#dbeafe' },
+  { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
   { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },
   { file: 'customers', title: 'Customers', colour: '#fce7f3' },

@@ -10,14 +10,13 @@ import type { Backfill, Period, PlanChanges } from '../../../src/model/backfill.
 import type { SourceSettings } from '../../../src/model/config.ts';
 import type { CodeProblem } from '../../../src/model/report.ts';
 import { intakeSource } from '../../../src/pipeline/intake-source.ts';
+import { loadJobCodes } from '../../../src/pipeline/load-job-codes.ts';
+import { NO_ACCOUNT } from '../../../src/pipeline/posting/posting.ts';
 import { sourcesOf, throwIfDraining } from '../../../src/pipeline/run.ts';
 import { acquireLease, releaseLease } from '../../../src/schedule/lease.ts';
-import { attributionRules, loadJobCodes } from '../attribution-rules.ts';
+import { attributionRules } from '../attribution-rules.ts';
 import { createOrderIntake } from '../take-orders.ts';
 import type { BackfillRun } from './with-backfill-run.ts';
-
-/** Before the first run there is no account yet, and nothing in the ledger either. */
-const NO_ACCOUNT = 'not bound yet';
 
 export type Planned = {
   readonly backfill: Backfill;

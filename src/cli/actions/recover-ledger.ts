@@ -5,7 +5,7 @@ import { replaySpool } from '../../ledger/spool.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { formatAmounts } from '../../model/money.ts';
 import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
-import { spoolFolder } from '../../pipeline/recover-previous-runs.ts';
+import { spoolFolder } from '../../pipeline/posting/recover-previous-runs.ts';
 import { seedOrders } from '../../pipeline/seed-orders.ts';
 import { renderSeeded } from '../../present/seeds.ts';
 import { formatCount, plural } from '../../present/text.ts';

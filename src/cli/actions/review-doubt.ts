@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Database } from '../../db/connect.ts';
+import { effects } from '../../effects/index.ts';
 import { reapLost } from '../../ledger/reap.ts';
 import {
   acceptDoubt,
@@ -99,7 +100,7 @@ async function decide(db: Database, { options, resolution, doubt }: Decision): P
   const dealId =
     options.deal ?? doubt?.dealId ?? doubt?.evidence.find((one) => one.dealId !== null)?.dealId ?? null;
   const collabId = options.collab ?? doubt?.collabId ?? null;
-  if (doubt !== undefined && dealId === null && collabId === null) {
+  if (doubt !== undefined && effects[doubt.effect].namesDeal && dealId === null && collabId === null) {
     throw await dealUnknown(db, { entryId: resolution.entryId, doubt });
   }
   return acceptDoubt(db, { ...resolution, dealId, collabId });

@@ -1,5 +1,6 @@
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import type { Output } from '../terminal/output.ts';
 import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
 
 type Options = ConfigOptions & { readonly source?: string };
@@ -7,7 +8,14 @@ type Options = ConfigOptions & { readonly source?: string };
 export const explainCommand: CommandDefinition = {
   name: 'explain',
   define(command, act) {
-    command.description('why something is as it is');
+    addConfigOptions(command.description('why something is as it is'))
+      .argument('[what]', 'order, customer; or what another kind of job works on, for example clicks')
+      .argument('[text]', 'which one')
+      .action(
+        act(async (output, what: string | undefined, text: string | undefined, options: ConfigOptions) =>
+          explainByKind(output, [what, text], options),
+        ),
+      );
     const order = addConfigOptions(
       command
         .command('order')
@@ -22,7 +30,7 @@ export const explainCommand: CommandDefinition = {
       act(async (output, id: string, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { explainOrder } = await import('../../report/explain-order.ts');
-        const { renderOrderLife } = await import('../../present/order-life.ts');
+        const { renderOrderLife } = await import('../../present/lives/order-life.ts');
         const { source } = options;
         const lives = await withDatabase(openConfig(options), (db) =>
           explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
@@ -54,7 +62,7 @@ export const explainCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { hashesOf } = await import('../actions/hash-address.ts');
         const { explainCustomer } = await import('../../report/explain-customer.ts');
-        const { renderCustomerLife } = await import('../../present/customer-life.ts');
+        const { renderCustomerLife } = await import('../../present/lives/customer-life.ts');
         const config = openConfig(options);
         const hashes = hashesOf(config, given ?? (await askAddress()));
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
@@ -66,6 +74,51 @@ export const explainCommand: CommandDefinition = {
     );
   },
 };
+
+/** What the kinds of jobs themselves explain: `explain clicks MIA10`. */
+async function explainByKind(
+  output: Output,
+  [what, text]: readonly [string | undefined, string | undefined],
+  options: ConfigOptions,
+): Promise<ExitCode> {
+  const { jobKinds } = await import('../../../jobs/index.ts');
+  const { openConfig, withDatabase } = await import('../open/open-config.ts');
+  const { renderExplained } = await import('../../present/lives/entry-life.ts');
+  const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
+  const chosen = explained.find((one) => one.what === what);
+  if (chosen === undefined || text === undefined) throw notExplained(what, explained);
+  const found = await withDatabase(openConfig(options), (db) => chosen.find(db, text));
+  if (found.length === 0) throw nothingKnown(chosen.what, text);
+  for (const one of found) output.emit({ event: chosen.what, ...one });
+  output.print(found.map((one) => renderExplained(one, output.screen)).join('\n\n'));
+  return EXIT.ok;
+}
+
+function notExplained(
+  what: string | undefined,
+  explained: readonly { readonly what: string; readonly argument: string }[],
+): KnownError {
+  const known = [
+    'order <id>',
+    'customer',
+    ...explained.map(({ what: name, argument }) => `${name} <${argument}>`),
+  ];
+  return new KnownError({
+    code: 'usage',
+    message: what === undefined ? 'Say what to explain.' : `${what} needs one of these forms.`,
+    help: known.map((form) => `npx influencer-sync explain ${form}`).join('\n'),
+    exitCode: EXIT.configuration,
+  });
+}
+
+function nothingKnown(what: string, text: string): KnownError {
+  return new KnownError({
+    code: `${what}_not_found`,
+    message: `No file that was read names ${JSON.stringify(text)}, and nothing was sent for it.`,
+    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet.',
+    exitCode: EXIT.configuration,
+  });
+}
 
 function customerNotFound(): KnownError {
   return new KnownError({

@@ -13,7 +13,6 @@ import {
   type BackfillRun,
   withBackfillRun,
 } from '../../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
-import { renderCodeProblems } from '../../../../jobs/attribute-orders/render.ts';
 import {
   type AttributeOrdersSettings,
   isAttributeOrders,
@@ -30,6 +29,7 @@ import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { RunTarget } from '../../../model/run.ts';
 import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
 import { describeStop } from '../../../pipeline/run-job.ts';
+import { renderCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';

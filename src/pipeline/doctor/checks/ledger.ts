@@ -7,7 +7,7 @@ import { isLoopback } from '../../../model/text/is-loopback.ts';
 import { listDoubleCredits } from '../../../report/list-doubts.ts';
 import { readWaitingClaims } from '../../../report/waiting-claims.ts';
 import { compare, describeJournals, explainContinuity } from '../../open-ledger.ts';
-import { spoolFolder } from '../../recover-previous-runs.ts';
+import { spoolFolder } from '../../posting/recover-previous-runs.ts';
 import type { Check, Patient } from '../check.ts';
 
 const ABOUT = 'ledger';

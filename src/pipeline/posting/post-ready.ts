@@ -1,19 +1,20 @@
-import type { Client } from '../api/client.ts';
-import { inPhase } from '../db/phase.ts';
-import { createSender } from '../delivery/send.ts';
-import { settleByEvidence } from '../ledger/apply-evidence.ts';
-import { createClaimer } from '../ledger/claim.ts';
-import { countReady, readyEntries } from '../ledger/ready-entries.ts';
-import { type Answer, createRecorder, type RecordAnswer } from '../ledger/record.ts';
-import { openSpool, replaySpool } from '../ledger/spool.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import type { RunStop } from '../model/run.ts';
-import type { OpenLedger } from './open-ledger.ts';
-import { openRequestGate } from './open-request-gate.ts';
+import type { Client } from '../../api/client.ts';
+import { inPhase } from '../../db/phase.ts';
+import { createSender } from '../../delivery/send.ts';
+import { settleByEvidence } from '../../ledger/apply-evidence.ts';
+import { createClaimer } from '../../ledger/claim.ts';
+import { countReady, readyEntries } from '../../ledger/ready-entries.ts';
+import { type Answer, createRecorder, type RecordAnswer } from '../../ledger/record.ts';
+import { openSpool, replaySpool } from '../../ledger/spool.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { ProgressStep } from '../../model/progress.ts';
+import type { RunStop } from '../../model/run.ts';
+import type { OpenLedger } from '../open-ledger.ts';
+import { openRequestGate } from '../open-request-gate.ts';
+import type { Run } from '../run.ts';
 import { postEntries } from './post-entries.ts';
 import { spoolFolder } from './recover-previous-runs.ts';
-import type { Run } from './run.ts';
 
 /**
  * Claims and answers are small and never cut short by a run that ends: an answer that is not recorded makes a doubt. A database that takes
@@ -34,6 +35,8 @@ export type PostReadyOptions = {
   readonly ledger: OpenLedger;
   /** Null for a run, which posts what no backfill has taken. */
   readonly backfill: BackfillShare | null;
+  /** What is posted, for people: `orders`. */
+  readonly items: ProgressStep['unit'];
 };
 
 /**
@@ -43,13 +46,13 @@ export type PostReadyOptions = {
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
   const { db, job, progress, owner, runId } = run;
-  const { client, ledger, backfill } = options;
+  const { client, ledger, backfill, items } = options;
   const { accountId, ledgerId } = ledger;
   const { limit } = run.options;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
   const { ready } = await countReady(db, backlog);
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
-  progress.begin({ name: 'post', label: 'Posting orders', unit: 'orders', total });
+  progress.begin({ name: 'post', label: `Posting ${items}`, unit: items, total });
 
   const open = openRequestGate(
     run,

@@ -1,8 +1,8 @@
-import { formatMoney } from '../model/money.ts';
-import { wrap } from '../model/text/wrap.ts';
-import type { CustomerLife } from '../report/explain-customer.ts';
-import type { Screen } from './screen.ts';
-import { formatCount, formatInstant, plural } from './text.ts';
+import { formatMoney } from '../../model/money.ts';
+import { wrap } from '../../model/text/wrap.ts';
+import type { CustomerLife } from '../../report/explain-customer.ts';
+import type { Screen } from '../screen.ts';
+import { formatCount, formatInstant, plural } from '../text.ts';
 
 /** What became of a customer of one brand. The address is not repeated. */
 export function renderCustomerLife(life: CustomerLife, screen: Screen): string {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pRetry from 'p-retry';
-import { backoffMs } from '../delivery/backoff.ts';
-import type { RequestGate } from '../delivery/request-gate.ts';
-import type { Send } from '../delivery/send.ts';
-import type { ClaimEntry } from '../ledger/claim.ts';
-import type { Journal } from '../ledger/continuity/journal.ts';
-import { LedgerWentBack, type RecordAnswer } from '../ledger/record.ts';
-import type { Spool } from '../ledger/spool.ts';
-import type { ClaimedEntry, Outcome } from '../model/ledger.ts';
-import type { RunStop } from '../model/run.ts';
+import { backoffMs } from '../../delivery/backoff.ts';
+import type { RequestGate } from '../../delivery/request-gate.ts';
+import type { Send } from '../../delivery/send.ts';
+import type { ClaimEntry } from '../../ledger/claim.ts';
+import type { Journal } from '../../ledger/continuity/journal.ts';
+import { LedgerWentBack, type RecordAnswer } from '../../ledger/record.ts';
+import type { Spool } from '../../ledger/spool.ts';
+import type { ClaimedEntry, Outcome } from '../../model/ledger.ts';
+import type { RunStop } from '../../model/run.ts';
 
 export type PostDependencies = {
   readonly claim: ClaimEntry;

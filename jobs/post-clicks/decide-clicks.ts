@@ -1,0 +1,200 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../src/db/tables.ts';
+import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
+import { clickBody, clickKey } from '../../src/effects/click.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
+import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
+
+/*
+ * A click is added to a total that the service keeps, and cannot be taken back. So what is posted for one influencer, day, source and country is a
+ * chain of entries: the first posts the clicks that were stated then, each later one what a newer file states beyond that. The key of an entry
+ * names how many were posted before it (`start_at`), so that no number is ever posted twice:
+ *
+ *   a file states 10        → [target, day, source, country, 0]  posts 10
+ *   a later file states 14  → [target, day, source, country, 10] posts 4
+ *   a later file states 12  → nothing is sent; an adjustment is noted
+ *
+ * An entry that was not sent yet, or was refused, is replaced while it waits: if the first had not been sent, it would post 14.
+ */
+
+/** Puts the rows of a file in force: the newest statement of a subject, day and country counts; rows of one file are added up. */
+export async function publishClicks(
+  trx: Transaction<DB>,
+  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+): Promise<void> {
+  await sql`
+    insert into intake.clicks as c (source, subject, day, country, clicks, written, references_folded, influencer_handle, deal_id, collab_id,
+      source_file_id, line_no)
+    select ${source}, s.subject, s.day, s.country, sum(s.clicks), min(s.written), (array_agg(s.refs order by r.line_no))[1]::text[],
+      min(s.handle), min(s.deal), min(s.collab), ${sourceFileId}::bigint, min(r.line_no)
+    from intake.staged_rows r
+    cross join lateral (
+      select r.content ->> 'subject' as subject, r.content ->> 'written' as written, (r.content ->> 'day')::date as day,
+        r.content ->> 'country' as country, (r.content ->> 'clicks')::bigint as clicks, r.content ->> 'influencerHandle' as handle,
+        r.content ->> 'dealId' as deal, r.content ->> 'collabId' as collab,
+        (select coalesce(array_agg(t), '{}')::text from jsonb_array_elements_text(r.content -> 'references') t) as refs) s
+    where r.source_file_id = ${sourceFileId}::bigint
+    group by s.subject, s.day, s.country
+    order by s.day, min(r.line_no)
+    on conflict (source, subject, day, country) do update
+    set clicks = excluded.clicks, written = excluded.written, references_folded = excluded.references_folded,
+        influencer_handle = excluded.influencer_handle, deal_id = excluded.deal_id, collab_id = excluded.collab_id,
+        source_file_id = excluded.source_file_id, line_no = excluded.line_no,
+        stated_at = case when c.clicks = excluded.clicks then c.stated_at else now() end`.execute(trx);
+}
+
+export type ClickRules = {
+  readonly job: string;
+  readonly sources: readonly { readonly source: string; readonly timeZone: string | null }[];
+  readonly brandId: string;
+  /** First day that is posted; null: all. */
+  readonly startDate: string | null;
+};
+
+/**
+ * Decides whose the clicks of the job's sources are: the influencer whom the export names, else the owner of a code, of a link, or of a handle in
+ * what was clicked, if it was the owner's at any time of that day.
+ */
+export async function decideClicks(trx: Transaction<DB>, rules: ClickRules): Promise<number> {
+  const { job, sources, brandId, startDate } = rules;
+  const { numAffectedRows } = await sql`
+    with sources as materialized (
+      select * from jsonb_to_recordset(${toJsonParameter(sources)}::jsonb) as s(source text, "timeZone" text)
+    ),
+    owners as materialized (
+      select 1 as rank, 'code' as owner_of, code_folded as folded, null::text[] as link_folded, line_no, target, brand_id, valid_from,
+        valid_to, influencer_handle, deal_id, collab_id
+      from intake.codes where job = ${job} and code_folded is not null
+      union all
+      select 2, 'link', link_folded[1], link_folded, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
+      from intake.codes where job = ${job} and link_folded is not null
+      union all
+      select 3, 'handle', handle_folded, null, line_no, target, brand_id, valid_from, valid_to, influencer_handle, deal_id, collab_id
+      from intake.codes where job = ${job} and handle_folded <> ''
+    ),
+    hits as materialized (
+      select c.click_id, o.*,
+        case
+          when o.brand_id <> ${brandId} then 'code_of_other_brand'
+          when (c.day::timestamp at time zone coalesce(s."timeZone", 'UTC')) >= o.valid_to then 'code_expired'
+          when ((c.day + 1)::timestamp at time zone coalesce(s."timeZone", 'UTC')) <= o.valid_from then 'code_not_yet_valid'
+        end as fault
+      from intake.clicks c
+      join sources s on s.source = c.source
+      cross join lateral unnest(c.references_folded) as r(folded)
+      join owners o on o.folded = case o.owner_of when 'handle' then ltrim(r.folded, '@') else r.folded end
+        and (o.link_folded is null or o.link_folded <@ c.references_folded)
+    ),
+    best as (
+      select distinct on (h.click_id) h.*, h2.targets
+      from hits h
+      cross join lateral (
+        select count(distinct o.target) as targets from hits o
+        where o.click_id = h.click_id and o.rank = h.rank and o.fault is null) h2
+      where h.fault is null
+      order by h.click_id, h.rank, h.line_no
+    ),
+    faults as (select click_id, min(fault) as fault from hits group by click_id),
+    decided as (
+      select c.click_id,
+        case
+          when c.day < ${startDate}::date then 'excluded'
+          when c.deal_id is not null or c.collab_id is not null or c.influencer_handle is not null then 'attributed'
+          when b.targets > 1 then 'held'
+          when b.click_id is not null then 'attributed'
+          else 'unattributed'
+        end as outcome,
+        coalesce(c.deal_id, c.collab_id, c.influencer_handle) is not null as is_explicit, b.targets, b.owner_of, f.fault,
+        b.target, b.influencer_handle, b.deal_id, b.collab_id,
+        coalesce('deal:' || c.deal_id, 'collab:' || c.collab_id, 'handle:' || lower(ltrim(c.influencer_handle, '@'))) as own_target,
+        c.influencer_handle as own_handle, c.deal_id as own_deal_id, c.collab_id as own_collab_id
+      from intake.clicks c join sources s on s.source = c.source
+      left join best b on b.click_id = c.click_id
+      left join faults f on f.click_id = c.click_id
+    ),
+    said as (
+      select click_id, outcome,
+        case outcome when 'excluded' then 'before_start' when 'held' then 'ambiguous_codes' when 'unattributed' then coalesce(fault, 'unknown') end as reason,
+        case when outcome = 'attributed' then case when is_explicit then 'explicit' else owner_of end end as matched_by,
+        case when outcome = 'attributed' then coalesce(own_target, target) end as target,
+        case when outcome = 'attributed' then case when is_explicit then own_handle else influencer_handle end end as handle,
+        case when outcome = 'attributed' then case when is_explicit then own_deal_id else deal_id end end as deal,
+        case when outcome = 'attributed' then case when is_explicit then own_collab_id else collab_id end end as collab
+      from decided
+    )
+    update intake.clicks c
+    set job = ${job}, outcome = d.outcome, reason = d.reason, matched_by = d.matched_by, target = d.target, owner_handle = d.handle,
+        owner_deal_id = d.deal, owner_collab_id = d.collab, decided_at = now()
+    from said d
+    where c.click_id = d.click_id
+      and row(c.job, c.outcome, c.reason, c.matched_by, c.target, c.owner_handle, c.owner_deal_id, c.owner_collab_id)
+        is distinct from row(${job}::text, d.outcome, d.reason, d.matched_by, d.target, d.handle, d.deal, d.collab)`.execute(
+    trx,
+  );
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Proposes to the ledger what should be posted now, after `decideClicks` and in the same transaction. */
+export async function proposeClicks(
+  trx: Transaction<DB>,
+  { job, brandId, runId, accountId }: ClickRules & { readonly runId: string; readonly accountId: string },
+): Promise<Proposed> {
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, ${brandId},
+      jsonb_build_object('target', b.target, 'day', b.day, 'country', b.country, 'from', b.start_at, 'clicks', b.clicks),
+      'changed', 'fewer clicks are stated now'
+    from (
+      select p.*, ${clickKey('p')} as key,
+        case when p.clicks > 0 then coalesce(p.sent_body, ${clickBody('p')}) end as body
+      from (${parts({ job, accountId, brandId })}) p
+    ) b
+    order by b.day, b.target, b.source, b.country`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  return propose(trx, { effect: 'click', job, runId, accountId });
+}
+
+/**
+ * The parts of each chain that matter now: the newest one that was sent, as it should be now, and the one that waits or is to be made. Of each how many
+ * clicks it posts; 0: none.
+ */
+function parts({ job, accountId, brandId }: { job: string; accountId: string; brandId: string }) {
+  return sql`
+    with stated as (
+      select source, target, day, country, sum(clicks)::bigint as clicks, min(owner_handle) as influencer_handle, min(owner_deal_id) as deal_id,
+        min(owner_collab_id) as collab_id
+      from intake.clicks where job = ${job} and outcome = 'attributed'
+      group by source, target, day, country
+    ),
+    posted as materialized (
+      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,
+        (e.details ->> 'from')::bigint as start_at, (e.details ->> 'clicks')::bigint as clicks, e.body,
+        not (${neverSent} or e.state = 'rejected') as is_sent
+      from ledger.entries e
+      where e.account_id = ${accountId} and e.effect is not distinct from 'click' and e.job = ${job}
+    ),
+    sent as (
+      select distinct on (source, target, day, country) * from posted where is_sent
+      order by source, target, day, country, start_at desc
+    ),
+    open as (
+      select distinct on (source, target, day, country) * from posted where not is_sent
+      order by source, target, day, country, start_at desc
+    ),
+    chains as (
+      select source, target, day, country, coalesce(s.clicks, 0) as stated, s.influencer_handle, s.deal_id, s.collab_id,
+        t.start_at as sent_at, t.clicks as sent, t.body as sent_body, coalesce(t.start_at + t.clicks, 0) as covered, o.start_at as open_at
+      from stated s
+      full join sent t using (source, target, day, country)
+      full join open o using (source, target, day, country)
+    )
+    select source, target, day, country, sent_at as start_at, influencer_handle, deal_id, collab_id, ${brandId}::text as brand_id,
+      nullif(country, '') as country_code, case when stated < covered then greatest(stated - sent_at, 0) else sent end as clicks,
+      case when stated >= covered then sent_body end as sent_body
+    from chains where sent_at is not null
+    union all
+    select source, target, day, country, covered, influencer_handle, deal_id, collab_id, ${brandId}, nullif(country, ''),
+      greatest(stated - covered, 0), null
+    from chains where stated > covered or open_at = covered`;
+}

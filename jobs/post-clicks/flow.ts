@@ -1,0 +1,51 @@
+import { lockJob } from '../../src/attribute/lock-job.ts';
+import { analyzeGrown } from '../../src/db/analyze.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import { intakeSource } from '../../src/pipeline/intake-source.ts';
+import { loadJobCodes } from '../../src/pipeline/load-job-codes.ts';
+import { beginPosting, postProposed } from '../../src/pipeline/posting/posting.ts';
+import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { createRowIntake } from '../../src/pipeline/take-rows.ts';
+import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
+import { readClicks } from './read-clicks.ts';
+import { type ClicksReport, reportClicks } from './report.ts';
+import type { PostClicksSettings } from './settings.ts';
+
+/** The way of clicks: list → open → decode → parse → map → stage → seal → decide → propose → claim → post → record → report. */
+export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<ClicksReport>> {
+  const { db, job, runId } = run;
+  const sources = sourcesOf(run);
+  const posting = await beginPosting(run);
+  const codes = await loadJobCodes(run);
+  const intake = createRowIntake({
+    purpose: { readFor: 'clicks' },
+    open: () => readClicks,
+    publish: publishClicks,
+  });
+  for (const source of sources) await intakeSource(run, source, intake);
+  await analyzeGrown(db, ['intake.source_files', 'intake.clicks', 'intake.rejected_rows']);
+
+  run.progress.begin({ name: 'attribute', label: 'Attributing clicks', unit: 'rows', total: null });
+  const rules: ClickRules = {
+    job: job.name,
+    sources: sources.map(({ name, timeZone }) => ({ source: name, timeZone })),
+    brandId: job.brandId,
+    startDate: job.startDate,
+  };
+  await inTransaction(db, async (trx) => {
+    await suitLargeStatements(trx);
+    await lockJob(trx, job.name);
+    run.progress.advance(await decideClicks(trx, rules));
+    await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });
+  });
+  const stop = await postProposed(run, posting, 'clicks');
+  const report = await reportClicks(db, {
+    runId,
+    job: job.name,
+    sources: job.sources,
+    codeProblems: codes.problems,
+  });
+  return { stop, report };
+}

@@ -1,0 +1,29 @@
+import type { JobKind } from '../job-kind.ts';
+import { renderClicks } from './render.ts';
+import type { ClicksReport } from './report.ts';
+import { type PostClicksSettings, postClicksFields } from './settings.ts';
+
+/** Adds the clicks of link shorteners and web analytics to the totals of influencers. */
+export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
+  kind: 'post-clicks',
+  summary: 'add clicks of link shorteners and web analytics to influencers',
+  nouns: { items: 'clicks' },
+  fields: postClicksFields,
+  needsOrderPlatform: false,
+  oneReaderHelp: 'Let one job read each source: what two jobs read would be posted twice.',
+  purpose: () => ({ readFor: 'clicks' }),
+  leases: ({ sources }) => sources.map((source) => `clicks in source:${source}`),
+  plansInOverlay: true,
+  flow: async (run) => (await import('./flow.ts')).postClicks(run),
+  backfill: {
+    needless: (name) =>
+      `${name} needs no plan: each day of a file is posted once, and a newer file posts the difference. Put the old exports where the job reads, and run it; with --limit, so many requests at a time:\n  npx influencer-sync run ${name}`,
+  },
+  demo: 'Clicks: those on an influencer’s link are added to the deal, once',
+  render: renderClicks,
+  explain: {
+    what: 'clicks',
+    argument: 'a link, code, handle or deal',
+    find: async (db, text) => (await import('./explain.ts')).explainClicks(db, text),
+  },
+};

@@ -1,0 +1,164 @@
+import { cleanText } from '../../src/map/clean-text.ts';
+import type { Fault } from '../../src/map/fault.ts';
+import { linkFinder, linkOf } from '../../src/map/find-links.ts';
+import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/map/map-rows.ts';
+import { parseId } from '../../src/map/parse-id.ts';
+import { timeParser } from '../../src/map/parse-time.ts';
+import type { Column, ResolvedHeader } from '../../src/map/resolve-header.ts';
+import type { Layout, LayoutField } from '../../src/model/layout.ts';
+import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+
+/** Clicks as one row of an export states them. */
+export type StatedClicks = {
+  /** What was clicked, in a form that all spellings share. */
+  readonly subject: string;
+  /** The same, for people. */
+  readonly written: string;
+  /** Texts in it that may name an influencer, folded as codes are. */
+  readonly references: readonly string[];
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** YYYY-MM-DD, as the export counts days. */
+  readonly day: string;
+  /** ISO 3166-1 alpha-2; empty where the export does not say. */
+  readonly country: string;
+  readonly clicks: number;
+};
+
+/** Whom or what a row is about. */
+type Subject = Omit<StatedClicks, 'day' | 'country' | 'clicks'>;
+
+/** What web analytics write where they know no page. */
+const NO_PAGE = /^\((not set|other|none|direct)\)$/i;
+/** A word in a path that may be a code or a handle. */
+const WORD = /^[\p{L}\p{N}@._-]{2,100}$/u;
+
+/**
+ * Reads rows of clicks. A row without a link, a code or an influencer (a total, a page that the export does not know) is passed over; so is the
+ * home page, which names nobody.
+ */
+export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout) => {
+  const find = subjectFinder(header, layout);
+  const parseDay = timeParser(layout.times.formats, layout.times.zone ?? 'UTC');
+  return ({ cells }): ReadRow<StatedClicks> => {
+    const subject = find(cells);
+    if ('kind' in subject) return subject;
+    const day = firstFilled(cells, header.fields.day);
+    if (day === null) return { kind: 'fault', fault: NO_DAY, column: header.fields.day[0] ?? null };
+    const instant = parseDay(day.text);
+    if (typeof instant !== 'string') return { kind: 'fault', fault: instant, column: day.column };
+    const counted = firstFilled(cells, header.fields.clicks);
+    const clicks = parseCount(counted?.text ?? '', layout);
+    if (clicks === null)
+      return { kind: 'fault', fault: NO_COUNT, column: counted?.column ?? header.fields.clicks[0] ?? null };
+    const country = cleanText(firstFilled(cells, header.fields.country)?.text ?? '').toUpperCase();
+    return {
+      kind: 'row',
+      row: {
+        ...subject,
+        // The day on the clock of the export: whatever offset it writes, its days are its own.
+        day: dayOf(day.text, instant),
+        country: /^[A-Z]{2}$/.test(country) ? country : '',
+        clicks,
+      },
+    };
+  };
+};
+
+const ISO_DAY = /^(\d{4}-\d{2}-\d{2})(?!\d)/;
+
+function dayOf(written: string, instant: string): string {
+  return ISO_DAY.exec(written.trim())?.[1] ?? instant.slice(0, 10);
+}
+
+/** Whole numbers, with the separator that the layout allows between groups of digits. */
+function parseCount(text: string, { money }: Layout): number | null {
+  const digits = money.thousands === null ? text : text.replaceAll(money.thousands, '');
+  return /^\d{1,12}$/.test(digits) ? Number(digits) : null;
+}
+
+function subjectFinder(
+  { fields }: ResolvedHeader,
+  { links }: Layout,
+): (cells: readonly string[]) => Subject | Exclude<ReadRow<never>, { kind: 'row' }> {
+  const valuesOf = linkFinder({ keys: [], parameters: links.parameters });
+  const named = (
+    cells: readonly string[],
+    field: LayoutField,
+  ): { id: string; column: Column } | Fault | null => {
+    const filled = firstFilled(cells, fields[field]);
+    if (filled === null) return null;
+    const id = parseId(filled.text);
+    return typeof id === 'string' ? { id, column: filled.column } : id;
+  };
+  return (cells) => {
+    for (const [field, kind] of EXPLICIT) {
+      const found = named(cells, field);
+      if (found === null) continue;
+      if ('code' in found) return { kind: 'fault', fault: found, column: fields[field][0] ?? null };
+      return explicitSubject(kind, found.id);
+    }
+    const code = firstFilled(cells, fields.codes);
+    if (code !== null) {
+      const written = maskAddresses(cleanText(code.text));
+      return { ...NOBODY, subject: `code:${foldCode(written)}`, written, references: [foldCode(written)] };
+    }
+    const link = firstFilled(cells, fields.links);
+    if (link === null || NO_PAGE.test(link.text)) return { kind: 'passed_over', why: 'no_link' };
+    return linkSubject(link.text, valuesOf(link.text)) ?? { kind: 'passed_over', why: 'names_nobody' };
+  };
+}
+
+const EXPLICIT = [
+  ['deal_id', 'deal'],
+  ['collab_id', 'collab'],
+  ['influencer_handle', 'handle'],
+] as const;
+
+const NOBODY = { influencerHandle: null, dealId: null, collabId: null } as const;
+
+function explicitSubject(kind: 'deal' | 'collab' | 'handle', id: string): Subject {
+  const folded = kind === 'handle' ? foldHandle(id) : id;
+  const names = {
+    influencerHandle: kind === 'handle' ? id : null,
+    dealId: kind === 'deal' ? id : null,
+    collabId: kind === 'collab' ? id : null,
+  };
+  return { ...names, subject: `${kind}:${folded}`, written: id, references: [] };
+}
+
+/** Null for a page that can name nobody: the home page, without parameters that the layout knows. */
+function linkSubject(text: string, values: readonly string[]): Subject | null {
+  const address = addressOf(text);
+  const word = cleanText(address.split('/').at(-1) ?? '');
+  const references = [...values, ...(address === '' ? [] : [address]), ...(WORD.test(word) ? [word] : [])];
+  if (references.length === 0) return null;
+  const written = `${address === '' ? '/' : address}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
+  return {
+    ...NOBODY,
+    subject: `link:${foldCode(`${address}?${[...values].sort().join('&')}`)}`,
+    written,
+    references: [...new Set(references.map(foldCode))],
+  };
+}
+
+/** Host and path of an address, or the path alone where the export writes pages so; empty for a home page. */
+function addressOf(text: string): string {
+  const isWithHost = /^https?:\/\//i.test(text) || /^[\w-]+(\.[\w-]+)+\//.test(text);
+  if (isWithHost) return linkOf(/^https?:/i.test(text) ? text : `https://${text}`)[0] ?? '';
+  const path = URL.parse(text, 'https://relative.invalid')?.pathname ?? '';
+  return maskAddresses(cleanText(path.replace(/\/+$/, '')));
+}
+
+const NO_DAY: Fault = {
+  code: 'missing_value',
+  reason: 'The day is blank.',
+  help: 'Export the clicks by day: without a day it cannot be known which clicks were posted before.',
+};
+const NO_COUNT: Fault = {
+  code: 'bad_count',
+  reason: 'This is no number of clicks.',
+  help: 'A whole number is expected, for example 120. Check that the layout names the right column as clicks.',
+};

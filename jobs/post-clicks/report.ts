@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
+import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
+import type { CodeProblem, HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
+import { listHeldFiles } from '../../src/report/list-held-files.ts';
+import { listRejected } from '../../src/report/list-rejected.ts';
+import { type RowFiles, readRowFiles } from '../../src/report/row-files.ts';
+
+/**
+ * What a run of `post-clicks` came to. `sumsAddUp`: clicks = attributed + unattributed + held + excluded, and of every influencer, day, source and
+ * country at least as many clicks are posted, or wait, as are stated.
+ */
+export type ClicksReport = RunReport<'post-clicks', ClickCounts, ClickDetails>;
+
+/** Numbers of clicks, where nothing else is said. `files`, `rows` and `posted` count this run; the others are the job's totals after it. */
+export type ClickCounts = {
+  readonly files: number;
+  readonly rows: number;
+  readonly rejected_rows: number;
+  /** Rows that state nothing that is looked for, by reason. */
+  readonly passed_over: Readonly<Record<string, number>>;
+  /** As the files state now, each link, day and country once. */
+  readonly clicks: number;
+  readonly attributed: number;
+  /** Of links and codes that nobody owns. */
+  readonly unattributed: number;
+  /** Of links and codes that several own. */
+  readonly held: number;
+  /** Before the job's first day. */
+  readonly excluded: number;
+  /** Accepted in this run. */
+  readonly posted: number;
+  /** Requests that were accepted in this run. */
+  readonly requests: number;
+  /** Accepted before. */
+  readonly already: number;
+  readonly ready: number;
+  readonly refused: number;
+  readonly in_doubt: number;
+  /** Let go by a person. */
+  readonly written_off: number;
+  /** Posted beyond what the files state now. The service cannot take clicks back. */
+  readonly too_many: number;
+};
+
+/** A link or code whose clicks credit nobody. */
+export type UnownedClicks = { readonly written: string; readonly reason: string; readonly clicks: number };
+
+export type ClickDetails = {
+  readonly duplicateFiles: number;
+  /** Those with the most clicks. */
+  readonly unowned: readonly UnownedClicks[];
+  readonly unownedTotal: number;
+  readonly rejectedRows: readonly RejectedRowPlace[];
+  readonly heldFiles: readonly HeldFile[];
+  readonly doubts: readonly Doubt[];
+  readonly doubleCredits: readonly DoubleCredit[];
+  /** Why the service refused clicks. */
+  readonly refusals: readonly { readonly reason: string; readonly clicks: number }[];
+  /** Entries that differ from what the files state now, noted in this run. */
+  readonly adjusted: number;
+  readonly codeProblems: readonly CodeProblem[];
+};
+
+const SHOWN_ROWS = 5;
+const SHOWN_LINKS = 10;
+
+/** What a run of `post-clicks` did, and where all clicks of its job stand after it. */
+export async function reportClicks(
+  db: Database,
+  options: {
+    readonly runId: string;
+    readonly job: string;
+    readonly sources: readonly string[];
+    readonly codeProblems: readonly CodeProblem[];
+  },
+): Promise<ClicksReport> {
+  const { runId, job, sources, codeProblems } = options;
+  const files = await readRowFiles(db, runId);
+  const stated = await readStated(db, job);
+  const entries = await readEntries(db, { job, runId });
+  const { lost, tooMany } = await compare(db, job);
+  const unowned = await readUnowned(db, job);
+  const refusals = await readRefusals(db, job);
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
+  const heldFiles = await listHeldFiles(db, { sources, readFor: 'clicks' });
+  const doubts = await listDoubts(db, { job });
+  const doubleCredits = await listDoubleCredits(db, { job });
+  const counts: ClickCounts = { ...countsOf(files), ...stated, ...entries, too_many: tooMany };
+  const { clicks, attributed, unattributed, held, excluded } = counts;
+  return {
+    kind: 'post-clicks',
+    counts,
+    amounts: [],
+    sumsAddUp: lost === 0 && clicks === attributed + unattributed + held + excluded && files.addUp,
+    doubts: doubts.length + doubleCredits.length,
+    needsAttention:
+      codeProblems.length > 0 ||
+      rejectedRows.length > 0 ||
+      heldFiles.length > 0 ||
+      counts.refused > 0 ||
+      counts.held > 0,
+    details: {
+      duplicateFiles: files.duplicates,
+      unowned: unowned.slice(0, SHOWN_LINKS),
+      unownedTotal: unowned.length,
+      rejectedRows,
+      heldFiles,
+      doubts: doubts.slice(0, SHOWN_ROWS),
+      doubleCredits,
+      refusals,
+      adjusted: await countAdjusted(db, runId),
+      codeProblems,
+    },
+  };
+}
+
+function countsOf({ sealed: files, rows, rejectedRows, passedOver }: RowFiles) {
+  return { files, rows, rejected_rows: rejectedRows, passed_over: passedOver };
+}
+
+async function readStated(db: Database, job: string) {
+  const { rows } = await sql<{ outcome: string; clicks: string }>`
+    select outcome, sum(clicks) as clicks from intake.clicks where job = ${job} group by outcome`.execute(db);
+  const of = (outcome: string) => Number(rows.find((row) => row.outcome === outcome)?.clicks ?? 0);
+  return {
+    clicks: rows.reduce((sum, row) => sum + Number(row.clicks), 0),
+    attributed: of('attributed'),
+    unattributed: of('unattributed'),
+    held: of('held'),
+    excluded: of('excluded'),
+  };
+}
+
+const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
+
+/** Entry `e` was refused, and its clicks are somebody else's, or nobody's, by now: nothing is left to do. */
+const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
+  select from intake.clicks c
+  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'
+    and c.day = (e.details ->> 'day')::date and c.country = e.details ->> 'country'))`;
+
+async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
+  const { rows } = await sql<{ state: string; is_of_run: boolean; clicks: string; entries: string }>`
+    select case when e.state = 'sending' then 'in_doubt' else e.state end as state,
+      exists (select from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt and t.run_id = ${runId}::bigint) as is_of_run,
+      sum(${clicksOf}) as clicks, count(*) as entries
+    from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1, 2`.execute(
+    db,
+  );
+  const of = (state: string, isOfRun?: boolean) =>
+    rows
+      .filter((row) => row.state === state && (isOfRun === undefined || row.is_of_run === isOfRun))
+      .reduce((sum, row) => sum + Number(row.clicks), 0);
+  return {
+    posted: of('accepted', true),
+    requests: Number(rows.find((row) => row.state === 'accepted' && row.is_of_run)?.entries ?? 0),
+    already: of('accepted', false),
+    ready: of('ready'),
+    refused: of('rejected'),
+    in_doubt: of('in_doubt'),
+    written_off: of('written_off'),
+  };
+}
+
+/** Of every influencer, day, source and country: what is stated, against what is posted or waits. */
+async function compare(db: Database, job: string) {
+  const { rows } = await sql<{ lost: string; too_many: string }>`
+    with stated as (
+      select source, target, day, country, sum(clicks) as clicks from intake.clicks
+      where job = ${job} and outcome = 'attributed' group by source, target, day, country
+    ),
+    posted as (
+      select e.source, e.details ->> 'target' as target, (e.details ->> 'day')::date as day, e.details ->> 'country' as country,
+        sum(${clicksOf}) as clicks
+      from ledger.entries e
+      where e.job = ${job} and e.effect is not distinct from 'click' and not (e.state = 'held' and ${neverSent}) and not ${isRefusedAndGone}
+      group by 1, 2, 3, 4
+    )
+    select coalesce(sum(greatest(coalesce(s.clicks, 0) - coalesce(p.clicks, 0), 0)), 0) as lost,
+      coalesce(sum(greatest(coalesce(p.clicks, 0) - coalesce(s.clicks, 0), 0)), 0) as too_many
+    from stated s full join posted p using (source, target, day, country)`.execute(db);
+  return { lost: Number(rows[0]?.lost ?? 0), tooMany: Number(rows[0]?.too_many ?? 0) };
+}
+
+async function readUnowned(db: Database, job: string): Promise<readonly UnownedClicks[]> {
+  const { rows } = await sql<Omit<UnownedClicks, 'clicks'> & { clicks: string }>`
+    select min(written) as written, min(reason) as reason, sum(clicks) as clicks from intake.clicks
+    where job = ${job} and outcome in ('unattributed', 'held') group by subject order by sum(clicks) desc, subject`.execute(
+    db,
+  );
+  return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }));
+}
+
+async function readRefusals(db: Database, job: string) {
+  const { rows } = await sql<{ reason: string; clicks: string }>`
+    select coalesce(e.state_reason, 'no reason was given') as reason, sum(${clicksOf}) as clicks from ledger.entries e
+    where e.job = ${job} and e.effect is not distinct from 'click' and e.state = 'rejected' and not ${isRefusedAndGone} group by 1 order by 2 desc, 1`.execute(
+    db,
+  );
+  return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }));
+}
+
+async function countAdjusted(db: Database, runId: string): Promise<number> {
+  const { rows } = await sql<{ entries: string }>`
+    select count(distinct entry_id) as entries from ledger.adjustments where run_id = ${runId}::bigint`.execute(
+    db,
+  );
+  return Number(rows[0]?.entries ?? 0);
+}

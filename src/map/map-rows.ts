@@ -1,0 +1,83 @@
+import type { Layout, ReadFor } from '../model/layout.ts';
+import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
+import { type Fault, reject } from './fault.ts';
+import { layoutFor } from './layout-for.ts';
+import { type Column, type ResolvedHeader, resolveHeader } from './resolve-header.ts';
+
+/** What became of one record of a file in which each row stands for itself. */
+export type ReadRow<Row> =
+  | { readonly kind: 'row'; readonly row: Row }
+  /** It states nothing that is looked for, and need not: a total, a page that nobody is named by. `why` is a machine name. */
+  | { readonly kind: 'passed_over'; readonly why: string }
+  | { readonly kind: 'fault'; readonly fault: Fault; readonly column: Column | null };
+
+/** A row with its place in the file. */
+export type PlacedRow<Row> = { readonly line: number; readonly record: number; readonly content: Row };
+
+/** Rows of one stretch of a file, every record of it accounted for once. */
+export type RowBatch<Row> = {
+  readonly rows: readonly PlacedRow<Row>[];
+  readonly rejected: readonly RejectedRow[];
+  readonly passedOver: Readonly<Record<string, number>>;
+  readonly rowsRead: number;
+};
+
+export type MapRowsOptions<Row> = {
+  readonly layout: Layout;
+  readonly readFor: ReadFor;
+  /** Layouts to name when a header does not fit this one but another. */
+  readonly otherLayouts?: readonly Layout[];
+  /** Makes the reader of records once the header is known. */
+  readonly open: (header: ResolvedHeader, layout: Layout) => (record: CsvRecord) => ReadRow<Row>;
+};
+
+/**
+ * Makes rows of records, one of each.
+ *
+ * @returns a batch for each chunk.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`.
+ */
+export async function* mapRows<Row>(
+  chunks: AsyncIterable<CsvChunk>,
+  { layout: whole, readFor, otherLayouts = [], open }: MapRowsOptions<Row>,
+): AsyncGenerator<RowBatch<Row>> {
+  const layout = layoutFor(whole, readFor);
+  if (layout === null) throw new Error(`the layout ${whole.name} is not one of ${readFor}`);
+  const others = otherLayouts.flatMap((other) => layoutFor(other, readFor) ?? []);
+  let read: ReturnType<typeof open> | null = null;
+  for await (const { header, records, rejected } of chunks) {
+    read ??= open(resolveHeader(header, layout, others), layout);
+    const rows: PlacedRow<Row>[] = [];
+    const faulty: RejectedRow[] = [];
+    const passedOver: Record<string, number> = {};
+    for (const record of records) {
+      const result = read(record);
+      if (result.kind === 'row') rows.push({ line: record.line, record: record.record, content: result.row });
+      else if (result.kind === 'passed_over') passedOver[result.why] = (passedOver[result.why] ?? 0) + 1;
+      else faulty.push(rejectCell(record, result.fault, result.column));
+    }
+    yield {
+      rows,
+      rejected: [...rejected, ...faulty],
+      passedOver,
+      rowsRead: records.length + rejected.length,
+    };
+  }
+}
+
+function rejectCell({ cells, line, record }: CsvRecord, fault: Fault, column: Column | null): RejectedRow {
+  const value = column === null ? null : (cells[column.index] ?? '');
+  return reject({ line, record, count: 1 }, fault, { column: column?.name ?? null, value });
+}
+
+/** The first of a field's columns that is filled, and what stands there; null where none is. */
+export function firstFilled(
+  cells: readonly string[],
+  columns: readonly Column[],
+): { readonly column: Column; readonly text: string } | null {
+  for (const column of columns) {
+    const text = (cells[column.index] ?? '').trim();
+    if (text !== '') return { column, text };
+  }
+  return null;
+}

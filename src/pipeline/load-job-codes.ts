@@ -1,0 +1,41 @@
+import { type LoadedCodes, loadCodes } from '../attribute/load-codes.ts';
+import { layoutFolders } from '../config/layout-folders.ts';
+import { loadLayout } from '../map/load-layout.ts';
+import { findUnknownOwners } from '../mirror/find-unknown-owners.ts';
+import type { JobSettings } from '../model/config.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
+import { type Run, sourcesOf } from './run.ts';
+
+/** A job whose rows are somebody's by codes.csv. */
+type JobWithCodes = JobSettings & {
+  readonly brandId: string;
+  /** Absolute path; null where the exports name influencers themselves. */
+  readonly codes: string | null;
+};
+
+/** Reads the job's codes.csv, if it has one, and says whose codes are somebody's whom the mirror does not know. */
+export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes> {
+  const { db, job, progress } = run;
+  const sources = sourcesOf(run);
+  const folders = layoutFolders(run.config.path);
+  const loaded = await loadCodes(db, {
+    job: job.name,
+    path: job.codes,
+    timeZone: sources[0]?.timeZone ?? null,
+    brandId: job.brandId,
+    linkParameters: sources.flatMap((source) => loadLayout(source.layout, folders).links.parameters),
+  });
+  const unknown = (await findUnknownOwners(db, loaded.rows)) ?? [];
+  for (const { line, column, value, reason, help } of unknown.slice(0, UNKNOWN_SHOWN))
+    progress.note(
+      maskAddresses(`codes.csv line ${line}, ${column} ${JSON.stringify(value)}: ${reason} ${help}`),
+    );
+  if (unknown.length > UNKNOWN_SHOWN)
+    progress.note(
+      `${unknown.length - UNKNOWN_SHOWN} more owners in codes.csv are not known; doctor lists them.`,
+    );
+  return loaded;
+}
+
+/** A run says so much of it, each time; `doctor` says more. */
+const UNKNOWN_SHOWN = 3;

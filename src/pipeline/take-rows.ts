@@ -1,0 +1,57 @@
+import { RejectedSoFar } from '../intake/rejected-so-far.ts';
+import type { SealedRead } from '../intake/seal-read.ts';
+import { stageRejected } from '../intake/stage-leftovers.ts';
+import { type SealRowsOptions, sealRows, stageRows } from '../intake/stage-rows.ts';
+import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
+import type { Purpose } from '../model/layout.ts';
+import type { FileContent, Intake, Reading } from './intake-file.ts';
+import { type Run, throwIfDraining } from './run.ts';
+
+export type RowIntakeOptions<Row> = {
+  readonly purpose: Purpose;
+  /** Makes the reader of records of a file, once its header is known. */
+  readonly open: (reading: Reading) => MapRowsOptions<Row>['open'];
+  /** Puts the rows of a file in force, from `intake.staged_rows`. */
+  readonly publish: (
+    trx: Parameters<SealRowsOptions['publish']>[0],
+    file: { readonly sourceFileId: string; readonly source: string },
+  ) => Promise<void>;
+};
+
+/** How files are read in which each row stands for itself: map → stage → seal. */
+export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOptions<Row>): Intake {
+  async function take(
+    run: Run,
+    reading: Reading,
+    { chunks, digest, ...read }: FileContent,
+  ): Promise<SealedRead<unknown>> {
+    const { db, runId, progress } = run;
+    const { source, layout, otherLayouts } = reading;
+    const { readFor } = purpose;
+    const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
+    const passedOver: Record<string, number> = {};
+    let rowsRead = 0;
+    let staged = 0;
+    for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, open: open(reading) })) {
+      throwIfDraining(run);
+      rejectedSoFar.take(batch);
+      if (batch.rows.length > 0 && !(await stageRows(db, read, batch.rows))) return { kind: 'lost' };
+      if (batch.rejected.length > 0 && !(await stageRejected(db, { ...read, runId }, batch.rejected)))
+        return { kind: 'lost' };
+      for (const [why, rows] of Object.entries(batch.passedOver))
+        passedOver[why] = (passedOver[why] ?? 0) + rows;
+      staged += batch.rows.length;
+      rowsRead += batch.rowsRead;
+      progress.advance(0, batch.rowsRead);
+    }
+    return sealRows(db, {
+      ...read,
+      ...{ runId, rowsRead, staged, passedOver, contentSha256: digest() },
+      source: source.name,
+      usedAs: readFor,
+      maxRejectedShare: source.limits.maxRejectedShare,
+      publish: (trx, sourceFileId) => publish(trx, { sourceFileId, source: source.name }),
+    });
+  }
+  return { purpose, take };
+}

@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { effects } from '../effects/index.ts';
+
+/** What entry `e` is about, in a few words: `shopify order 1001`, `12 clicks of deal:D1 on 2026-04-10`. No addresses. */
+export const entrySubject = sql<string>`(case e.effect ${sql.join(
+  Object.values(effects).map(({ effect, subject }) => sql`when ${sql.lit(effect)} then ${subject}`),
+  sql` `,
+)} end)`;
+
+/** One thing that happened to an entry, or one thing that somebody found out about it. */
+export type EntryEvent = {
+  readonly at: Date;
+  readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';
+  /** What happened, in words of ours and of the service. No addresses. */
+  readonly text: string;
+  readonly detail: string | null;
+};
+
+/** One entry of the ledger, with all that happened to it. */
+export type EntryLife = {
+  readonly entryId: string;
+  /** What it is about, in a few words: `shopify order 1001`. */
+  readonly subject: string;
+  readonly job: string;
+  readonly state: string;
+  readonly stateReason: string | null;
+  readonly stateChangedAt: Date;
+  readonly createdAt: Date;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** The frozen request. */
+  readonly body: string;
+  /** Attempts, answers, evidence, decisions and adjustments, in the order in which they happened. */
+  readonly events: readonly EntryEvent[];
+};
+
+/** What a kind of job knows of one thing that it works on. */
+export type Explained = {
+  readonly title: string;
+  readonly sections: readonly {
+    readonly heading: string;
+    readonly lines: readonly {
+      /** Null: at no known time. */
+      readonly at: Date | null;
+      readonly text: string;
+      readonly detail: string | null;
+    }[];
+    /** What is said where there are no lines. */
+    readonly otherwise: string;
+  }[];
+  readonly entries: readonly EntryLife[];
+};
+
+/** The entries `e` that a condition names, oldest first. */
+export async function readEntryLives(
+  db: Database,
+  condition: RawBuilder<unknown>,
+): Promise<readonly EntryLife[]> {
+  const { rows } = await sql<Omit<EntryLife, 'events'>>`
+    select e.entry_id as "entryId", ${entrySubject} as subject, e.job, e.state, e.state_reason as "stateReason",
+      e.state_changed_at as "stateChangedAt", e.created_at as "createdAt", e.amount, e.currency, e.deal_id as "dealId",
+      e.collab_id as "collabId", e.body
+    from ledger.entries e where ${condition} order by e.entry_id limit 200`.execute(db);
+  return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
+}
+
+/** Two decimals at least, four at most. */
+const MONEY = sql.lit('FM99999999999990.0099');
+
+async function readEvents(db: Database, entryId: string): Promise<readonly EntryEvent[]> {
+  const { rows } = await sql<EntryEvent>`
+    select at, kind, text, detail from (
+      select claimed_at as at, 1 as step, 'claimed' as kind, 'attempt ' || attempt || ' by run ' || run_id as text, null as detail
+      from ledger.attempts where entry_id = ${entryId}::bigint
+      union all
+      select answered_at, 2, 'answered', 'attempt ' || attempt || ': ' || kind || coalesce(', HTTP ' || http_status, '')
+        || coalesce(', deal ' || deal_id, '') || coalesce(', collaboration ' || collab_id, '')
+        || case via when 'direct' then '' else ', by ' || via end || case when applied then ''
+          when kind = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint) then ' (accepted a second time: a double credit)'
+          else ' (came too late to count)' end, message
+      from ledger.answers where entry_id = ${entryId}::bigint
+      union all
+      select l.found_at, 2, 'answered', 'a claim of ledger ' || left(l.ledger_id::text, 8) || ' that this database had lost: ' || replace(l.disposition, '_', ' ')
+        || coalesce(', HTTP ' || l.http_status, '') || coalesce(', deal ' || l.deal_id, '')
+        || case when l.disposition = 'accepted' and exists (select from ledger.double_credits d where d.entry_id = ${entryId}::bigint)
+          then ' (accepted a second time: a double credit)' else '' end, l.message
+      from ledger.recovered_claims r join ledger.lost_claims l using (lost_claim_id) where r.entry_id = ${entryId}::bigint
+      union all
+      select v.received_at, 3, 'evidence', v.kind || coalesce(', deal ' || v.deal_id, '') || coalesce(', ' || to_char(v.amount, ${MONEY}) || ' ' || v.currency, ''), null
+      from ledger.evidence v join ledger.entries e on e.entry_id = ${entryId}::bigint
+      where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
+      union all
+      select decided_at, 4, 'decided', decision || ' of attempt ' || attempt || ' by ' || decided_by, reason
+      from ledger.decisions where entry_id = ${entryId}::bigint
+      union all
+      select changed_at, 5, 'changed', case kind
+          when 'held' then 'held: ' || reason
+          when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
+          else 'another request takes its place' end, null
+      from ledger.changes where entry_id = ${entryId}::bigint
+      union all
+      select noted_at, 6, 'adjusted', kind || ' in run ' || run_id || coalesce(': ' || to_char(old_amount, ${MONEY}), '') || coalesce(' to ' || to_char(new_amount, ${MONEY}), '')
+        || coalesce(' ' || currency, ''), detail
+      from ledger.adjustments where entry_id = ${entryId}::bigint
+    ) events order by at, step`.execute(db);
+  return rows;
+}

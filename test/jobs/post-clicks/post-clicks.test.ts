@@ -1,0 +1,239 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { CODES } from '../../pipeline/workshop.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { clicksCsv, openClickShop } from './story.ts';
+
+describe('clicks are added to the total of a deal', () => {
+  it('once each, whoever the link, the code or the column names, and a second run sends nothing', async () => {
+    const shop = await openClickShop();
+    shop.drop(
+      'clicks.csv',
+      `day,link,code,influencer_handle,deal_id,country,clicks
+2026-04-10,https://www.acme.test/welcome?utm_source=ig&ref=MIA10,,,,NL,7
+2026-04-10,https://acme.test/welcome?fbclid=abc&ref=mia10,,,,NL,5
+2026-04-10,bit.ly/BEN15,,,,,3
+2026-04-10,,MIA10,,,,2
+2026-04-11,,,mia.test,,,4
+2026-04-11,,,,DEALBEN,,6
+2026-04-11,https://acme.test/nobody,,,,,9
+2026-04-11,https://acme.test/,,,,,50
+`,
+    );
+    const first = await shop.runClicks();
+    expect(first.counts).toMatchObject({ clicks: 36, attributed: 27, unattributed: 9, posted: 27 });
+    expect(first.counts.passed_over).toEqual({ names_nobody: 1 });
+    expect(await shop.totals()).toEqual({ DEALMIA: 18, DEALBEN: 9 });
+    expect((await shop.trueClicks()).map(({ body }) => body)).toContainEqual({
+      deal_id: 'DEALMIA',
+      brand_id: 4819,
+      increase_clicks: 12,
+      country_code: 'NL',
+    });
+    const second = await shop.runClicks();
+    expect(second).toMatchObject({ code: 0, counts: { posted: 0, already: 27, requests: 0 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 18, DEALBEN: 9 });
+  });
+
+  it('a newer file that states more posts the difference; one that states fewer is noted, and nothing is sent', async () => {
+    const shop = await openClickShop();
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
+    await shop.runClicks();
+    shop.drop('2.csv', clicksCsv([['2026-04-10', 'https://bit.ly/MIA10', 14]]));
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 4, already: 10 });
+    shop.drop('3.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 12]]));
+    const fewer = await shop.runClicks();
+    expect(fewer).toMatchObject({ code: 0, counts: { posted: 0, too_many: 2, attributed: 12 } });
+    shop.drop('4.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 20]]));
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 6, too_many: 0 });
+    expect(await shop.entries()).toEqual([
+      'deal:DEALMIA 2026-04-10 0+10 accepted',
+      'deal:DEALMIA 2026-04-10 10+4 accepted',
+      'deal:DEALMIA 2026-04-10 14+6 accepted',
+    ]);
+    const { rows } = await sql<{ kind: string; detail: string | null }>`
+      select kind, detail from ledger.adjustments order by adjustment_id`.execute(shop.db);
+    expect(rows).toEqual([
+      { kind: 'changed', detail: null },
+      { kind: 'changed', detail: 'As it was sent, again.' },
+    ]);
+    expect(await shop.totals()).toEqual({ DEALMIA: 20 });
+  });
+
+  it('what waits to be sent is replaced by what a newer file states, so one request posts all of it', async () => {
+    const shop = await openClickShop();
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
+    await shop.sandbox.setFaults([{ kind: '429', operation: 'new_influencer_click' }]);
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 0, ready: 10 });
+    await shop.sandbox.setFaults(null);
+    shop.drop('2.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 14]]));
+    await sql`update ledger.entries set not_before = null`.execute(shop.db);
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 14, requests: 1 });
+    expect(await shop.totals()).toEqual({ DEALMIA: 14 });
+  });
+
+  it('a request whose answer is lost is in doubt and never sent again, and a newer file posts only what is beyond it', async () => {
+    const shop = await openClickShop();
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 10]]));
+    await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_click', count: 1 }]);
+    expect(await shop.runClicks()).toMatchObject({ code: 6, counts: { in_doubt: 10, posted: 0 } });
+    shop.drop('2.csv', clicksCsv([['2026-04-10', 'bit.ly/MIA10', 15]]));
+    expect(await shop.runClicks()).toMatchObject({ code: 6, counts: { in_doubt: 10, posted: 5 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 15 });
+    const review = await shop.cli('review');
+    expect(review.stdout).toContain('10 clicks of deal:DEALMIA on 2026-04-10');
+    const [{ entry_id: entry } = { entry_id: '' }] = await shop.db
+      .selectFrom('ledger.entries')
+      .select('entry_id')
+      .where('state', '=', 'in_doubt')
+      .execute();
+    await shop.cli('review', entry, '--accepted', '--reason', 'the deal shows 15');
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { in_doubt: 0, already: 15 } });
+    const life = await shop.cli('explain', 'clicks', 'MIA10');
+    expect(life.stdout).toContain('2026-04-10');
+    expect(life.stdout).toContain('accepted');
+  });
+
+  it('what the service refuses is sent again when codes.csv names somebody else', async () => {
+    const shop = await openClickShop();
+    shop.write('codes.csv', `${CODES}GONE1,4819,,DEALGONE,,,\n`);
+    shop.drop('1.csv', clicksCsv([['2026-04-10', 'bit.ly/GONE1', 8]]));
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { refused: 8 } });
+    shop.write('codes.csv', `${CODES}GONE1,4819,,DEALBEN,,,\n`);
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 8, refused: 0 } });
+    expect(await shop.totals()).toEqual({ DEALBEN: 8 });
+  });
+
+  it('a code that two influencers own holds its clicks, and a code counts only on the days of its owner', async () => {
+    const shop = await openClickShop();
+    shop.write(
+      'codes.csv',
+      `${CODES}SPRING,4819,,DEALMIA,,,2026-04-10\nSPRING,4819,,DEALBEN,,2026-04-12,\nBOTH,4819,,DEALMIA,,,\nBOTH,4819,,DEALBEN,,,\n`,
+    );
+    shop.drop(
+      '1.csv',
+      clicksCsv([
+        ['2026-04-10', 'bit.ly/SPRING', 1],
+        ['2026-04-11', 'bit.ly/SPRING', 2],
+        ['2026-04-12', 'bit.ly/SPRING', 4],
+        ['2026-04-12', 'bit.ly/BOTH', 8],
+      ]),
+    );
+    expect(await shop.runClicks()).toMatchObject({
+      code: 3,
+      counts: { posted: 5, unattributed: 2, held: 8 },
+    });
+    expect(await shop.totals()).toEqual({ DEALMIA: 1, DEALBEN: 4 });
+  });
+
+  it('a plan says what would be posted and keeps nothing, and start_date leaves earlier days out', async () => {
+    const shop = await openClickShop({ job: 'start_date: 2026-04-11' });
+    shop.drop(
+      '1.csv',
+      clicksCsv([
+        ['2026-04-10', 'bit.ly/MIA10', 10],
+        ['2026-04-11', 'bit.ly/MIA10', 4],
+      ]),
+    );
+    const plan = await shop.cli('plan', 'clicks');
+    expect(plan.stdout).toMatch(/would be posted\s+4/);
+    expect(plan.stdout).toMatch(/excluded\s+10/);
+    expect(await shop.entries()).toEqual([]);
+    const { rows } = await sql`select from intake.clicks`.execute(shop.db);
+    expect(rows).toEqual([]);
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 4, excluded: 10 });
+  });
+});
+
+describe('exports of clicks as they really are', () => {
+  it('one of Google Analytics has comments before its header and a grand total after its rows', async () => {
+    const shop = await openClickShop({ layout: 'ga4-landing-pages' });
+    shop.drop(
+      'ga4.csv',
+      `# ----------------------------------------
+# Acme shop
+# Landing pages by day
+# 20260410-20260411
+# ----------------------------------------
+
+Date,Landing page + query string,Sessions,Active users
+20260410,/?ref=MIA10&fbclid=IwAR0,"1,200",900
+20260410,/collections/new?code=BEN15,7,7
+20260411,(not set),40,1
+20260411,/,800,700
+20260411,/mia.test,5,5
+Grand total,,"2,052","1,613"
+`,
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 0, counts: { posted: 1_212, rejected_rows: 0 } });
+    expect(await shop.totals()).toEqual({ DEALMIA: 1_205, DEALBEN: 7 });
+  });
+
+  it('a list of links with their total clicks is held, because it has no days', async () => {
+    const shop = await openClickShop({ layout: 'bitly-clicks' });
+    shop.drop(
+      'links.csv',
+      'Short link,Long URL,Created,Total clicks\nbit.ly/MIA10,https://acme.test,2026-01-01,812\n',
+    );
+    const run = await shop.runClicks();
+    expect(run).toMatchObject({ code: 3, counts: { posted: 0 } });
+    expect((await shop.cli('status')).stdout).toMatch(/lacks\s+"date"/);
+    shop.drop('by-day.csv', 'Date,Short link,Engagements\n4/10/2026,bit.ly/MIA10,12\n');
+    expect((await shop.runClicks()).counts).toMatchObject({ posted: 12 });
+  });
+
+  it('a row without a number of clicks is rejected with its line and column, and the rest goes on', async () => {
+    const shop = await openClickShop();
+    shop.drop(
+      '1.csv',
+      'day,link,clicks\n2026-04-10,bit.ly/MIA10,many\n,bit.ly/MIA10,3\n2026-04-11,bit.ly/MIA10,2\n',
+    );
+    expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { posted: 2, rejected_rows: 2 } });
+    const rejected = (await shop.cli('rejected')).stdout;
+    expect(rejected).toMatch(/line 2/);
+    expect(rejected).toContain('This is no number of clicks.');
+  });
+});
+
+describe('a run that is killed', () => {
+  it('has added no click twice, and the next runs add what is left', { timeout: 120_000 }, async () => {
+    const shop = await openClickShop({ api: 'lease_seconds: 2\ntimeout_seconds: 1' });
+    const days = Array.from({ length: 60 }, (_, index) =>
+      new Date(Date.UTC(2026, 2, 1 + index)).toISOString().slice(0, 10),
+    );
+    const rows = days.flatMap((day, index) => [
+      [day, 'bit.ly/MIA10', index + 1] as const,
+      [day, 'bit.ly/BEN15', 2 * index + 1] as const,
+    ]);
+    const stated = rows.reduce((sum, [, , clicks]) => sum + clicks, 0);
+    shop.drop('1.csv', clicksCsv(rows));
+    await shop.sandbox.setFaults([{ kind: 'latency', operation: 'new_influencer_click', ms: 20 }]);
+    for (let kill = 1; kill <= 3; kill += 1) {
+      let hasEnded = false;
+      const running = shop.start('run', 'clicks', '--json');
+      void running.ended.then(() => {
+        hasEnded = true;
+      });
+      const before = (await shop.trueClicks()).length;
+      await waitFor(async () => (await shop.trueClicks()).length > before + 10 || hasEnded);
+      running.kill('SIGKILL');
+      await running.ended;
+    }
+    await waitFor(async () => {
+      const { code } = await shop.runClicks();
+      return code === 0 || code === 6;
+    });
+    const processed = (await shop.trueClicks()).reduce((sum, { increase_clicks: clicks }) => sum + clicks, 0);
+    const { rows: sums } = await sql<{ state: string; clicks: string }>`
+      select state, sum((details ->> 'clicks')::int) as clicks from ledger.entries group by state`.execute(
+      shop.db,
+    );
+    const of = (state: string) => Number(sums.find((row) => row.state === state)?.clicks ?? 0);
+    expect(of('accepted') + of('in_doubt')).toBe(stated);
+    expect(processed).toBeGreaterThanOrEqual(of('accepted'));
+    expect(processed).toBeLessThanOrEqual(stated);
+    expect(await shop.trueClicks()).toHaveLength(
+      new Set((await shop.trueClicks()).map(({ body }) => JSON.stringify(body))).size,
+    );
+  });
+});
