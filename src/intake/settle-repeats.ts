@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
+import { columnNames, columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
 
 /** Orders that were noted as unchanged and turned out to be part of another version, and their rows. */
@@ -62,10 +63,7 @@ const markContradictions = sql`
 function addSums(sourceFileId: string): RawBuilder<unknown> {
   return sql`
     known as materialized (
-      select c.source, c.order_id, c.group_key, c.order_name, c.status, c.currency, c.total * r.times as total,
-        c.subtotal * r.times as subtotal, c.refunded * r.times as refunded, c.codes, c.codes_folded, c.links, c.links_folded,
-        c.influencer_handle, c.deal_id, c.collab_id, c.brand_id, c.placed_at, c.paid_at, c.cancelled_at, c.exclusion,
-        r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      select c.source, ${timesOver}, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
       from repeats r
       cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
     ),
@@ -79,12 +77,17 @@ function addSums(sourceFileId: string): RawBuilder<unknown> {
       where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
     ),
     inserted as (
-      insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, order_name, status, currency,
-        total, subtotal, refunded, codes, codes_folded, links, links_folded, influencer_handle, deal_id, collab_id, brand_id,
-        placed_at, paid_at, cancelled_at, exclusion, line_no, record_no, row_count, replaces)
-      select source, order_id, ${sourceFileId}::bigint, false, ${summedHash('k')}, group_key, order_name, status, currency,
-        total, subtotal, refunded, codes, codes_folded, links, links_folded, influencer_handle, deal_id, collab_id, brand_id,
-        placed_at, paid_at, cancelled_at, exclusion, line_no, record_no, row_count, order_version_id
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
+      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, line_no, record_no, row_count, order_version_id
       from known k where staged_id is null
     )`;
 }
+
+/** The columns of known order `c` as `r.times` rows of it state them together: amounts add up. */
+const timesOver = sql.join(
+  STORED_COLUMNS.map(({ column }) =>
+    columnsMergedBy('sum').includes(column)
+      ? sql`${sql.ref(`c.${column}`)} * r.times as ${sql.ref(column)}`
+      : sql.ref(`c.${column}`),
+  ),
+);

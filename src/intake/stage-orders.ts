@@ -4,6 +4,7 @@ import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { StagedOrder } from '../model/order.ts';
 import { foldCode } from '../model/text/fold.ts';
 import { type FileRead, fenceOf } from './fence.ts';
+import { columnDefinitions, columnNames, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
 
 export type StagedCounts = {
@@ -42,10 +43,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
       cross join jsonb_to_recordset(${toJsonParameter(orders.map(toRow))}::jsonb) as g(
-        order_id text, group_key text, order_name text, status text, currency text, total numeric(18,4), subtotal numeric(18,4),
-        refunded numeric(18,4), codes text[], codes_folded text[], links text[], links_folded text[], influencer_handle text,
-        deal_id text, collab_id text, brand_id text, placed_at timestamptz, paid_at timestamptz, cancelled_at timestamptz,
-        exclusion text, line_no bigint, record_no bigint, row_count integer, content_hash text)
+        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
@@ -54,13 +52,8 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
-      insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, order_name, status, currency,
-        total, subtotal, refunded, codes, codes_folded, links, links_folded, influencer_handle, deal_id, collab_id, brand_id,
-        placed_at, paid_at, cancelled_at, exclusion, line_no, record_no, row_count, replaces)
-      select source, order_id, source_file_id, current_id is null, content_hash, group_key, order_name, status, currency,
-        total, subtotal, refunded, coalesce(codes, '{}'), coalesce(codes_folded, '{}'), coalesce(links, '{}'),
-        coalesce(links_folded, '{}'), influencer_handle, deal_id, collab_id, brand_id,
-        placed_at, paid_at, cancelled_at, exclusion, line_no, record_no, row_count, current_id
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
+      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id
       from given
       where here_id is null and current_hash is distinct from content_hash
       returning is_current
@@ -109,33 +102,24 @@ const mergeSummed = sql`
   where o.order_version_id = m.order_version_id
   returning 1`;
 
+/** What was left out because a list is empty is empty. */
+const columnValues = sql.join(
+  STORED_COLUMNS.map(({ column, type }) =>
+    type === 'text[]' ? sql`coalesce(${sql.ref(column)}, '{}')` : sql.ref(column),
+  ),
+);
+
 /** Absent rather than null where there is nothing: fewer bytes to write and to read. */
-function toRow(order: StagedOrder) {
-  const { codes, links } = order;
-  return {
-    order_id: order.orderId,
-    group_key: order.groupKey,
-    order_name: order.orderName ?? undefined,
-    status: order.status ?? undefined,
-    currency: order.currency,
-    total: order.total ?? undefined,
-    subtotal: order.subtotal ?? undefined,
-    refunded: order.refunded ?? undefined,
-    codes: codes.length > 0 ? codes : undefined,
-    codes_folded: codes.length > 0 ? codes.map(foldCode) : undefined,
-    links: links.length > 0 ? links : undefined,
-    links_folded: links.length > 0 ? links.map(foldCode) : undefined,
-    influencer_handle: order.influencerHandle ?? undefined,
-    deal_id: order.dealId ?? undefined,
-    collab_id: order.collabId ?? undefined,
-    brand_id: order.brandId ?? undefined,
-    placed_at: order.placedAt ?? undefined,
-    paid_at: order.paidAt ?? undefined,
-    cancelled_at: order.cancelledAt ?? undefined,
-    exclusion: order.exclusion ?? undefined,
-    line_no: order.line,
-    record_no: order.record,
-    row_count: order.rowCount,
-    content_hash: order.contentHash,
-  };
+function toRow(order: StagedOrder): Readonly<Record<string, unknown>> {
+  const row: Record<string, unknown> = {};
+  for (const { field, column, isFolded } of STORED_COLUMNS) {
+    const value = order[field];
+    if (typeof value === 'string') row[column] = value;
+    else if (value !== null && value.length > 0) row[column] = isFolded ? value.map(foldCode) : value;
+  }
+  row.line_no = order.line;
+  row.record_no = order.record;
+  row.row_count = order.rowCount;
+  row.content_hash = order.contentHash;
+  return row;
 }

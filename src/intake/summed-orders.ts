@@ -1,18 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import { columnsMergedBy } from './order-columns.ts';
 
-const FIRST_VALUE = [
-  'order_name',
-  'status',
-  'influencer_handle',
-  'deal_id',
-  'collab_id',
-  'brand_id',
-  'placed_at',
-  'paid_at',
-  'cancelled_at',
-];
-const AMOUNTS = ['total', 'subtotal', 'refunded'];
-const LISTS = ['codes', 'links'];
+const FIRST_VALUE = columnsMergedBy('first');
+const AMOUNTS = columnsMergedBy('sum');
+const LISTS = columnsMergedBy('union');
 
 /**
  * Rows of one order that are apart, in a layout with one amount an item, as one: amounts and rows add up, codes and links are united,

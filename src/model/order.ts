@@ -43,6 +43,37 @@ export type StagedOrder = {
   readonly contentHash: string;
 };
 
+/**
+ * The columns that say what an order means, each once. Staging, the digest and the summing of an order's rows follow from this list. A new
+ * column needs a line here and its field above, its name in `LAYOUT_FIELDS`, how it is read (map/build-order.ts), a migration, and its place in `bi.orders`.
+ */
+export const ORDER_COLUMNS = [
+  { field: 'groupKey', column: 'group_key', type: 'text', merge: 'same' },
+  { field: 'orderId', column: 'order_id', type: 'text', merge: 'same' },
+  { field: 'orderName', column: 'order_name', type: 'text', merge: 'first' },
+  { field: 'status', column: 'status', type: 'text', merge: 'first' },
+  { field: 'currency', column: 'currency', type: 'text', merge: 'same' },
+  { field: 'total', column: 'total', type: 'numeric(18,4)', merge: 'sum' },
+  { field: 'subtotal', column: 'subtotal', type: 'numeric(18,4)', merge: 'sum' },
+  { field: 'refunded', column: 'refunded', type: 'numeric(18,4)', merge: 'sum' },
+  { field: 'codes', column: 'codes', type: 'text[]', merge: 'union' },
+  { field: 'links', column: 'links', type: 'text[]', merge: 'union' },
+  { field: 'influencerHandle', column: 'influencer_handle', type: 'text', merge: 'first' },
+  { field: 'dealId', column: 'deal_id', type: 'text', merge: 'first' },
+  { field: 'collabId', column: 'collab_id', type: 'text', merge: 'first' },
+  { field: 'brandId', column: 'brand_id', type: 'text', merge: 'first' },
+  { field: 'placedAt', column: 'placed_at', type: 'timestamptz', merge: 'first' },
+  { field: 'paidAt', column: 'paid_at', type: 'timestamptz', merge: 'first' },
+  { field: 'cancelledAt', column: 'cancelled_at', type: 'timestamptz', merge: 'first' },
+  { field: 'exclusion', column: 'exclusion', type: 'text', merge: 'same' },
+] as const satisfies readonly {
+  readonly field: keyof StagedOrder;
+  readonly column: string;
+  readonly type: string;
+  /** What becomes of two values where rows of one order are added up: they are the same, the first counts, they are added, or united. */
+  readonly merge: 'same' | 'first' | 'sum' | 'union';
+}[];
+
 /** Rows that belong to an order whose first row stands elsewhere (Shopify line items that are apart). */
 export type OrderContinuation = {
   readonly groupKey: string;

@@ -92,7 +92,7 @@ describe('a run that is killed', () => {
   it('at eight moments loses nothing, repeats nothing, and leaves no more doubts than were on their way', async () => {
     const concurrency = 4;
     const shop = await openWorkshop({
-      api: `concurrency: ${concurrency}\nlease_seconds: 2\ntimeout_seconds: 1`,
+      api: `concurrency: ${concurrency}\nlease_seconds: 3\ntimeout_seconds: 2.5`,
       sandbox: { latencyMs: 15 },
     });
     const orders = 400;

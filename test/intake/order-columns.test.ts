@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { ORDER_COLUMNS } from '../../src/model/order.ts';
+import { setup } from '../support/setup.ts';
+import { order } from './story.ts';
+
+/** Fields of an order that are no part of what it means. */
+const BOOKKEEPING = ['contentHash', 'line', 'record', 'rowCount'];
+
+it('every field of an order is in the list of its columns, so that none is left out of staging or of the digest', () => {
+  const listed = ORDER_COLUMNS.map(({ field }) => field);
+  expect([...listed, ...BOOKKEEPING].toSorted()).toEqual(Object.keys(order('1')).toSorted());
+});
+
+it('every column in the list is one of intake.orders, with that type', async () => {
+  const { db } = await setup();
+  const { rows } = await sql<{ column: string; type: string }>`
+    select attname as column, replace(format_type(atttypid, atttypmod), 'timestamp with time zone', 'timestamptz') as type
+    from pg_attribute where attrelid = 'intake.orders'::regclass and attnum > 0 and not attisdropped`.execute(
+    db,
+  );
+  const known = rows.map(({ column, type }) => `${column} ${type}`);
+  expect(known).toEqual(expect.arrayContaining(ORDER_COLUMNS.map(({ column, type }) => `${column} ${type}`)));
+});
