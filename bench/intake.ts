@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { attributeOrders } from '../jobs/attribute-orders/index.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from '../jobs/attribute-orders/settings.ts';
 import { createOrderIntake } from '../jobs/attribute-orders/take-orders.ts';
 import { loadConfig } from '../jobs/index.ts';
@@ -116,6 +117,7 @@ const MODES = {
       owner,
       config,
       job,
+      nouns: attributeOrders.nouns,
       db,
       options: { limit: null, file: null, allowEmpty: false },
       progress: {

@@ -27,8 +27,9 @@ describe.each(jobKinds.map((kind) => [kind.kind, kind] as const))('%s', (name, k
     expect(kind.summary).toMatch(/^[a-z].{10,79}$/);
   });
 
-  it('says what it works on, for sentences', () => {
+  it('says what it works on and what becomes of that, for sentences', () => {
     expect(kind.nouns.items).toMatch(/^[a-z][a-z ]*s$/);
+    expect(kind.nouns.done).toMatch(/^[a-z]+ed$/);
   });
 
   it('says what to do where two of its jobs read one source', () => {

@@ -35,7 +35,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
 
-  const stop = await postProposed(run, posting, 'orders');
+  const stop = await postProposed(run, posting);
   const staleBecause = await updateReports(run);
   const report = await reportOrders(db, {
     runId: run.runId,

@@ -8,7 +8,7 @@ import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.
 export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   kind: 'attribute-orders',
   summary: 'credit orders of shop exports to influencers',
-  nouns: { items: 'orders' },
+  nouns: { items: 'orders', done: 'posted' },
   fields: attributeOrdersFields,
   needsOrderPlatform: true,
   oneReaderHelp: 'Let one job read each source; codes.csv can name a brand for each code.',

@@ -8,7 +8,7 @@ import { type IdentifyCustomersSettings, identifyCustomersFields } from './setti
 export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersReport> = {
   kind: 'identify-customers',
   summary: 'submit customers of exports to be identified as influencers',
-  nouns: { items: 'customers' },
+  nouns: { items: 'customers', done: 'submitted' },
   fields: identifyCustomersFields,
   needsOrderPlatform: false,
   oneReaderHelp:

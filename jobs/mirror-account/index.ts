@@ -8,7 +8,7 @@ import { type MirrorAccountSettings, mirrorAccountFields } from './settings.ts';
 export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   kind: 'mirror-account',
   summary: "copy the account's brands, dealflows and deals into Postgres",
-  nouns: { items: 'deals' },
+  nouns: { items: 'deals', done: 'mirrored' },
   fields: mirrorAccountFields,
   needsOrderPlatform: false,
   oneReaderHelp: 'It reads no sources.',

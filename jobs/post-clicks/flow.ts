@@ -40,7 +40,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     run.progress.advance(await decideClicks(trx, rules));
     await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });
   });
-  const stop = await postProposed(run, posting, 'clicks');
+  const stop = await postProposed(run, posting);
   const report = await reportClicks(db, {
     runId,
     job: job.name,

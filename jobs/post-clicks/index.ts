@@ -7,7 +7,7 @@ import { type PostClicksSettings, postClicksFields } from './settings.ts';
 export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   kind: 'post-clicks',
   summary: 'add clicks of link shorteners and web analytics to influencers',
-  nouns: { items: 'clicks' },
+  nouns: { items: 'clicks', done: 'posted' },
   fields: postClicksFields,
   needsOrderPlatform: false,
   oneReaderHelp: 'Let one job read each source: what two jobs read would be posted twice.',

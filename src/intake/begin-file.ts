@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { DB } from '../db/tables.ts';
-import type { ReadFor } from '../model/layout.ts';
+import { IS_READ_ANEW, type ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { clearStaged } from './clear-staged.ts';
 import { withdrawContacts } from './withdraw-contacts.ts';
@@ -78,13 +78,10 @@ async function supersede(
   return newId;
 }
 
-/**
- * Customers are submitted once whatever is read twice, so a file that was read under other settings is read again. Orders are not: of
- * two files that state an order the one read last counts, and reading an older one again would bring its state back.
- */
-function isOutdated(known: KnownFile, { readFor, layoutHash }: BeginFileOptions): boolean {
+/** Whether it was read, under other settings, and is read again for that. */
+function isOutdated(known: KnownFile, { readFor = 'orders', layoutHash }: BeginFileOptions): boolean {
   const isRead = known.state === 'sealed' || known.state === 'duplicate';
-  return isRead && readFor === 'contacts' && known.layout_hash !== layoutHash;
+  return isRead && IS_READ_ANEW[readFor] && known.layout_hash !== layoutHash;
 }
 
 type KnownFile = {

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { ReadFor } from '../model/layout.ts';
+import { IS_READ_ANEW, type ReadFor } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 
 /**
  * Of the files that a listing shows, those that must be read: new ones, new versions, those whose reading was cut short, those that a person
- * wants to be read again, and held ones whose layout or settings have changed since, or whose reason may have passed. Of files that are read for their customers also those that were read
- * under other settings (see `beginFile`). One query for many files, so that ten thousand unchanged ones cost next to nothing.
+ * wants to be read again, and held ones whose layout or settings have changed since, or whose reason may have passed. Where `IS_READ_ANEW`, also those that were
+ * read under other settings. One query for many files, so that ten thousand unchanged ones cost next to nothing.
  */
 export async function selectUnread(
   db: Database,
@@ -29,7 +29,7 @@ export async function selectUnread(
     where known.source_file_id is null or known.state = 'reading' or known.reread_at is not null
       or (known.state = 'released' and known.released_by is null)
       or (known.state = 'held' and (known.layout_hash <> ${layoutHash} or known.hold_is_transient))
-      or (known.state in ('sealed', 'duplicate') and known.read_for = 'contacts' and known.layout_hash <> ${layoutHash})
+      or (known.state in ('sealed', 'duplicate') and ${IS_READ_ANEW[readFor]}::boolean and known.layout_hash <> ${layoutHash})
     order by f.position`.execute(db);
   return rows.flatMap(({ position }) => files[Number(position)] ?? []);
 }

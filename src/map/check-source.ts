@@ -13,13 +13,7 @@ import { layoutFor } from './layout-for.ts';
 export function checkSource(layout: Layout, source: SourceSettings, purpose: Purpose = ORDERS): void {
   const { readFor } = purpose;
   if (layoutFor(layout, readFor) === null) throw unfit(layout, source, readFor);
-  // Customers have no times, and an amount without a currency still tells who has spent much.
-  const problems =
-    readFor === 'contacts'
-      ? findConsentGaps(layout, source, purpose.consent)
-      : readFor === 'orders'
-        ? findOrderGaps(layout, source)
-        : [];
+  const problems = findGaps(layout, source, purpose);
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'source_incomplete',
@@ -33,6 +27,19 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
 }
 
 const ORDERS: Purpose = { readFor: 'orders' };
+
+function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): readonly Problem[] {
+  switch (purpose.readFor) {
+    case 'orders':
+      return findOrderGaps(layout, source);
+    case 'contacts':
+      // Customers have no times, and an amount without a currency still tells who has spent much.
+      return findConsentGaps(layout, source, purpose.consent);
+    case 'clicks':
+    case 'creators':
+      return [];
+  }
+}
 
 /** Whether the files of a source can tell what the job must know of consent. */
 function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {

@@ -51,6 +51,18 @@ export type Purpose =
   | { readonly readFor: 'clicks' }
   | { readonly readFor: 'creators' };
 
+/**
+ * Whether a file is read again when its rows mean something else under the settings of today. Customers are submitted once, whatever is
+ * read twice. Orders are not read again: of two files that state an order the one read last counts, and reading an older one again would
+ * bring its state back.
+ */
+export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
+  orders: false,
+  contacts: true,
+  clicks: false,
+  creators: false,
+};
+
 /** What a job takes of the orders that it reads. */
 export type OrderReading = {
   /** Which amount of an order is its revenue. */

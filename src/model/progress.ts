@@ -4,17 +4,8 @@ export type ProgressStep = {
   readonly name: string;
   /** What a person reads: `Reading orders.csv`. No row values, no addresses. */
   readonly label: string;
-  /** What is counted towards the total. */
-  readonly unit:
-    | 'bytes'
-    | 'rows'
-    | 'orders'
-    | 'customers'
-    | 'files'
-    | 'deals'
-    | 'requests'
-    | 'clicks'
-    | 'influencers';
+  /** What is counted towards the total, in the plural: `orders`. `bytes` are shown as sizes. */
+  readonly unit: string;
   /** How much there is to do; null when nobody knows: then there is no bar and no ETA. */
   readonly total: number | null;
 };

@@ -53,7 +53,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     // A file that is asked for by name is read again although it was held before.
     wanted.push(...(options.file === null ? unread : files));
   }
-  if (found === 0 && !options.allowEmpty) throw noFiles(source, options.file);
+  if (found === 0 && !options.allowEmpty) throw noFiles(run, source);
 
   await endHolds(run, { source, held, listed });
   let unavailable = 0;
@@ -63,7 +63,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
     if (cause === null) continue;
     unavailable += 1;
     if (unavailable > found * MAX_UNAVAILABLE_SHARE)
-      throw sourceUnavailable(source, { unavailable, found, cause });
+      throw sourceUnavailable(run, { source, unavailable, found, cause });
   }
   throwIfDraining(run);
 }
@@ -107,24 +107,26 @@ async function endHolds(
 
 /** A file that cannot be read is held and the others go on. When most cannot, it is the source that fails, for the reason of the last. */
 function sourceUnavailable(
-  source: SourceSettings,
-  {
-    unavailable,
-    found,
-    cause,
-  }: { readonly unavailable: number; readonly found: number; readonly cause: KnownError },
+  { nouns }: Run,
+  options: {
+    readonly source: SourceSettings;
+    readonly unavailable: number;
+    readonly found: number;
+    readonly cause: KnownError;
+  },
 ): KnownError {
+  const { source, unavailable, found, cause } = options;
   const { message, where = source.uri } = cause.details;
   const count = `${unavailable} of ${found} ${found === 1 ? 'file' : 'files'}`;
   return new KnownError({
     ...cause.details,
     message: `Source ${source.name} cannot be read: ${count} failed, more than half. ${message}`,
     where,
-    safe: 'Nothing was posted. What was read whole stays read; the next run tries the others again.',
+    safe: `Nothing was ${nouns.done}. What was read whole stays read; the next run tries the others again.`,
   });
 }
 
-function noFiles(source: SourceSettings, wanted: string | null): KnownError {
+function noFiles({ nouns, options: { file: wanted } }: Run, source: SourceSettings): KnownError {
   return new KnownError({
     code: 'no_files',
     message:
@@ -133,7 +135,7 @@ function noFiles(source: SourceSettings, wanted: string | null): KnownError {
         : `Source ${source.name} has no file whose address contains "${wanted}".`,
     where: source.uri,
     help: 'Check the address, the prefix and the glob; or give --allow-empty if there may be none.',
-    safe: 'Nothing was posted.',
+    safe: `Nothing was ${nouns.done}.`,
     exitCode: EXIT.configuration,
   });
 }

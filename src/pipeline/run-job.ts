@@ -26,7 +26,7 @@ import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts'
 /** What a run needs of its kind of job. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
   RunnableKind<Settings>,
-  'flow' | 'leases' | 'plansInOverlay'
+  'flow' | 'leases' | 'nouns' | 'plansInOverlay'
 >;
 
 export type RunJobOptions<Settings extends JobSettings> = {
@@ -100,7 +100,7 @@ async function recorded<Settings extends JobSettings>(
     const { abandoned } = options;
     const isLeaseHeld = () => abandoned?.aborted !== true && heartbeat.isHeld();
     const result = await unlessAbandoned(
-      account(options, { ...options, runId, owner, isLeaseHeld }),
+      account(options, { ...options, nouns: options.kind.nouns, runId, owner, isLeaseHeld }),
       abandoned,
     );
     const { finished, exitCode, stop } = result;
@@ -150,7 +150,14 @@ async function planned<Settings extends JobSettings>(
   try {
     const db = isCovered ? await openOverlay(trx) : trx;
     const runId = await beginRun(db, { job: options.job.name, kind: options.job.kind });
-    return await account(options, { ...options, db, runId, owner, isLeaseHeld: () => true });
+    return await account(options, {
+      ...options,
+      nouns: options.kind.nouns,
+      db,
+      runId,
+      owner,
+      isLeaseHeld: () => true,
+    });
   } finally {
     await trx.rollback().execute();
   }

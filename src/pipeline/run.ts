@@ -6,6 +6,7 @@ import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
 import type { RunTarget } from '../model/run.ts';
 import type { SourceClients } from '../source/source-clients.ts';
+import type { Nouns } from './runnable-kind.ts';
 
 export type RunOptions = {
   /** Entries to post at most; null for all. */
@@ -25,6 +26,8 @@ export type Run<Settings extends JobSettings = JobSettings> = {
   readonly owner: string;
   readonly config: PipelineConfig;
   readonly job: Settings;
+  /** Words of its kind. */
+  readonly nouns: Nouns;
   readonly db: Database;
   readonly options: RunOptions;
   readonly progress: Progress;

@@ -13,13 +13,18 @@ export type FlowEnd<Report extends RunReport = RunReport> = {
   readonly report: Report;
 };
 
+/** Words of a kind of job, for sentences. */
+export type Nouns = {
+  /** What it works on, in the plural: `orders`. */
+  readonly items: string;
+  /** What becomes of them: `posted`. */
+  readonly done: string;
+};
+
 /** What runs, plans and `doctor` have to know of a kind of job. Written as methods, so that kinds with settings of their own fit into one list. */
 export type RunnableKind<Settings extends JobSettings = JobSettings, Report extends RunReport = RunReport> = {
   readonly kind: Settings['kind'];
-  readonly nouns: {
-    /** What it works on, for sentences: `orders`. */
-    readonly items: string;
-  };
+  readonly nouns: Nouns;
   /** What it does: its steps, and at last what they came to. Loaded when it runs. */
   flow(run: Run<Settings>): Promise<FlowEnd<Report>>;
   /** What its sources are read for; null where it reads no exports. */

@@ -18,8 +18,8 @@ const TABLES = ['order_standings', 'funnel_days', 'deal_days', 'brand_days', 'co
  * @throws KnownError `interrupted` (exit 130) when the run is to end and much is left; and where the connection is lost.
  */
 export async function updateReports(run: Run): Promise<string | null> {
-  const { db, job, progress, draining } = run;
-  progress.begin({ name: 'refresh', label: 'Updating the reports', unit: 'orders', total: null });
+  const { db, job, nouns, progress, draining } = run;
+  progress.begin({ name: 'refresh', label: 'Updating the reports', unit: nouns.items, total: null });
   let endBy: number | null = null;
   function onStep(orders: number): void {
     progress.advance(orders);

@@ -1,4 +1,5 @@
 import type { SourceSettings } from '../model/config.ts';
+import type { ReadFor } from '../model/layout.ts';
 import { FILE_STATES, type SurveyedFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { wrap } from '../model/text/wrap.ts';
@@ -37,12 +38,20 @@ export function renderFiles(
   return `${[title, ...lines, ...more, ...hint].join('\n')}\n`;
 }
 
+/** What a file is read for, where that is not orders. */
+const READ_FOR: Readonly<Record<ReadFor, string>> = {
+  orders: '',
+  contacts: ' (customers)',
+  clicks: ' (clicks)',
+  creators: ' (creators)',
+};
+
 function renderFile(
   { uri, state, why, help, readFor, rows }: SurveyedFile,
   screen: Screen,
 ): readonly string[] {
   const { columns: width } = screen;
-  const of = readFor === 'contacts' ? ' (customers)' : '';
+  const of = readFor === null ? '' : READ_FOR[readFor];
   const read = rows === null ? '' : ` ${plural(rows, 'row')}`;
   const name = fileName(uri);
   const reason = why === null ? '' : `: ${why.replaceAll(uri, name)}`;

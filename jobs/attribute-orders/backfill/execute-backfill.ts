@@ -99,7 +99,7 @@ async function postWhileRunning(
   const timer = setInterval(look, LOOK_EVERY_MS);
   try {
     const draining = AbortSignal.any([run.draining, halting.signal]);
-    return await postReady({ ...run, draining }, { client, ledger, backfill: share, items: 'orders' });
+    return await postReady({ ...run, draining }, { client, ledger, backfill: share });
   } finally {
     clearInterval(timer);
   }

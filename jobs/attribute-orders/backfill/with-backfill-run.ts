@@ -13,6 +13,7 @@ import { inRunPhase } from '../../../src/pipeline/run-phase.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-record.ts';
 import type { SourceClients } from '../../../src/source/source-clients.ts';
+import { attributeOrders } from '../index.ts';
 import type { AttributeOrdersSettings } from '../settings.ts';
 import { reportBackfill, runNameOf } from './report.ts';
 
@@ -65,6 +66,7 @@ async function runInPhase(
       // A source without files is no failure: the plan shows that it has none.
       options: { limit: null, file: null, allowEmpty: true },
       isLeaseHeld: heartbeat.isHeld,
+      nouns: attributeOrders.nouns,
     };
     try {
       const exitCode = await work(run);

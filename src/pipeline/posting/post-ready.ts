@@ -8,7 +8,6 @@ import { type Answer, createRecorder, type RecordAnswer } from '../../ledger/rec
 import { openSpool, replaySpool } from '../../ledger/spool.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
-import type { ProgressStep } from '../../model/progress.ts';
 import type { RunStop } from '../../model/run.ts';
 import type { OpenLedger } from '../open-ledger.ts';
 import { openRequestGate } from '../open-request-gate.ts';
@@ -35,8 +34,6 @@ export type PostReadyOptions = {
   readonly ledger: OpenLedger;
   /** Null for a run, which posts what no backfill has taken. */
   readonly backfill: BackfillShare | null;
-  /** What is posted, for people: `orders`. */
-  readonly items: ProgressStep['unit'];
 };
 
 /**
@@ -45,14 +42,14 @@ export type PostReadyOptions = {
  * @returns why it stopped before everything was posted; null when it came to the end.
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
-  const { db, job, progress, owner, runId } = run;
-  const { client, ledger, backfill, items } = options;
+  const { db, job, nouns, progress, owner, runId } = run;
+  const { client, ledger, backfill } = options;
   const { accountId, ledgerId } = ledger;
   const { limit } = run.options;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
   const { ready } = await countReady(db, backlog);
   const total = Math.min(limit ?? Number.POSITIVE_INFINITY, ready);
-  progress.begin({ name: 'post', label: `Posting ${items}`, unit: items, total });
+  progress.begin({ name: 'post', label: `Posting ${nouns.items}`, unit: nouns.items, total });
 
   const open = openRequestGate(
     run,

@@ -1,7 +1,6 @@
 import { analyzeGrown } from '../../db/analyze.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
 import { holdEvident } from '../../ledger/hold-evident.ts';
-import type { ProgressStep } from '../../model/progress.ts';
 import type { RunStop } from '../../model/run.ts';
 import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
@@ -37,21 +36,14 @@ export async function beginPosting(run: Run): Promise<Posting> {
 /**
  * Posts what was proposed and committed, after what somebody else has credited was taken out.
  *
- * @param items what is posted, for people: `orders`.
  * @returns why it stopped before everything was posted; null when it came to the end, and for a plan.
  */
-export async function postProposed(
-  run: Run,
-  { ledger, accountId }: Posting,
-  items: ProgressStep['unit'],
-): Promise<RunStop | null> {
+export async function postProposed(run: Run, { ledger, accountId }: Posting): Promise<RunStop | null> {
   const { db, job, client } = run;
   await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
   await holdEvident(db, { job: job.name, accountId });
   const stop =
-    client === null || ledger === null
-      ? null
-      : await postReady(run, { client, ledger, backfill: null, items });
+    client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
   await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
   return stop;
 }
