@@ -149,7 +149,7 @@ function addressOf(text: string): string {
   const isWithHost = /^https?:\/\//i.test(text) || /^[\w-]+(\.[\w-]+)+\//.test(text);
   if (isWithHost) return linkOf(/^https?:/i.test(text) ? text : `https://${text}`)[0] ?? '';
   const path = URL.parse(text, 'https://relative.invalid')?.pathname ?? '';
-  return maskAddresses(cleanText(path.replace(/\/+$/, '')));
+  return maskAddresses(cleanText(path.replace(/(?<!\/)\/+$/, '')));
 }
 
 const NO_DAY: Fault = {
