@@ -8,7 +8,7 @@ import { applyViews } from '../../src/db/apply-views.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { createRoles } from '../../src/db/create-roles.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { HASH_KEY, toCustomers } from '../pipeline/customers/story.ts';
+import { HASH_KEY, toCustomers } from '../jobs/identify-customers/story.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { type Stage, setup } from '../support/setup.ts';
 

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { backfill, eventOf, openHistory, ordersBy, PERIOD, planIn } from '../backfill/history.ts';
+import {
+  backfill,
+  eventOf,
+  openHistory,
+  ordersBy,
+  PERIOD,
+  planIn,
+} from '../jobs/attribute-orders/backfill/history.ts';
 import { countStates, expectSums, openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { type CliResult, readEvents } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';

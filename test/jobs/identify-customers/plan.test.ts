@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { readRun, tableSizes } from '../../pipeline/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { readRun, tableSizes } from '../workshop.ts';
 import { countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
 
 // Each test is a handful of processes; a machine may be busy.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { readEvents } from '../support/run-cli.ts';
+import { readEvents } from '../../../support/run-cli.ts';
 import { backfill, eventOf, openHistory, PERIOD, planIn, toHistory } from './history.ts';
 
 describe('the command', () => {

@@ -5,9 +5,9 @@ import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/connect.ts';
+import { readRun } from '../../pipeline/workshop.ts';
 import { layEmbeddedDatabase } from '../../support/embedded-database.ts';
 import type { CliResult } from '../../support/run-cli.ts';
-import { readRun } from '../workshop.ts';
 import { type FakeServiceOptions, startFakeService } from './fake-service.ts';
 import { openCustomers } from './story.ts';
 

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { OrdersReport } from '../../jobs/attribute-orders/report.ts';
-import { addUp, reportOrders } from '../../jobs/attribute-orders/report.ts';
-import type { Database } from '../../src/db/connect.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { explainOrder } from '../../src/report/explain-order.ts';
-import { listDoubts } from '../../src/report/list-doubts.ts';
-import { countRejected, listRejected } from '../../src/report/list-rejected.ts';
-import { listRuns } from '../../src/report/list-runs.ts';
-import { readStatus } from '../../src/report/read-status.ts';
-import { refreshReporting } from '../../src/report/refresh-reporting.ts';
-import { setup, setupEmbedded } from '../support/setup.ts';
-import { FILE, JOB, SOURCE, seedRuns } from './seed.ts';
+import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
+import { addUp, reportOrders } from '../../../jobs/attribute-orders/report.ts';
+import type { Database } from '../../../src/db/connect.ts';
+import { migrate } from '../../../src/db/migrate.ts';
+import { explainOrder } from '../../../src/report/explain-order.ts';
+import { listDoubts } from '../../../src/report/list-doubts.ts';
+import { countRejected, listRejected } from '../../../src/report/list-rejected.ts';
+import { listRuns } from '../../../src/report/list-runs.ts';
+import { readStatus } from '../../../src/report/read-status.ts';
+import { refreshReporting } from '../../../src/report/refresh-reporting.ts';
+import { FILE, JOB, SOURCE, seedRuns } from '../../report/seed.ts';
+import { setup, setupEmbedded } from '../../support/setup.ts';
 
 const sources = [SOURCE];
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CODES, LATER_CODE, type Workshop } from '../pipeline/workshop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { CODES, LATER_CODE, type Workshop } from '../../../pipeline/workshop.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { backfill, ended, eventOf, openHistory, ordersBy, PERIOD, planIn, toHistory } from './history.ts';
 
 const OLD = '2023-05-05T10:00:00Z';

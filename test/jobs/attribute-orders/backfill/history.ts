@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { reapLost } from '../../src/ledger/reap.ts';
-import { acceptDoubt, approveResend } from '../../src/ledger/resolve.ts';
-import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
-import { type CliProcess, type CliResult, readEvents } from '../support/run-cli.ts';
+import { reapLost } from '../../../../src/ledger/reap.ts';
+import { acceptDoubt, approveResend } from '../../../../src/ledger/resolve.ts';
+import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../pipeline/workshop.ts';
+import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
 
 /** Orders that its runs credit by themselves begin here. */
 const START_DATE = '2025-01-01';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { countStates, type Workshop } from '../pipeline/workshop.ts';
-import type { CliProcess } from '../support/run-cli.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { countStates, type Workshop } from '../../../pipeline/workshop.ts';
+import type { CliProcess } from '../../../support/run-cli.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import {
   backfill,
   blockWrites,

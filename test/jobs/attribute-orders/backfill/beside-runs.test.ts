@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectSums } from '../pipeline/workshop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { expectSums } from '../../../pipeline/workshop.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import {
   backfill,
   blockWrites,
