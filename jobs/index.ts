@@ -38,7 +38,7 @@ export function findJob(config: PipelineConfig, name: string): { job: JobSetting
     code: 'job_unknown',
     message: `There is no job "${name}".`,
     where: config.path,
-    help: `Jobs there: ${Object.keys(config.jobs).join(', ') || 'none'}.`,
+    help: `Existing jobs: ${Object.keys(config.jobs).join(', ') || 'none'}.`,
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

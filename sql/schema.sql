@@ -82,7 +82,7 @@ COMMENT ON COLUMN mirror.deal_versions.raw IS 'All that the service sent but the
 
 COMMENT ON COLUMN mirror.deal_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
 
-COMMENT ON COLUMN mirror.deal_versions.valid_from IS 'When it was first read so: the moment before the request.';
+COMMENT ON COLUMN mirror.deal_versions.valid_from IS 'When it was first read in this form: the time before the request.';
 
 COMMENT ON COLUMN mirror.deal_versions.valid_to IS 'When it was first read otherwise, or the service first said that there is no such deal; null while it is in force.';
 
@@ -114,7 +114,7 @@ CREATE VIEW bi.deal_history AS
     run_id
    FROM mirror.deal_versions;
 
-COMMENT ON VIEW bi.deal_history IS 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one moment use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
+COMMENT ON VIEW bi.deal_history IS 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one time use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
 
 COMMENT ON COLUMN bi.deal_history.deal_id IS 'Deal, see bi.deals. With valid_from the key of the row.';
 
@@ -154,7 +154,7 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)$$;
 
-COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
+COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -400,7 +400,7 @@ CREATE VIEW bi.adjustments AS
    FROM (ledger.adjustments d
      JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
 
-COMMENT ON VIEW bi.adjustments IS 'Orders that changed after they were sent, one row each time that was noted. The service cannot be told: settle them by hand. Live. Answers: What is to be settled with influencers by hand?';
+COMMENT ON VIEW bi.adjustments IS 'Orders that changed after they were sent, one row for each change. The service cannot correct an order: settle the difference by hand. Live. Answers: What is to be settled with influencers by hand?';
 
 COMMENT ON COLUMN bi.adjustments.adjustment_id IS 'Key of the row. Counts up.';
 
@@ -570,7 +570,7 @@ COMMENT ON COLUMN mirror.brand_versions.raw IS 'All that the service sent, unkno
 
 COMMENT ON COLUMN mirror.brand_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
 
-COMMENT ON COLUMN mirror.brand_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+COMMENT ON COLUMN mirror.brand_versions.valid_from IS 'When it was first seen in this form: the time before the request.';
 
 COMMENT ON COLUMN mirror.brand_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
 
@@ -614,7 +614,7 @@ COMMENT ON COLUMN reporting.brand_days.attributed_orders IS 'All orders that are
 
 COMMENT ON COLUMN reporting.brand_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or on their way.';
+COMMENT ON COLUMN reporting.brand_days.ready_orders IS 'Yet to be sent, or in flight.';
 
 COMMENT ON COLUMN reporting.brand_days.in_doubt_orders IS 'In doubt.';
 
@@ -936,7 +936,7 @@ COMMENT ON COLUMN reporting.deal_days.attributed_orders IS 'All of them.';
 
 COMMENT ON COLUMN reporting.deal_days.accepted_orders IS 'Accepted by the service.';
 
-COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or on their way.';
+COMMENT ON COLUMN reporting.deal_days.ready_orders IS 'Yet to be sent, or in flight.';
 
 COMMENT ON COLUMN reporting.deal_days.in_doubt_orders IS 'In doubt.';
 
@@ -1035,7 +1035,7 @@ COMMENT ON COLUMN mirror.dealflow_versions.raw IS 'All that the service sent, un
 
 COMMENT ON COLUMN mirror.dealflow_versions.row_hash IS 'Digest of raw: equal hash, no new version.';
 
-COMMENT ON COLUMN mirror.dealflow_versions.valid_from IS 'When it was first seen so: the moment before the request.';
+COMMENT ON COLUMN mirror.dealflow_versions.valid_from IS 'When it was first seen in this form: the time before the request.';
 
 COMMENT ON COLUMN mirror.dealflow_versions.valid_to IS 'When it was first seen otherwise, or missing from a complete listing; null while it is in force.';
 
@@ -1107,25 +1107,25 @@ CREATE TABLE mirror.known_deals (
 )
 WITH (fillfactor='70');
 
-COMMENT ON TABLE mirror.known_deals IS 'Every deal whose id has been met, by whatever way, and how reading it went. The service has no listing of deals.';
+COMMENT ON TABLE mirror.known_deals IS 'Every deal that was discovered, how it was discovered, and how reading it went. The service has no list of deals.';
 
 COMMENT ON COLUMN mirror.known_deals.deal_id IS 'Identity at the service. Opaque text.';
 
-COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
+COMMENT ON COLUMN mirror.known_deals.first_way IS 'How it was first discovered: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal''s answer).';
 
-COMMENT ON COLUMN mirror.known_deals.ways IS 'Every way by which it was met, the first one first.';
+COMMENT ON COLUMN mirror.known_deals.ways IS 'Everything that it was discovered through, the first one first.';
 
-COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was met first.';
+COMMENT ON COLUMN mirror.known_deals.first_seen_at IS 'When it was first discovered.';
 
 COMMENT ON COLUMN mirror.known_deals.event_at IS 'When an event last named it: read again then, however fresh.';
 
-COMMENT ON COLUMN mirror.known_deals.read_at IS 'Moment before the request that last read it; null: never read. What is read longest ago is read next.';
+COMMENT ON COLUMN mirror.known_deals.read_at IS 'Time before the request that last read it; null: never read. Deals read longest ago are read next.';
 
 COMMENT ON COLUMN mirror.known_deals.answer_hash IS 'Digest of that answer: an equal one only moves read_at.';
 
 COMMENT ON COLUMN mirror.known_deals.not_found_at IS 'Since when the service says that there is no such deal; null: it does not.';
 
-COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run was told so too: the deal is then gone as of not_found_at.';
+COMMENT ON COLUMN mirror.known_deals.deleted_at IS 'Set when a second run got the same answer: the deal is then gone as of not_found_at.';
 
 COMMENT ON COLUMN mirror.known_deals.failures IS 'Runs in a row in which it could not be read.';
 
@@ -1198,7 +1198,7 @@ COMMENT ON COLUMN bi.deals.is_deleted IS 'It is gone: the service said twice tha
 
 COMMENT ON COLUMN bi.deals.deleted_at IS 'Since when; null while it is there.';
 
-COMMENT ON COLUMN bi.deals.found_by IS 'How its id was met first: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
+COMMENT ON COLUMN bi.deals.found_by IS 'How it was first discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
 
 COMMENT ON COLUMN bi.deals.first_seen_at IS 'When it was first read.';
 
@@ -1563,9 +1563,9 @@ COMMENT ON COLUMN intake.source_files.hold_code IS 'Machine name of the reason f
 
 COMMENT ON COLUMN intake.source_files.hold_message IS 'What is wrong with it.';
 
-COMMENT ON COLUMN intake.source_files.hold_help IS 'How to mend it.';
+COMMENT ON COLUMN intake.source_files.hold_help IS 'How to fix it.';
 
-COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to mend it: the next run reads the file again.';
+COMMENT ON COLUMN intake.source_files.hold_is_transient IS 'Nobody has to fix it: the next run reads the file again.';
 
 COMMENT ON COLUMN intake.source_files.rows_read IS 'Records in the file, header excluded.';
 
@@ -1633,7 +1633,7 @@ CREATE TABLE ledger.contacts (
 )
 WITH (fillfactor='95');
 
-COMMENT ON TABLE ledger.contacts IS 'One row a customer and brand, without the address, and the batch that it was put into last. Where it stands follows from that: see ledger.customers.';
+COMMENT ON TABLE ledger.contacts IS 'One row for each customer and brand, without the address, and the last batch that it was put into. ledger.customers shows the state that follows.';
 
 COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
 
@@ -1740,7 +1740,7 @@ CREATE VIEW ledger.customers AS
      JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
   WHERE (c.is_unsubscribed OR (c.earlier_submissions > 0) OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
 
-COMMENT ON VIEW ledger.customers IS 'Where each customer of a brand stands. Those of a file that does not count yet are left out.';
+COMMENT ON VIEW ledger.customers IS 'The state of each customer of a brand, without those of files that do not count yet.';
 
 COMMENT ON COLUMN ledger.customers.contact_hash IS 'As in ledger.contacts.';
 
@@ -1909,15 +1909,15 @@ CREATE TABLE mirror.coverage (
     CONSTRAINT coverage_adds_up CHECK ((known = ((((fresh + stale) + unread) + failing) + deleted)))
 );
 
-COMMENT ON TABLE mirror.coverage IS 'How many deals are known after each publication, by which way, how fresh, and what could not be read. Never how many there are: nobody but the service knows.';
+COMMENT ON TABLE mirror.coverage IS 'How many deals are known after each publication, how they were discovered, how fresh they are, and what could not be read. Never the number of existing deals: only the service knows it.';
 
 COMMENT ON COLUMN mirror.coverage.run_id IS 'Publication.';
 
 COMMENT ON COLUMN mirror.coverage.way IS 'As in known_deals.first_way; all: every deal, each once.';
 
-COMMENT ON COLUMN mirror.coverage.known IS 'Deals that were met first by this way. The ways add up to all.';
+COMMENT ON COLUMN mirror.coverage.known IS 'Deals first discovered this way. The rows add up to all.';
 
-COMMENT ON COLUMN mirror.coverage.also_known IS 'Deals that were met by another way first and by this one too.';
+COMMENT ON COLUMN mirror.coverage.also_known IS 'Deals first discovered in another way, and in this one too.';
 
 COMMENT ON COLUMN mirror.coverage.fresh IS 'Of known: read within refresh_after_hours.';
 
@@ -1965,17 +1965,17 @@ CREATE VIEW bi.mirror_coverage AS
    FROM (mirror.coverage c
      JOIN mirror.publications p ON ((p.run_id = c.run_id)));
 
-COMMENT ON VIEW bi.mirror_coverage IS 'How complete the mirror of deals is, one row a publication and way. Known deals, never all: the service has no listing of them. Answers: How many deals are known, by which way, and how fresh are they?';
+COMMENT ON VIEW bi.mirror_coverage IS 'How complete the mirror of deals is, one row a publication and way. Discovered deals only: the service has no list of deals. Answers: How many deals are known, by which way, and how fresh are they?';
 
 COMMENT ON COLUMN bi.mirror_coverage.run_id IS 'Publication: the run that made it, see bi.runs. With way the key of the row.';
 
 COMMENT ON COLUMN bi.mirror_coverage.published_at IS 'When.';
 
-COMMENT ON COLUMN bi.mirror_coverage.way IS 'How deals were met first: see bi.deals.found_by; all: every deal, each once.';
+COMMENT ON COLUMN bi.mirror_coverage.way IS 'How deals were first discovered: see bi.deals.found_by; all: every deal, each once.';
 
-COMMENT ON COLUMN bi.mirror_coverage.known_deals IS 'Deals that were met first by this way. The ways add up to all.';
+COMMENT ON COLUMN bi.mirror_coverage.known_deals IS 'Deals first discovered this way. The rows add up to all.';
 
-COMMENT ON COLUMN bi.mirror_coverage.also_known_deals IS 'Deals that were met by another way first, and by this one too.';
+COMMENT ON COLUMN bi.mirror_coverage.also_known_deals IS 'Deals first discovered in another way, and in this one too.';
 
 COMMENT ON COLUMN bi.mirror_coverage.fresh_deals IS 'Of the known: read within refresh_after_hours of the job.';
 
@@ -2197,9 +2197,9 @@ CREATE TABLE reporting.order_standings (
 )
 WITH (fillfactor='90');
 
-COMMENT ON TABLE reporting.order_standings IS 'Where each order of each job stands, as of the last refresh.';
+COMMENT ON TABLE reporting.order_standings IS 'The disposition of each order of each job, as of the last refresh.';
 
-COMMENT ON COLUMN reporting.order_standings.job IS 'Job that looked at the order.';
+COMMENT ON COLUMN reporting.order_standings.job IS 'Job that decided about the order.';
 
 COMMENT ON COLUMN reporting.order_standings.source IS 'Source of the order.';
 
@@ -2207,7 +2207,7 @@ COMMENT ON COLUMN reporting.order_standings.order_id IS 'Identity at the shop pl
 
 COMMENT ON COLUMN reporting.order_standings.order_version_id IS 'Version of the order in force.';
 
-COMMENT ON COLUMN reporting.order_standings.entry_id IS 'The ledger''s entry, where the standing follows from it.';
+COMMENT ON COLUMN reporting.order_standings.entry_id IS 'Entry of the ledger, if the disposition follows from it.';
 
 COMMENT ON COLUMN reporting.order_standings.ordered_at IS 'When it was placed, else paid, else first read.';
 
@@ -2219,13 +2219,13 @@ COMMENT ON COLUMN reporting.order_standings.standing_reason IS 'Why, for rejecte
 
 COMMENT ON COLUMN reporting.order_standings.standing_at IS 'Since when: the entry''s last change, else the decision of the job.';
 
-COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: looked at by each refresh.';
+COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: each refresh checks it.';
 
 COMMENT ON COLUMN reporting.order_standings.matched_by IS 'What named the influencer: explicit, code, link.';
 
 COMMENT ON COLUMN reporting.order_standings.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
 
-COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle: and whose order it is; null where it is nobody''s.';
+COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle:, and the owner of the order; null without an owner.';
 
 COMMENT ON COLUMN reporting.order_standings.brand_id IS 'Brand.';
 
@@ -2346,7 +2346,7 @@ COMMENT ON COLUMN ops.runs.host IS 'Name of the machine.';
 
 COMMENT ON COLUMN ops.runs.pid IS 'Process id on that machine.';
 
-COMMENT ON COLUMN ops.runs.exit_code IS 'What the process told its caller.';
+COMMENT ON COLUMN ops.runs.exit_code IS 'Exit code of the process.';
 
 COMMENT ON COLUMN ops.runs.counts IS 'The counts of the run_finished event.';
 
@@ -2420,7 +2420,7 @@ COMMENT ON COLUMN bi.runs.day_utc IS 'Day of started_at in UTC.';
 
 COMMENT ON COLUMN bi.runs.duration_seconds IS 'How long it took; null while it runs.';
 
-COMMENT ON COLUMN bi.runs.exit_code IS 'What the process told its caller; 0 is ok.';
+COMMENT ON COLUMN bi.runs.exit_code IS 'Exit code of the process; 0 is success.';
 
 COMMENT ON COLUMN bi.runs.is_ok IS 'All well. Partial is not.';
 
@@ -2465,11 +2465,11 @@ CREATE TABLE ops.slots (
     CONSTRAINT what_did_not_run_was_not_claimed CHECK (((state <> ALL (ARRAY['waiting'::text, 'skipped'::text, 'missed'::text])) OR ((attempts = 0) AND (run_id IS NULL))))
 );
 
-COMMENT ON TABLE ops.slots IS 'One row for each moment at which a job''s schedule says that it runs. The truth about what ran by itself: each slot is run once, however many processes look.';
+COMMENT ON TABLE ops.slots IS 'One row for each time at which a job''s schedule says that it runs. Authoritative for scheduled runs: each slot runs once, however many processes poll.';
 
 COMMENT ON COLUMN ops.slots.job IS 'Name of the job in pipeline.yaml.';
 
-COMMENT ON COLUMN ops.slots.slot IS 'The moment. Of a job that follows another: the moment of that one''s slot.';
+COMMENT ON COLUMN ops.slots.slot IS 'Its time. For a job that follows another: the time of that job''s slot.';
 
 COMMENT ON COLUMN ops.slots.state IS 'waiting (for the job that it follows), due, running, done (its run came to its end), failed, skipped (the job was at work, or the job before did not end well), missed (nothing ran at its time, and it was not caught up).';
 
@@ -2483,7 +2483,7 @@ COMMENT ON COLUMN ops.slots.owner IS 'Process that runs it now, as its lease ser
 
 COMMENT ON COLUMN ops.slots.run_id IS 'Its latest run.';
 
-COMMENT ON COLUMN ops.slots.not_before IS 'Rests until then before it is begun again.';
+COMMENT ON COLUMN ops.slots.not_before IS 'Not started again before this instant.';
 
 COMMENT ON COLUMN ops.slots.reason IS 'Why it is where it is, in words.';
 
@@ -2601,11 +2601,11 @@ COMMENT ON COLUMN bi.run_health.is_running IS 'It is at work now.';
 
 COMMENT ON COLUMN bi.run_health.is_lost IS 'Its last run says that it runs, and its process gives no sign of life.';
 
-COMMENT ON COLUMN bi.run_health.ready_orders IS 'Orders that wait to be sent, or are on their way.';
+COMMENT ON COLUMN bi.run_health.ready_orders IS 'Orders that wait to be sent, or are in flight.';
 
 COMMENT ON COLUMN bi.run_health.in_doubt_orders IS 'Orders in doubt, see bi.doubts.';
 
-COMMENT ON COLUMN bi.run_health.missed_slots IS 'Moments of the last 7 days at which its schedule says that it runs, and nothing ran.';
+COMMENT ON COLUMN bi.run_health.missed_slots IS 'Slots of the last 7 days that no process ran.';
 
 COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
 
@@ -2767,7 +2767,7 @@ COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded:
 
 COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
 
-COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; below 0 where an event of the service told of it.';
+COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; negative for an event of the service.';
 
 COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
 
@@ -2779,7 +2779,7 @@ COMMENT ON COLUMN intake.codes.deal_id IS 'Deal it belongs to.';
 
 COMMENT ON COLUMN intake.codes.collab_id IS 'Collaboration it belongs to.';
 
-COMMENT ON COLUMN intake.codes.target IS 'What tells two owners apart: deal, else collaboration, else handle.';
+COMMENT ON COLUMN intake.codes.target IS 'What distinguishes two owners: deal, else collaboration, else handle.';
 
 COMMENT ON COLUMN intake.codes.valid_from IS 'First instant at which it counts; null: always.';
 
@@ -2807,7 +2807,7 @@ CREATE TABLE intake.order_continuations (
     CONSTRAINT order_continuations_row_count_check CHECK ((row_count > 0))
 );
 
-COMMENT ON TABLE intake.order_continuations IS 'Rows of a file being read that belong to an order whose first row stands elsewhere. Settled and emptied at sealing.';
+COMMENT ON TABLE intake.order_continuations IS 'Rows of a file being read that belong to an order whose first row is in another place. Settled and emptied when the file is sealed.';
 
 COMMENT ON COLUMN intake.order_continuations.source_file_id IS 'File being read.';
 
@@ -2828,7 +2828,7 @@ CREATE TABLE intake.order_sightings (
     cancelled bigint NOT NULL
 );
 
-COMMENT ON TABLE intake.order_sightings IS 'Orders of a file being read that say what is known already, one row a batch. Settled and emptied at sealing.';
+COMMENT ON TABLE intake.order_sightings IS 'Unchanged orders of a file being read: orders that are known in the same form, one row for each batch. Settled and emptied when the file is sealed.';
 
 COMMENT ON COLUMN intake.order_sightings.source_file_id IS 'File being read.';
 
@@ -2868,7 +2868,7 @@ CREATE TABLE intake.rejected_rows (
 
 COMMENT ON TABLE intake.rejected_rows IS 'Rows that could not be used, each with its reason. The row itself stays in the file; `rejected --export` fetches it from there.';
 
-COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File it stands in.';
+COMMENT ON COLUMN intake.rejected_rows.source_file_id IS 'File that contains it.';
 
 COMMENT ON COLUMN intake.rejected_rows.line_no IS 'Physical line on which the record begins, 1-based.';
 
@@ -2882,13 +2882,13 @@ COMMENT ON COLUMN intake.rejected_rows.value IS 'The value at fault, cut, e-mail
 
 COMMENT ON COLUMN intake.rejected_rows.reason IS 'What is wrong.';
 
-COMMENT ON COLUMN intake.rejected_rows.help IS 'How to mend it.';
+COMMENT ON COLUMN intake.rejected_rows.help IS 'How to fix it.';
 
-COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Rows it stands for: more than one when a whole order is rejected.';
+COMMENT ON COLUMN intake.rejected_rows.row_count IS 'Number of rows: more than one when a whole order is rejected.';
 
-COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that met it.';
+COMMENT ON COLUMN intake.rejected_rows.run_id IS 'Run that rejected it.';
 
-COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was met.';
+COMMENT ON COLUMN intake.rejected_rows.first_seen_at IS 'When it was rejected.';
 
 ALTER TABLE intake.source_files ALTER COLUMN source_file_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.source_files_source_file_id_seq
@@ -2993,7 +2993,7 @@ CREATE TABLE ledger.changes (
     CONSTRAINT held_says_why CHECK (((kind <> 'held'::text) OR (reason IS NOT NULL)))
 );
 
-COMMENT ON TABLE ledger.changes IS 'Append-only: what happened to an entry while no request was on its way. It was held, released again, or its request was replaced.';
+COMMENT ON TABLE ledger.changes IS 'Append-only: what happened to an entry while no request was in flight. It was held, released again, or its request was replaced.';
 
 COMMENT ON COLUMN ledger.changes.change_id IS 'Counts up.';
 
@@ -3068,7 +3068,7 @@ CREATE VIEW ledger.customer_counts AS
      JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
   WHERE (c.is_unsubscribed OR c.was_submitted OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
 
-COMMENT ON VIEW ledger.customer_counts IS 'How many customers of each batch stand how. Those of a file that does not count yet are left out, as in ledger.customers.';
+COMMENT ON VIEW ledger.customer_counts IS 'How many customers of each batch are in each state, without those of files that do not count yet, as in ledger.customers.';
 
 COMMENT ON COLUMN ledger.customer_counts.brand_id IS 'Brand that they are submitted for.';
 
@@ -3195,7 +3195,7 @@ COMMENT ON COLUMN ledger.recovered_claims.lost_claim_id IS 'Lost claim.';
 
 COMMENT ON COLUMN ledger.recovered_claims.entry_id IS 'Entry.';
 
-COMMENT ON COLUMN ledger.recovered_claims.attempt IS 'Attempt of the entry that stands for it.';
+COMMENT ON COLUMN ledger.recovered_claims.attempt IS 'Attempt of the entry that represents it.';
 
 COMMENT ON COLUMN ledger.recovered_claims.recovered_at IS 'When.';
 
@@ -3529,7 +3529,7 @@ COMMENT ON COLUMN mirror.collaboration_versions.raw IS 'All that the service sen
 
 COMMENT ON COLUMN mirror.collaboration_versions.row_hash IS 'Digest of raw and deal: equal hash, no new version.';
 
-COMMENT ON COLUMN mirror.collaboration_versions.valid_from IS 'When it was first read so: the moment before the request.';
+COMMENT ON COLUMN mirror.collaboration_versions.valid_from IS 'When it was first read in this form: the time before the request.';
 
 COMMENT ON COLUMN mirror.collaboration_versions.valid_to IS 'When it was first read otherwise, or missing from its deal''s list; null while it is in force.';
 
@@ -3776,17 +3776,17 @@ CREATE TABLE mirror.known_handles (
     CONSTRAINT known_handles_handle_folded_check CHECK (((length(handle_folded) >= 1) AND (length(handle_folded) <= 200)))
 );
 
-COMMENT ON TABLE mirror.known_handles IS 'Handles of influencers that were met without a deal id: the service is asked for their deals.';
+COMMENT ON TABLE mirror.known_handles IS 'Handles of influencers that were discovered without a deal id: runs request their deals.';
 
 COMMENT ON COLUMN mirror.known_handles.handle_folded IS 'Handle without blanks and @, lower case.';
 
-COMMENT ON COLUMN mirror.known_handles.handle IS 'Handle as first met.';
+COMMENT ON COLUMN mirror.known_handles.handle IS 'Handle as first discovered.';
 
-COMMENT ON COLUMN mirror.known_handles.first_way IS 'How it was met first: codes, order, autocomplete.';
+COMMENT ON COLUMN mirror.known_handles.first_way IS 'How it was first discovered: codes, order, autocomplete.';
 
-COMMENT ON COLUMN mirror.known_handles.ways IS 'Every way by which it was met, the first one first.';
+COMMENT ON COLUMN mirror.known_handles.ways IS 'Everything that it was discovered through, the first one first.';
 
-COMMENT ON COLUMN mirror.known_handles.first_seen_at IS 'When it was met first.';
+COMMENT ON COLUMN mirror.known_handles.first_seen_at IS 'When it was first discovered.';
 
 COMMENT ON COLUMN mirror.known_handles.asked_at IS 'When the service was last asked for its deals; null: never.';
 
@@ -3804,19 +3804,19 @@ CREATE TABLE mirror.prefixes (
     CONSTRAINT prefixes_prefix_check CHECK (((length(prefix) >= 1) AND (length(prefix) <= 30)))
 );
 
-COMMENT ON TABLE mirror.prefixes IS 'Beginnings of handles that autocomplete is asked for. One whose answer looks cut off is split into longer ones.';
+COMMENT ON TABLE mirror.prefixes IS 'Prefixes of handles to request from autocomplete. A prefix whose answer looks cut off is split into longer ones.';
 
-COMMENT ON COLUMN mirror.prefixes.prefix IS 'What is asked for.';
+COMMENT ON COLUMN mirror.prefixes.prefix IS 'The prefix.';
 
-COMMENT ON COLUMN mirror.prefixes.asked_at IS 'When it was last asked for; null: not yet.';
+COMMENT ON COLUMN mirror.prefixes.asked_at IS 'When it was last requested; null: not yet.';
 
 COMMENT ON COLUMN mirror.prefixes.results IS 'How many records the answer had.';
 
-COMMENT ON COLUMN mirror.prefixes.answer_hash IS 'Digest of the ids in the answer: shows a service that ignores the question.';
+COMMENT ON COLUMN mirror.prefixes.answer_hash IS 'Digest of the ids in the answer: detects a service that ignores the prefix.';
 
 COMMENT ON COLUMN mirror.prefixes.is_split IS 'Its answer looked cut off, and longer ones were added.';
 
-COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be asked, without addresses and secrets; null when it went well.';
+COMMENT ON COLUMN mirror.prefixes.last_error IS 'Why it could not be requested, without addresses and secrets; null after a success.';
 
 CREATE UNLOGGED TABLE mirror.staged (
     record_kind text NOT NULL,
@@ -3844,7 +3844,7 @@ COMMENT ON COLUMN mirror.staged.record_id IS 'Identity at the service.';
 
 COMMENT ON COLUMN mirror.staged.outcome IS 'read, unchanged (as published: only seen), not_found (the service says that there is none), failed.';
 
-COMMENT ON COLUMN mirror.staged.fetched_at IS 'The moment before the request.';
+COMMENT ON COLUMN mirror.staged.fetched_at IS 'The time before the request.';
 
 COMMENT ON COLUMN mirror.staged.run_id IS 'Run that read it.';
 
@@ -3875,9 +3875,9 @@ COMMENT ON TABLE mirror.staged_collaborations IS 'Collaborations of the answers 
 
 COMMENT ON COLUMN mirror.staged_collaborations.collab_id IS 'Identity at the service.';
 
-COMMENT ON COLUMN mirror.staged_collaborations.deal_id IS 'Deal in whose answer it stood.';
+COMMENT ON COLUMN mirror.staged_collaborations.deal_id IS 'Deal whose answer contained it.';
 
-COMMENT ON COLUMN mirror.staged_collaborations.fetched_at IS 'The moment before the request: with the deal, which answer.';
+COMMENT ON COLUMN mirror.staged_collaborations.fetched_at IS 'The time before the request; with the deal it identifies the answer.';
 
 COMMENT ON COLUMN mirror.staged_collaborations.row_hash IS 'Digest of raw and deal.';
 
@@ -3903,7 +3903,7 @@ COMMENT ON TABLE mirror.staged_listings IS 'Listings of brands and dealflows tha
 
 COMMENT ON COLUMN mirror.staged_listings.record_kind IS 'brand or dealflow.';
 
-COMMENT ON COLUMN mirror.staged_listings.fetched_at IS 'The moment before the request.';
+COMMENT ON COLUMN mirror.staged_listings.fetched_at IS 'The time before the request.';
 
 COMMENT ON COLUMN mirror.staged_listings.run_id IS 'Run that read it.';
 
@@ -3935,7 +3935,7 @@ COMMENT ON COLUMN mirror.unreadable.first_seen_at IS 'When it came first.';
 
 COMMENT ON COLUMN mirror.unreadable.seen_at IS 'When it came last.';
 
-COMMENT ON COLUMN mirror.unreadable.run_id IS 'Run that met it last.';
+COMMENT ON COLUMN mirror.unreadable.run_id IS 'Last run that received it.';
 
 CREATE TABLE ops.account (
     only_row boolean DEFAULT true NOT NULL,
@@ -4063,15 +4063,15 @@ CREATE TABLE ops.request_turns (
 )
 WITH (fillfactor='10');
 
-COMMENT ON TABLE ops.request_turns IS 'The one rate limit of the account: processes take their turns here, so that all together keep it. Has nothing to lose in a crash.';
+COMMENT ON TABLE ops.request_turns IS 'The shared rate limiter of the account: all processes reserve their requests here, so that together they keep the limit. A crash loses nothing.';
 
 COMMENT ON COLUMN ops.request_turns.only_row IS 'Always true: the table has at most one row.';
 
-COMMENT ON COLUMN ops.request_turns.next_turn_at IS 'The first turn that nobody has taken.';
+COMMENT ON COLUMN ops.request_turns.next_turn_at IS 'The first time that no process has reserved.';
 
-COMMENT ON COLUMN ops.request_turns.run_turn_at IS 'When a run last asked for a turn: while runs do, backfills stand back.';
+COMMENT ON COLUMN ops.request_turns.run_turn_at IS 'When a run last reserved a request: while runs do, backfills slow down.';
 
-COMMENT ON COLUMN ops.request_turns.backfill_turn_at IS 'When a backfill last took a turn.';
+COMMENT ON COLUMN ops.request_turns.backfill_turn_at IS 'When a backfill last reserved a request.';
 
 ALTER TABLE ops.runs ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.runs_run_id_seq
@@ -4117,7 +4117,7 @@ COMMENT ON COLUMN ops.webhook_events.body IS 'What was sent, with e-mail address
 
 COMMENT ON COLUMN ops.webhook_events.body_sha256 IS 'Digest of the raw body: the same body is an event once, whenever it is sent again.';
 
-COMMENT ON COLUMN ops.webhook_events.deal_id IS 'Deal it is about: a way by which deals are discovered.';
+COMMENT ON COLUMN ops.webhook_events.deal_id IS 'Deal that it names, which may be discovered through it.';
 
 COMMENT ON COLUMN ops.webhook_events.collab_id IS 'Collaboration it is about.';
 
@@ -4153,7 +4153,7 @@ CREATE TABLE reporting.changed_days (
     day_utc date NOT NULL
 );
 
-COMMENT ON TABLE reporting.changed_days IS 'Days with orders that stand otherwise than the daily sums say: the next step of a refresh adds them up.';
+COMMENT ON TABLE reporting.changed_days IS 'Days with orders whose disposition differs from the daily sums: the next step of a refresh adds them up.';
 
 COMMENT ON COLUMN reporting.changed_days.day_utc IS 'Day in UTC.';
 

@@ -34,8 +34,8 @@ function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Ge
     if (near === null) continue;
     yield {
       path: ['jobs', job.name, 'include', index],
-      message: `jobs.${job.name}.include: "${word}" is no status that the layout ${layouts.join(' or ')} knows.`,
-      help: `Did you mean "${near}"? If the shop does write "${word}", name it in status.words of a layout of your own.`,
+      message: `jobs.${job.name}.include: the layout ${layouts.join(' or ')} knows no status "${word}".`,
+      help: `Did you mean "${near}"? If the shop really writes "${word}", add it to status.words in your own layout.`,
     };
   }
 }

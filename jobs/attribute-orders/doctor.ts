@@ -33,7 +33,7 @@ async function lookAtCodes(
   const count = rows.length === 1 ? '1 code' : `${rows.length.toLocaleString('en')} codes`;
   const mirror =
     unknown === null
-      ? 'whose they are was not compared, because no run of mirror-account has read the account yet'
+      ? 'their owners were not checked, because no run of mirror-account has read the account yet'
       : 'the mirror knows their owners';
   if (problems.length === 0) return [{ status: 'ok', about, what: `${count}; ${mirror}.` }];
   const more = problems.length - SHOWN;
@@ -43,9 +43,9 @@ async function lookAtCodes(
     what: `${placeOf(problem)}: ${problem.reason}${index === SHOWN - 1 && more > 0 ? ` And ${more} more like this.` : ''}`,
     why:
       problem.line === 1
-        ? 'What stands in it has no effect.'
-        : 'The service refuses an order of somebody whom it does not know, and its revenue is credited to nobody.',
-    mend: problem.help,
+        ? 'This row has no effect.'
+        : 'The service refuses an order of an unknown influencer, so its revenue is credited to nobody.',
+    fix: problem.help,
   }));
 }
 
@@ -56,7 +56,7 @@ function placeOf({ line, column, value }: CodeProblem): string {
 const ORDER_EVENT = 'new_influencer_order';
 
 const WHY =
-  'The service cannot be asked for an order, and what two channels credit is credited twice: nobody but you can know whether its shop integration, or another tool, records orders of your codes too.';
+  'The service has no operation to look up an order, and an order that two channels record is credited twice. Only you can know whether its shop integration, or another tool, also records orders of your codes.';
 
 /** Whether something else may credit the same orders: what events say, whether they are received at all, and what is declared. */
 const channels: Check = {
@@ -75,26 +75,26 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
     return {
       status: 'problem',
       about,
-      what: `Events name ${orders === 1 ? 'an order' : `${orders.toLocaleString('en')} orders`} of its exports that was not posted from here, the latest of them ${latestOrderId}.`,
+      what: `Events name ${orders === 1 ? 'an order' : `${orders.toLocaleString('en')} orders`} of its exports that this tool did not post. The latest is ${latestOrderId}.`,
       why: WHY,
-      mend: 'Turn the other channel off for this brand, or do not run this job. What it has credited before:  npx influencer-sync ledger seed FILE',
+      fix: 'Turn the other channel off for this brand, or do not run this job. List the orders that it has credited:  npx influencer-sync ledger seed FILE',
     };
   }
   if (job.soleChannel)
     return {
       status: 'ok',
       about,
-      what: 'Declared to be the only one (sole_channel), and no event contradicts.',
+      what: 'You declared it the only channel (sole_channel), and no event contradicts you.',
     };
   const heard = await hearsOrders(patient);
   return {
     status: 'warning',
     about,
     what: heard
-      ? 'No event names an order that was not posted from here; but it is not declared that nothing else posts them.'
-      : 'Events of orders are not received, so nobody would notice if something else posts the same orders.',
+      ? 'Every event names an order that this tool posted, but you have not declared that nothing else posts orders.'
+      : 'This deployment receives no events of orders, so nobody would notice if something else posts the same orders.',
     why: WHY,
-    mend: `Look in the service whether orders of this brand come in by another way. If not, declare it:  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo have it watched: npx influencer-sync webhooks register URL'}`,
+    fix: `Check in the service whether another channel records orders of this brand. If not, declare it:  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo let doctor watch it: npx influencer-sync webhooks register URL'}`,
   };
 }
 

@@ -21,6 +21,6 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   checkFile: async (file) => (await import('../../src/pipeline/doctor/check-header.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
   backfill: 'by_days',
-  demo: 'Orders: those with an influencer’s code are posted, once',
+  demo: 'Orders: each order with an influencer’s code is posted once',
   render: renderOrders,
 };

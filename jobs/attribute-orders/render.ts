@@ -7,7 +7,7 @@ import type { ReportRenderer, RunSummary } from '../../src/present/report-render
 import type { Screen } from '../../src/present/screen.ts';
 import { formatReasons, formatSum, heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { formatCount, plural } from '../../src/present/text.ts';
+import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Standing, StandingGroup } from './read-standings.ts';
 import type { OrdersReport } from './report.ts';
 
@@ -18,11 +18,24 @@ const COMMAND = 'npx influencer-sync';
 /** What a run of `attribute-orders` did and where every order stands, so that nobody has to ask what a number means. */
 export const renderOrders: ReportRenderer<OrdersReport> = {
   did: ({ entries }) => `${formatCount(entries.accepted)} posted`,
+  attention: ({ counts, details, doubts }) => {
+    const { rejected, held } = counts.entries;
+    return [
+      clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
+      clause(details.heldFiles.length, 'file is held', 'files are held'),
+      clause(
+        details.codeProblems.length,
+        'row of codes.csv needs correction',
+        'rows of codes.csv need correction',
+      ),
+      clause(rejected + held + doubts, 'order needs your attention', 'orders need your attention'),
+    ].flat();
+  },
   events: ({ details }) => details.codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
   sections: (summary, screen) => [
     renderRead({ ...summary.report.counts, duplicateFiles: summary.report.details.duplicateFiles }),
     renderStandings(summary, screen),
-    renderHeldFiles(summary.report.details.heldFiles, 'nothing of them was posted', screen),
+    renderHeldFiles(summary.report.details.heldFiles, 'nothing in them was posted', screen),
     renderRejectedRows(
       {
         rows: summary.report.details.rejectedRows,
@@ -124,7 +137,7 @@ function renderUnownedCodes({ report: { details } }: Summary, screen: Screen): s
     { title: 'revenue', align: 'right' },
   ] as const;
   const help =
-    'Nobody owns them, or not on the day of the order, or another brand does. Mend codes.csv, and the next run matches these orders again.';
+    'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.';
   const more = details.unownedCodesTotal - details.unownedCodes.length;
   return [
     heading('Codes that credited nobody', details.unownedCodesTotal, 'by revenue', screen),
@@ -141,7 +154,7 @@ function renderHeldOrders({ report: { details } }: Summary, screen: Screen): str
   if (groups.length === 0) return '';
   const count = groups.reduce((sum, group) => sum + group.orders, 0);
   const help =
-    'Each carries codes of different deals, and nobody guesses whose it is. Give them one owner in codes.csv, or end the validity of one: the next run decides again.';
+    'Each order carries codes of two deals, so the tool does not guess. Give the codes one owner in codes.csv, or end the validity of one of them; the next run decides again.';
   return [
     heading('Held for ambiguous codes', count, formatAmounts(groups), screen),
     screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' })),
@@ -157,9 +170,9 @@ function renderRefusals({ report: { details } }: Summary, screen: Screen): strin
   });
   const count = groups.reduce((sum, group) => sum + group.orders, 0);
   const help =
-    'Mend what it names (often a handle or deal in codes.csv); the next run sends what has changed.';
-  const mend = screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' }));
-  return [heading('Refused by the service', count, '', screen), ...lines, mend].join('\n');
+    'Fix what the message names, often a handle or deal in codes.csv. The next run sends the orders that changed.';
+  const fix = screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' }));
+  return [heading('Refused by the service', count, '', screen), ...lines, fix].join('\n');
 }
 
 function renderDoubts({ report: { counts, details }, configOption = '' }: Summary, screen: Screen): string {
@@ -167,12 +180,12 @@ function renderDoubts({ report: { counts, details }, configOption = '' }: Summar
   const groups = details.standings.filter(({ standing }) => standing === 'in_doubt');
   const count = Math.max(counts.entries.in_doubt, details.doubts.length);
   const why =
-    'The service may have credited these orders, but no answer says so. They are not sent again by themselves.';
+    'The service may have credited these orders, but no answer says so. They are not sent again automatically.';
   return [
     heading('Doubts', count, groups.length === 0 ? '' : formatAmounts(groups), screen),
     wrap(why, { width: screen.columns, indent: '  ' }),
     ...details.doubts.map((doubt) => renderDoubtLine(doubt, screen)),
-    screen.style('dim', '  # look each up in the service, then settle it'),
+    screen.style('dim', '  # look up each order in the service, then settle it'),
     `  ${COMMAND} review${configOption}`,
   ].join('\n');
 }
@@ -182,7 +195,7 @@ function renderAdjustments({ report: { details } }: Summary, screen: Screen): st
   const count = details.adjustments.reduce((sum, group) => sum + group.orders, 0);
   const kinds = details.adjustments.map(({ kind, orders }) => `${kind} ${formatCount(orders)}`).join(', ');
   const why =
-    'They were posted before, and the service has no way to correct an order: nothing was sent. Each is recorded as an adjustment.';
+    'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.';
   return [
     heading('Changed after they were posted', count, kinds, screen),
     wrap(why, { width: screen.columns, indent: '  ' }),
@@ -203,6 +216,6 @@ function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, scr
     [rejected, 'refused'],
     [doubts, 'in doubt'],
   ]);
-  const otherwise = '. Please report this; nothing is posted twice meanwhile.';
+  const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

@@ -30,13 +30,13 @@ const fields = z.strictObject({
     .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
     .describe('Name of a source, or a list of names.'),
   brand_id: id().describe(
-    'Brand that the orders are credited for, where neither the order nor the code names another.',
+    'Brand that the orders are credited for, unless the order or the code names another.',
   ),
   codes: text()
     .nullable()
     .default(null)
     .describe(
-      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Leave it out when the orders name their influencer themselves.',
+      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Omit it if the orders name their influencer themselves.',
     ),
   revenue: z
     .enum(['total', 'subtotal', 'total_less_refunds'])
@@ -47,25 +47,23 @@ const fields = z.strictObject({
     .min(1)
     .nullable()
     .default(null)
-    .describe(
-      "Status words that are credited, in the shop's own language. Leave it out for those of the layout.",
-    ),
+    .describe('Statuses of orders to credit, in the words of the shop. Omit it to use those of the layout.'),
   drafts: z
     .enum(['exclude', 'credit'])
     .default('exclude')
     .describe(
-      'What becomes of orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops make invoices and replacements that way, others sell so: credit treats them like any other order.',
+      'What to do with orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops use drafts for invoices and replacements, others for sales. credit: treat them like any other order.',
     ),
   start_date: day()
     .nullable()
     .default(null)
     .describe(
-      'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Orders placed before are left to `backfill`. Leave it out when its runs credit orders of any age.',
+      'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',
     ),
   sole_channel: yesOrNo()
     .prefault(false)
     .describe(
-      'true once you have made sure that nothing else, such as a shop integration of the service, records the orders of this brand: `doctor` then no longer warns.',
+      'Set to true when you have made sure that nothing else, such as a shop integration of the service, records the orders of this brand. `doctor` then no longer warns.',
     ),
 });
 

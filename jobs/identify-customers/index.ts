@@ -12,7 +12,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   fields: identifyCustomersFields,
   needsOrderPlatform: false,
   oneReaderHelp:
-    'Let one job read each source; for the customers of another brand, name a second source with the same uri.',
+    'Let one job read each source. For the customers of another brand, add a second source with the same uri.',
   crossCheck: (job, { before }) => oneJobABrand(job, before),
   purpose: ({ consent }) => ({ readFor: 'contacts', consent }),
   // No two runs can submit the same customer; what is read for its customers may be read for its orders at the same time.
@@ -26,7 +26,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   checks: async () => (await import('./doctor.ts')).checks,
   backfill: {
     needless: (name) =>
-      `${name} needs no plan: exports of customers carry no date to divide them by, and asking about a customer twice does no harm. Put the old exports where the job reads, and run it; each customer is submitted once:\n  npx influencer-sync run ${name}`,
+      `${name} needs no plan: exports of customers have no dates to divide them by, and submitting a customer twice does no harm. Put the old exports where the job reads, and run it. It submits each customer once:\n  npx influencer-sync run ${name}`,
   },
   demo: 'Customers: each new address is submitted once, to find influencers among them',
   render: renderCustomers,
@@ -40,7 +40,7 @@ function* oneJobABrand(
   if (other === undefined) return;
   yield {
     path: ['jobs', job.name, 'brand_id'],
-    message: `jobs.${job.name} identifies the customers of brand ${job.brandId}, which jobs.${other.name} does already.`,
+    message: `jobs.${job.name} identifies the customers of brand ${job.brandId}, as jobs.${other.name} already does.`,
     help: 'Let one job read all sources of a brand: source can be a list.',
   };
 }

@@ -4,13 +4,19 @@ import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/prese
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
 import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
-import { formatCount, plural } from '../../src/present/text.ts';
+import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
 /** What a run of `identify-customers` did and where every customer stands. */
 export const renderCustomers: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
+  attention: ({ counts, details }) =>
+    [
+      clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
+      clause(details.heldFiles.length, 'file is held', 'files are held'),
+      clause(counts.refusals.contacts, 'customer was refused', 'customers were refused'),
+    ].flat(),
   events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
   sections: ({ finished, report, configOption, isPlan = false }, screen) => [
     renderRead({ ...report.counts, duplicateFiles: report.details.duplicateFiles }),
@@ -18,7 +24,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     renderConsent(report, screen),
     renderPassedOver(report.counts, screen),
     renderLookups(report, isPlan, screen),
-    renderHeldFiles(report.details.heldFiles, 'nothing of them was submitted', screen),
+    renderHeldFiles(report.details.heldFiles, 'nothing in them was submitted', screen),
     renderRejectedRows(
       {
         rows: report.details.rejectedRows,
@@ -44,7 +50,7 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: S
     ['submitted', submitted, took, 'green'],
     ['already known', already, 'submitted before this run'],
     [isPlan ? 'would be submitted' : 'to be submitted', waiting, toMake],
-    ['refused', refused, 'the service does not take the address', 'yellow'],
+    ['refused', refused, 'the service refused the address', 'yellow'],
     ['unsubscribed', unsubscribed, 'never sent'],
   ];
   const width = Math.max(formatCount(counts.customers).length, 5);
@@ -55,7 +61,7 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: S
   });
   const title = screen.style('bold', plural(counts.customers, 'customer'));
   const meaning =
-    'Submitted means that the service has queued them: whom it identifies appears there, under "Your customers", within the hour.';
+    'Submitted means that the service has queued them. The influencers that it identifies appear there, under "Your customers", within the hour.';
   return [
     `${title} of this brand so far, each counted once:`,
     ...shown,
@@ -73,7 +79,7 @@ function renderConsent({ details }: CustomersReport, screen: Screen): string {
       firstIndent: '  ',
     }),
   );
-  return ['Consent, as the files of this run say:', ...lines].join('\n');
+  return ['Consent in the files of this run:', ...lines].join('\n');
 }
 
 function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Screen): string {
@@ -84,7 +90,7 @@ function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Scree
   ] as const;
   const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
   if (said.length === 0) return '';
-  return wrap(`Rows passed over: ${said.join(', ')}.`, {
+  return wrap(`Rows skipped: ${said.join(', ')}.`, {
     width: screen.columns,
     indent: '  ',
     firstIndent: '',
@@ -129,7 +135,7 @@ function renderRefusals({ counts, details }: CustomersReport, screen: Screen): s
     }),
   );
   const help =
-    'Their batches were cut in halves until only they were left; all others were taken. They are not sent again unless recheck_after says so.';
+    'The service took all other customers of their batches. These are not sent again unless recheck_after says so.';
   return [
     heading('Refused by the service', contacts, '', screen),
     ...lines,
@@ -146,6 +152,6 @@ function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, screen: Scre
     [refused, 'refused'],
     [unsubscribed, 'unsubscribed'],
   ]);
-  const otherwise = '. Please report this; nobody is submitted twice meanwhile.';
+  const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

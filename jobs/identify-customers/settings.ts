@@ -42,18 +42,18 @@ const DEFAULT_BUDGET = 200;
 
 const lookup = z.strictObject({
   mode: z.literal('real_time').default('real_time').describe('identify_influencers_real_time.'),
-  budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Questions of one run at most.'),
+  budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Maximum look-ups of one run.'),
   min_orders: wholeNumber(1, 1_000_000)
     .nullable()
     .default(null)
-    .describe('Customers with so many orders or more, where the export says.'),
+    .describe('Customers with at least this many orders, if the export says.'),
   min_spent: anyNumber(0, 1_000_000_000)
     .nullable()
     .default(null)
-    .describe('Customers who have spent so much or more, in the currency of the export.'),
+    .describe('Customers who have spent at least this much, in the currency of the export.'),
   with_code: yesOrNo()
     .prefault(false)
-    .describe('Customers who have used a discount code; exports of orders say.'),
+    .describe('Customers who have used a discount code, according to exports of orders.'),
 });
 
 const fields = z.strictObject({
@@ -67,24 +67,24 @@ const fields = z.strictObject({
     .enum(['required', 'not_refused', 'ignored'])
     .default('not_refused')
     .describe(
-      'required: only who has said yes. not_refused: everybody but who has said no, unsubscribed or was blacklisted. ignored: everybody, these too.',
+      'required: only customers who said yes. not_refused: everybody except customers who said no, unsubscribed or were blacklisted. ignored: everybody.',
     ),
-  batch_size: wholeNumber(1, 10_000).prefault(500).describe('Addresses of one call.'),
+  batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses of one call.'),
   source_type: text(100)
     .nullable()
     .default(null)
-    .describe('Label that the service shows with them. Leave it out to send none.'),
+    .describe('Label that the service shows with them. Omit it to send none.'),
   recheck_after: anyNumber(0, 36_500)
     .nullable()
     .default(null)
     .describe(
-      'Days after which a customer who stands in a new file is submitted, or looked up, again. Leave it out for never.',
+      'Days after which a customer in a new file is submitted, or looked up, again. Omit it for never.',
     ),
   lookup: z
     .union([z.enum(['none', 'real_time']), lookup])
     .default('none')
     .describe(
-      'Who is looked up in real time besides: none, real_time (everybody, within the budget), or conditions, one of which must be met.',
+      'Customers to look up in real time as well: none, real_time (everybody, within the budget), or conditions, one of which must hold.',
     ),
 });
 

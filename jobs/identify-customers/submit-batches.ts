@@ -126,8 +126,8 @@ function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, messag
     code: 'contacts_refused',
     message: `The service took no batch of customers (HTTP ${httpStatus}: ${message}).`,
     where: `brand ${brandId}`,
-    help: 'Check brand_id and source_type of the job against the service, then run it again.',
-    safe: 'The customers wait; nothing of them was given up.',
+    help: 'Compare brand_id and source_type of the job with the service, then run it again.',
+    safe: 'All customers keep waiting; none was dropped.',
     exitCode: EXIT.configuration,
   });
 }

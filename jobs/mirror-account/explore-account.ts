@@ -50,7 +50,12 @@ export async function exploreHandles(run: MirrorRun, exploring: Exploring): Prom
   while (questions.isOpen()) {
     const wave = await dueHandles(db, { askedBefore, limit: WAVE });
     if (wave.length === 0) break;
-    progress.begin({ name: 'handles', label: 'Asking for handles', unit: 'requests', total: wave.length });
+    progress.begin({
+      name: 'handles',
+      label: 'Reading the deals of handles',
+      unit: 'requests',
+      total: wave.length,
+    });
     const asked: AskedHandle[] = [];
     const meetings: Meeting[] = [];
     const deals: AskedDeal[] = [];

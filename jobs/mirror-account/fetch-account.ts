@@ -35,16 +35,14 @@ export async function fetchListings(run: MirrorRun, questions: Questions): Promi
     const answer = await questions.ask(operation);
     if (answer.kind === 'not_asked') continue;
     if (answer.kind !== 'answer') {
-      problems.push(
-        `The ${many} could not be listed: ${answer.problem}. Those that are known stay as they are.`,
-      );
+      problems.push(`The ${many} could not be listed: ${answer.problem}. Known ones do not change.`);
       continue;
     }
     const listing = readListing(shape, answer.text);
     await keepUnreadable(db, { runId, kind, items: listing.unreadable });
     await stageListing(db, { runId, kind, listing, fetchedAt: answer.fetchedAt });
     if (listing.problem !== null)
-      problems.push(`The list of ${many} is not complete: ${listing.problem}. None is taken for gone.`);
+      problems.push(`The list of ${many} is not complete: ${listing.problem}. None is marked as gone.`);
   }
   return problems;
 }

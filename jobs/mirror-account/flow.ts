@@ -69,7 +69,7 @@ async function readAccount(
 
 const LEASE_LOST = {
   kind: 'lease_lost',
-  message: 'another process took over, or the database was away for too long',
+  message: 'another process took over, or the database was unreachable for too long',
 } as const;
 
 type Due = ReturnType<typeof dueAt>;

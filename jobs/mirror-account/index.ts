@@ -20,7 +20,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service tells no history.`,
+      `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service has no history.`,
   },
   demo: 'Account: brands, dealflows and deals are mirrored for analysts',
   render: renderMirror,
@@ -33,7 +33,7 @@ function* onlyMirror(
   if (other === undefined) return;
   yield {
     path: ['jobs', job.name, 'kind'],
-    message: `jobs.${job.name} mirrors the account, which jobs.${other.name} does already.`,
-    help: 'One job mirrors all of the account. Take one of them out.',
+    message: `jobs.${job.name} mirrors the account, as jobs.${other.name} already does.`,
+    help: 'One job mirrors the whole account. Remove one of them.',
   };
 }

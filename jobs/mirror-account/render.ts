@@ -4,15 +4,22 @@ import type { ReportRenderer, RunSummary } from '../../src/present/report-render
 import type { Screen } from '../../src/present/screen.ts';
 import { heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { formatCount, formatInstant, plural } from '../../src/present/text.ts';
+import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;
 
-/** What a run of `mirror-account` changed, how complete the mirror is, and what the service sends otherwise than before. */
+/** What a run of `mirror-account` changed, how complete the mirror is, and where its answers differ from earlier ones. */
 export const renderMirror: ReportRenderer<MirrorReport> = {
   did: ({ deals }) =>
     `${formatCount(deals.asked)} read, ${formatCount(deals.new + deals.changed)} new or changed`,
+  attention: ({ counts, details }) =>
+    [
+      clause(counts.deals.failed, 'deal could not be read', 'deals could not be read'),
+      clause(counts.unreadable, 'answer could not be read', 'answers could not be read'),
+      clause(details.problems.length, 'list is incomplete', 'lists are incomplete'),
+      clause(counts.drift, 'field changed at the service', 'fields changed at the service'),
+    ].flat(),
   events: ({ details }) => details.drift.map((drift) => ({ event: 'drift', ...drift })),
   sections: (summary, screen) => [
     renderPlan(summary, screen),
@@ -34,18 +41,18 @@ function renderPlan({ report: { details, counts } }: Summary, screen: Screen): s
   const asks = Math.min(plan.handles + plan.prefixes, plan.autocompleteBudget);
   const lines = [
     `  ${formatCount(2).padStart(9)}  listings: brands, dealflows`,
-    `  ${formatCount(plan.handles).padStart(9)}  handles whose deals are not known`,
-    `  ${formatCount(plan.prefixes).padStart(9)}  beginnings of handles, and more where an answer is cut off`,
+    `  ${formatCount(plan.handles).padStart(9)}  handles without a known deal`,
+    `  ${formatCount(plan.prefixes).padStart(9)}  prefixes of handles, and more if an answer is cut off`,
     `  ${formatCount(due).padStart(9)}  deals that are due${ways.length === 0 ? '' : `: ${ways.join(', ')}`}`,
   ];
   const budget =
-    `At most ${plural(plan.budget, 'request')} (budget), ${formatCount(plan.autocompleteBudget)} of them to look for deals. ${
+    `At most ${plural(plan.budget, 'request')} (budget), ${formatCount(plan.autocompleteBudget)} of them to search for deals. ${
       2 + asks + due > plan.budget
-        ? 'What does not fit waits for the next run, deals read longest ago come first.'
+        ? 'The rest waits for the next run; deals read longest ago come first.'
         : ''
     }`.trim();
   return [
-    `${screen.style('bold', 'A run would ask for')}, of ${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known:`,
+    `${screen.style('bold', 'A run would request')}, of ${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known:`,
     ...lines,
     wrap(budget, { width: screen.columns, indent: '  ' }),
   ].join('\n');
@@ -68,9 +75,9 @@ const CHANGE_COLUMNS = [
 
 function renderChanges({ report: { counts, details } }: Summary, screen: Screen): string {
   if (details.plan !== null) return '';
-  const asked = `Asked ${plural(counts.requests, 'time')}, met ${plural(counts.deals_met, 'new deal')}.`;
+  const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_met, 'new deal')}.`;
   if (!counts.published) {
-    const staged = `Nothing was published: what was read (${plural(details.staged, 'record')}) waits for the next run and is not read again.`;
+    const staged = `Nothing was published: ${plural(details.staged, 'record')} read so far wait for the next run and are not read again.`;
     return wrap(`${asked} ${staged}`, { width: screen.columns, indent: '' });
   }
   const rows = KINDS.map(([label, kind]) => [label, ...cells(counts[kind])]);
@@ -101,7 +108,7 @@ function wordFor(way: string): string {
 }
 
 const COVERAGE_COLUMNS = [
-  { title: 'by', cutAt: 'never' },
+  { title: 'through', cutAt: 'never' },
   { title: 'known', align: 'right' },
   { title: 'also', align: 'right' },
   { title: 'fresh', align: 'right' },
@@ -123,9 +130,9 @@ function renderCoverage({ report: { details } }: Summary, screen: Screen): strin
     way.oldestReadAt === null ? '' : formatInstant(way.oldestReadAt).slice(5, 16),
   ]);
   const note =
-    'The service lists no deals: these are those that were met. That one is not here never means that it does not exist.';
+    'The service has no list of deals. This table shows the deals discovered so far; others may exist.';
   return [
-    heading('Coverage', all.known, 'deals by the way they were met first', screen),
+    heading('Coverage', all.known, 'deals by how they were first discovered', screen),
     renderTable(COVERAGE_COLUMNS, rows, { screen, indent: '  ' }),
     screen.style('dim', wrap(note, { width: screen.columns, indent: '  ' })),
     ...(details.waiting > 0 ? [`  ${plural(details.waiting, 'deal')} to read in the next run.`] : []),
@@ -135,7 +142,7 @@ function renderCoverage({ report: { details } }: Summary, screen: Screen): strin
 function renderProblems({ report: { details } }: Summary, screen: Screen): string {
   if (details.problems.length === 0) return '';
   return [
-    heading('Read in part', details.problems.length, '', screen),
+    heading('Read only in part', details.problems.length, '', screen),
     ...details.problems.map((problem) =>
       wrap(problem, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
     ),
@@ -159,9 +166,9 @@ function renderDrift({ report: { counts, details } }: Summary, screen: Screen): 
   if (details.drift.length === 0) return '';
   const more = counts.drift - details.drift.length;
   const note =
-    'The records are kept whole, in raw; a column that could not be filled is empty. Table: mirror.drift.';
+    '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.';
   return [
-    heading('Drift', counts.drift, 'the service sends something otherwise than before', screen),
+    heading('Drift', counts.drift, 'the answers of the service changed', screen),
     ...details.drift.map((drift) =>
       wrap(describe(drift), { width: screen.columns, indent: '    ', firstIndent: '  ' }),
     ),
@@ -182,7 +189,7 @@ function describe({ recordKind, field, kind, expected, found, records, sampleId 
 function renderDealSums({ report: { counts, details, sumsAddUp } }: Summary, screen: Screen): string {
   if (!counts.published || details.plan !== null) return '';
   const { deals } = counts;
-  const equation = `${plural(deals.asked, 'deal')} asked for = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
-  const otherwise = ', or the ways do not add up to all deals. Please report this.';
+  const equation = `${plural(deals.asked, 'deal')} requested = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
+  const otherwise = ', or the rows of the coverage do not add up to all deals. Please report this.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

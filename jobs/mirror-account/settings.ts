@@ -29,20 +29,20 @@ const fields = z.strictObject({
   budget: wholeNumber(1, 10_000_000)
     .prefault(BUDGET)
     .describe(
-      'Requests of one run at most; the deals read longest ago come first, the rest waits for the next run.',
+      'Maximum requests of one run. Deals read longest ago come first; the rest waits for the next run.',
     ),
   autocomplete: yesOrNo()
     .prefault(true)
-    .describe('Whether deals are looked for by handles and by beginnings of handles.'),
+    .describe('Whether to search for deals by handles and prefixes of handles.'),
   autocomplete_budget: wholeNumber(0, 10_000_000)
     .prefault(AUTOCOMPLETE_BUDGET)
-    .describe('Of the budget: requests for that at most.'),
+    .describe('Maximum requests for that search, as part of the budget.'),
   refresh_after_hours: anyNumber(0, 8_760)
     .prefault(REFRESH_AFTER_HOURS)
-    .describe('A deal is read again so long after it was last read, or when an event names it.'),
+    .describe('Hours after which a deal is read again. An event that names it is read at once.'),
   collaborations: yesOrNo()
     .prefault(true)
-    .describe('Whether collaborations (codes, links, sales) are asked for with each deal.'),
+    .describe('Whether to request collaborations (codes, links, sales) with each deal.'),
 });
 
 /** What `pipeline.yaml` says of such a job. */

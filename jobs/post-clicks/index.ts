@@ -10,16 +10,16 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   nouns: { items: 'clicks', done: 'posted' },
   fields: postClicksFields,
   needsOrderPlatform: false,
-  oneReaderHelp: 'Let one job read each source: what two jobs read would be posted twice.',
+  oneReaderHelp: 'Let one job read each source: two jobs would post its clicks twice.',
   purpose: () => ({ readFor: 'clicks' }),
   leases: ({ sources }) => sources.map((source) => `clicks in source:${source}`),
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).postClicks(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no plan: each day of a file is posted once, and a newer file posts the difference. Put the old exports where the job reads, and run it; with --limit, so many requests at a time:\n  npx influencer-sync run ${name}`,
+      `${name} needs no plan: each day of a file is posted once, and a newer file posts the difference. Put the old exports where the job reads, and run it. --limit bounds the requests of one run:\n  npx influencer-sync run ${name}`,
   },
-  demo: 'Clicks: those on an influencer’s link are added to the deal, once',
+  demo: 'Clicks: each click on an influencer’s link is added to the deal once',
   render: renderClicks,
   explain: {
     what: 'clicks',

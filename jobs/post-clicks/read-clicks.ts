@@ -155,10 +155,10 @@ function addressOf(text: string): string {
 const NO_DAY: Fault = {
   code: 'missing_value',
   reason: 'The day is blank.',
-  help: 'Export the clicks by day: without a day it cannot be known which clicks were posted before.',
+  help: 'Export the clicks by day: without a day, nobody can tell which clicks were posted before.',
 };
 const NO_COUNT: Fault = {
   code: 'bad_count',
-  reason: 'This is no number of clicks.',
-  help: 'A whole number is expected, for example 120. Check that the layout names the right column as clicks.',
+  reason: 'This is not a number of clicks.',
+  help: 'Write a whole number, for example 120. Check that the layout names the right column as clicks.',
 };

@@ -6,7 +6,7 @@ import type { ReportRenderer, RunSummary } from '../../src/present/report-render
 import type { Screen } from '../../src/present/screen.ts';
 import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
-import { formatCount, plural } from '../../src/present/text.ts';
+import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { ClicksReport } from './report.ts';
 
 type Summary = RunSummary<ClicksReport>;
@@ -14,6 +14,21 @@ type Summary = RunSummary<ClicksReport>;
 /** What a run of `post-clicks` did and where all clicks stand. */
 export const renderClicks: ReportRenderer<ClicksReport> = {
   did: ({ posted }) => `${formatCount(posted)} clicks posted`,
+  attention: ({ counts, details }) =>
+    [
+      clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
+      clause(details.heldFiles.length, 'file is held', 'files are held'),
+      clause(
+        details.codeProblems.length,
+        'row of codes.csv needs correction',
+        'rows of codes.csv need correction',
+      ),
+      clause(
+        counts.refused + counts.held + counts.in_doubt,
+        'click needs your attention',
+        'clicks need your attention',
+      ),
+    ].flat(),
   events: ({ details }) => details.codeProblems.map((problem) => ({ event: 'code_problem', ...problem })),
   sections: (summary, screen) => {
     const { report, finished, configOption, isPlan } = summary;
@@ -21,7 +36,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
     return [
       renderRead({ ...counts, duplicateFiles: details.duplicateFiles }),
       renderStandings(summary, screen),
-      renderHeldFiles(details.heldFiles, 'nothing of them was posted', screen),
+      renderHeldFiles(details.heldFiles, 'nothing in them was posted', screen),
       renderRejectedRows(
         {
           rows: details.rejectedRows,
@@ -141,6 +156,6 @@ function renderClickSums({ counts, sumsAddUp }: ClicksReport, screen: Screen): s
     [counts.held, 'held'],
     [counts.excluded, 'excluded'],
   ]);
-  const otherwise = '. Please report this; nothing is posted twice meanwhile.';
+  const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
 }

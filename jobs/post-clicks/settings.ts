@@ -19,18 +19,18 @@ const fields = z.strictObject({
   source: z
     .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
     .describe('Name of a source of clicks, or a list of names.'),
-  brand_id: id().describe('Brand that the clicks are credited for, where the code names no other.'),
+  brand_id: id().describe('Brand that the clicks are credited for, unless the code names another.'),
   codes: text()
     .nullable()
     .default(null)
     .describe(
-      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Use the file of attribute-orders. Leave it out when the exports name influencers themselves.',
+      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Use the file of attribute-orders. Omit it if the exports name influencers themselves.',
     ),
   start_date: day()
     .nullable()
     .default(null)
     .describe(
-      'First day whose clicks are posted, for example 2026-06-01. Set it where the service has counted the clicks before by itself. Leave it out to post every day that a file states.',
+      'First day whose clicks are posted, for example 2026-06-01. Set it if the service counted earlier clicks itself. Omit it to post every day that a file states.',
     ),
 });
 

@@ -62,7 +62,7 @@ comment on column bi.deals.total_commission_in_account_currency is 'Commission e
 comment on column bi.deals.total_fixed_fee_in_account_currency is 'Fixed fees earned, in the currency of the account.';
 comment on column bi.deals.is_deleted is 'It is gone: the service said twice that there is no such deal.';
 comment on column bi.deals.deleted_at is 'Since when; null while it is there.';
-comment on column bi.deals.found_by is 'How its id was met first: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
+comment on column bi.deals.found_by is 'How it was first discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
 comment on column bi.deals.first_seen_at is 'When it was first read.';
 comment on column bi.deals.changed_at is 'When it was first read as it is now.';
 comment on column bi.deals.synced_at is 'When it was last read.';
@@ -74,7 +74,7 @@ create view bi.deal_history as
     total_commission_earned as total_commission_in_account_currency, total_fixed_fee_earned as total_fixed_fee_in_account_currency,
     run_id
   from mirror.deal_versions;
-comment on view bi.deal_history is 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one moment use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
+comment on view bi.deal_history is 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one time use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
 comment on column bi.deal_history.deal_id is 'Deal, see bi.deals. With valid_from the key of the row.';
 comment on column bi.deal_history.valid_from is 'When it was first read so.';
 comment on column bi.deal_history.valid_to is 'When it was first read otherwise, or gone; null while it is in force.';
@@ -96,7 +96,7 @@ comment on column bi.deal_history.run_id is 'Run that published this version, se
 create function bi.deals_as_of(moment timestamptz) returns setof bi.deal_history
   language sql stable parallel safe
   as 'select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)';
-comment on function bi.deals_as_of(timestamptz) is 'Deals as they were at a moment, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
+comment on function bi.deals_as_of(timestamptz) is 'Deals as they were at a given time, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 create view bi.mirror_coverage as
   select c.run_id, p.published_at, c.way, c.known as known_deals, c.also_known as also_known_deals, c.fresh as fresh_deals,
@@ -104,12 +104,12 @@ create view bi.mirror_coverage as
     c.newest_read_at, c.run_id = (select max(l.run_id) from mirror.publications l) as is_latest
   from mirror.coverage c
   join mirror.publications p on p.run_id = c.run_id;
-comment on view bi.mirror_coverage is 'How complete the mirror of deals is, one row a publication and way. Known deals, never all: the service has no listing of them. Answers: How many deals are known, by which way, and how fresh are they?';
+comment on view bi.mirror_coverage is 'How complete the mirror of deals is, one row a publication and way. Discovered deals only: the service has no list of deals. Answers: How many deals are known, by which way, and how fresh are they?';
 comment on column bi.mirror_coverage.run_id is 'Publication: the run that made it, see bi.runs. With way the key of the row.';
 comment on column bi.mirror_coverage.published_at is 'When.';
-comment on column bi.mirror_coverage.way is 'How deals were met first: see bi.deals.found_by; all: every deal, each once.';
-comment on column bi.mirror_coverage.known_deals is 'Deals that were met first by this way. The ways add up to all.';
-comment on column bi.mirror_coverage.also_known_deals is 'Deals that were met by another way first, and by this one too.';
+comment on column bi.mirror_coverage.way is 'How deals were first discovered: see bi.deals.found_by; all: every deal, each once.';
+comment on column bi.mirror_coverage.known_deals is 'Deals first discovered this way. The rows add up to all.';
+comment on column bi.mirror_coverage.also_known_deals is 'Deals first discovered in another way, and in this one too.';
 comment on column bi.mirror_coverage.fresh_deals is 'Of the known: read within refresh_after_hours of the job.';
 comment on column bi.mirror_coverage.stale_deals is 'Of the known: read longer ago.';
 comment on column bi.mirror_coverage.unread_deals is 'Of the known: not read yet.';

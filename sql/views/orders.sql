@@ -78,7 +78,7 @@ create view bi.adjustments as
     d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id
   from ledger.adjustments d
   join ledger.entries e on e.entry_id = d.entry_id;
-comment on view bi.adjustments is 'Orders that changed after they were sent, one row each time that was noted. The service cannot be told: settle them by hand. Live. Answers: What is to be settled with influencers by hand?';
+comment on view bi.adjustments is 'Orders that changed after they were sent, one row for each change. The service cannot correct an order: settle the difference by hand. Live. Answers: What is to be settled with influencers by hand?';
 comment on column bi.adjustments.adjustment_id is 'Key of the row. Counts up.';
 comment on column bi.adjustments.entry_id is 'Entry that was sent, see bi.orders_attributed.';
 comment on column bi.adjustments.job is 'Job that sent it.';

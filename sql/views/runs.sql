@@ -23,7 +23,7 @@ comment on column bi.runs.started_at is 'When it began.';
 comment on column bi.runs.finished_at is 'When it ended; null while it runs, or when it is lost.';
 comment on column bi.runs.day_utc is 'Day of started_at in UTC.';
 comment on column bi.runs.duration_seconds is 'How long it took; null while it runs.';
-comment on column bi.runs.exit_code is 'What the process told its caller; 0 is ok.';
+comment on column bi.runs.exit_code is 'Exit code of the process; 0 is success.';
 comment on column bi.runs.is_ok is 'All well. Partial is not.';
 comment on column bi.runs.problem is 'Why it failed or stopped, without secrets and addresses.';
 comment on column bi.runs.files_read is 'Exports read; null for kinds that read none.';
@@ -86,7 +86,7 @@ comment on column bi.run_health.hours_since_ok is 'Hours since then: alert on th
 comment on column bi.run_health.failures_since_ok is 'Runs since then that failed or were interrupted.';
 comment on column bi.run_health.is_running is 'It is at work now.';
 comment on column bi.run_health.is_lost is 'Its last run says that it runs, and its process gives no sign of life.';
-comment on column bi.run_health.ready_orders is 'Orders that wait to be sent, or are on their way.';
+comment on column bi.run_health.ready_orders is 'Orders that wait to be sent, or are in flight.';
 comment on column bi.run_health.in_doubt_orders is 'Orders in doubt, see bi.doubts.';
-comment on column bi.run_health.missed_slots is 'Moments of the last 7 days at which its schedule says that it runs, and nothing ran.';
+comment on column bi.run_health.missed_slots is 'Slots of the last 7 days that no process ran.';
 comment on column bi.run_health.refreshed_at is 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';

@@ -50,13 +50,13 @@ export function toApiError(operation: OperationName, exchange: Exchange, text?: 
     const details = { operation, status: null, text: exchange.reason };
     return exchange.written
       ? new ApiError({ ...details, fate: 'in_doubt', safe: safeInDoubt(operation) })
-      : new ApiError({ ...details, fate: 'not_sent', safe: 'Nothing was sent. It can be sent again.' });
+      : new ApiError({ ...details, fate: 'not_sent', safe: 'Nothing was sent. You can send it again.' });
   }
   const { status, headers } = exchange;
   return new ApiError({
     operation,
     status,
-    text: text ?? readErrorText(exchange.text) ?? 'the answer says nothing',
+    text: text ?? readErrorText(exchange.text) ?? 'the answer is empty',
     fate: isRefusal(status) ? 'not_processed' : 'in_doubt',
     safe: safeAfterStatus(operation, status),
     retryAfterMs: parseRetryAfter(headers['retry-after'], new Date()),
@@ -70,15 +70,15 @@ function isRefusal(status: number): boolean {
 
 function safeAfterStatus(operation: OperationName, status: number): string {
   if (status === 401 || status === 403) return 'It was not processed. Check the API key, then send it again.';
-  if (status === 429) return 'It was not processed. Send it again after the time that the service asks for.';
+  if (status === 429) return 'It was not processed. Send it again after the delay that the service asks for.';
   if (status >= 300 && status < 400)
     return `The address leads elsewhere. Check the base address. ${safeInDoubt(operation)}`;
-  if (isRefusal(status)) return 'It was not processed. Change the request before sending it again.';
+  if (isRefusal(status)) return 'It was not processed. Change the request before you send it again.';
   return safeInDoubt(operation);
 }
 
 function safeInDoubt(operation: OperationName): string {
   return operationOf(operation).repeatable
-    ? 'It can be repeated without harm.'
-    : 'It may have been processed. Do not send it again before you have looked.';
+    ? 'You can repeat it without harm.'
+    : 'It may have been processed. Do not send it again before you have checked in the service.';
 }

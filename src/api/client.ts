@@ -163,7 +163,7 @@ function readBaseUrl(text: string): URL {
   throw new KnownError({
     code: 'api_url_invalid',
     message: 'The address of the service is not a plain http:// or https:// address.',
-    help: 'Give it as https://host or http://host:port, without user, password or query. To try things out: npx influencer-sync sandbox',
+    help: 'Give it as https://host or http://host:port, without user, password or query. For a trial: npx influencer-sync sandbox',
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });
@@ -173,7 +173,7 @@ function checkKey(key: string): void {
   if (/^[\x21-\x7e]*$/.test(key)) return;
   throw new KnownError({
     code: 'api_key_invalid',
-    message: 'The API key holds a blank, a line break or a character that no header can carry.',
+    message: 'The API key contains a blank, a line break or a character that a header cannot carry.',
     help: 'Copy it again from the API integration page of the service, without blanks around it.',
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,

@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import type { CodeProblem } from '../model/report.ts';
 
 const HELP =
-  'Leave it to one of them, or make the windows follow each other. Until then its orders are held.';
+  'Give it to one of them, or let their validity periods follow each other. Until then its orders are held.';
 
 /**
  * Rows of the job's codes that give one code, or one custom link, to different owners at the same time: a problem for each of the two. What
@@ -43,8 +43,8 @@ export async function findAmbiguousCodes(
     value: row.code ?? row.link,
     reason:
       row.other_line > 0
-        ? `Line ${row.other_line} gives the code to somebody else at the same time.`
-        : `An event of the service gave it to ${row.other} as well, at the same time.`,
+        ? `Line ${row.other_line} gives the code to another owner at the same time.`
+        : `An event of the service gave it to ${row.other} for the same time.`,
     help: HELP,
   }));
 }

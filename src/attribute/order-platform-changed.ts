@@ -10,9 +10,9 @@ export function orderPlatformChanged(change: {
   const { source, before, now } = change;
   return new KnownError({
     code: 'order_platform_changed',
-    message: `order_platform of source ${source} was ${before ?? 'blank'} for orders that the ledger knows, and is ${now} now.`,
-    help: `Set it back to ${before ?? 'what it was'}; for another shop declare another source.`,
-    safe: 'Nothing was sent under the new name: the service would take the orders for new ones.',
+    message: `The ledger knows orders of source ${source} with order_platform ${before ?? 'blank'}; it is now ${now}.`,
+    help: `Set it back to ${before ?? 'what it was'}. For another shop, add another source.`,
+    safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
     exitCode: EXIT.configuration,
   });
 }

@@ -128,7 +128,7 @@ function readRow(
       line,
       column: 'influencer_handle',
       value: null,
-      reason: `Nobody owns ${code}.`,
+      reason: `${code} has no owner.`,
       help: NAME_OWNER,
     };
   const from = readLimit(cell('valid_from'), 'start_of_day');
@@ -141,7 +141,7 @@ function readRow(
       column: 'valid_to',
       value: cell('valid_to'),
       reason: `It ends before it begins: valid_from is ${cell('valid_from')}.`,
-      help: 'Swap the two, or correct the one that is wrong. A day alone counts as a whole day.',
+      help: 'Swap them, or correct the wrong one. A date without a time counts as a whole day.',
     };
   return {
     line,
@@ -164,8 +164,8 @@ function addressIn(line: number, column: string | null): CodeProblem {
     line,
     column,
     value: null,
-    reason: 'An e-mail address stands here: it is personal data, and the row is not used.',
-    help: 'Name the influencer by handle, deal or collaboration, and write the code alone.',
+    reason: 'This is an e-mail address, which is personal data. The row is not used.',
+    help: 'Name the influencer by handle, deal or collaboration, and write only the code.',
   };
 }
 
@@ -177,16 +177,16 @@ function findBroken(cell: (column: CodeColumn) => string | null): Omit<CodeProbl
     const what = column === 'influencer_handle' ? 'A handle' : 'An id';
     const help =
       column === 'influencer_handle'
-        ? 'Write the handle as in the address of the profile, not the name that is shown.'
-        : 'Write the id alone, as the service shows it.';
-    return { column, value, reason: `${what} has no blanks in it.`, help };
+        ? 'Write the handle as in the address of the profile, not the display name.'
+        : 'Write only the id, as the service shows it.';
+    return { column, value, reason: `${what} cannot contain blanks.`, help };
   }
   const brand = cell('brand_id');
   if (brand === null || /^\d{1,18}$/.test(brand)) return null;
   return {
     column: 'brand_id',
     value: brand,
-    reason: 'The id of a brand is a whole number.',
+    reason: 'The id of a brand must be a whole number.',
     help: 'Write the id of the brand at the service, or leave it blank for the brand of the job.',
   };
 }
@@ -203,8 +203,7 @@ function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
   return oneMs + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= otherMs;
 }
 
-const MIND_BLANKS =
-  'Write the commas of cells that are blank, too: a cell that is missing could be any of them.';
+const MIND_BLANKS = 'Write the commas of blank cells too: a missing cell could be any of them.';
 const MIND_QUOTES = 'Put a value that contains the delimiter in quotes.';
 const NAME_OWNER = 'Fill in influencer_handle, deal_id or collab_id.';
 
@@ -228,7 +227,7 @@ function badTime(line: number, column: string, value: string | null): CodeProble
     line,
     column,
     value,
-    reason: 'This is no date or time that can be read.',
+    reason: 'This is not a readable date or time.',
     help: 'Write 2026-04-30, 2026-04-30 18:00, or 2026-04-30T18:00:00+02:00.',
   };
 }
@@ -238,13 +237,16 @@ function unknownColumn(name: string): CodeProblem {
     line: 1,
     column: name,
     value: null,
-    reason: 'The column is not known and not used.',
-    help: `Known are ${CODE_COLUMNS.join(', ')}.`,
+    reason: 'The column is unknown and not used.',
+    help: `Known columns: ${CODE_COLUMNS.join(', ')}.`,
   };
 }
 
 function misspeltColumn(name: string, near: string): CodeProblem {
-  return { ...unknownColumn(name), help: `Did you mean "${near}"? Known are ${CODE_COLUMNS.join(', ')}.` };
+  return {
+    ...unknownColumn(name),
+    help: `Did you mean "${near}"? Known columns: ${CODE_COLUMNS.join(', ')}.`,
+  };
 }
 
 function repeatedColumn(name: string): CodeProblem {
@@ -252,7 +254,7 @@ function repeatedColumn(name: string): CodeProblem {
     line: 1,
     column: name,
     value: null,
-    reason: 'The column is there twice.',
+    reason: 'The column appears twice.',
     help: 'Remove one of them.',
   };
 }

@@ -53,10 +53,10 @@ export type Surroundings = {
 };
 
 const INTRODUCTION = `Reads the order and customer exports of shops, and tells an influencer-marketing
-service which orders an influencer earned: never twice, and none lost.`;
+service which orders an influencer earned: each order once, and none lost.`;
 
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need mending,
+Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need correction,
 4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
 or is another one, 130 interrupted`;
 
@@ -105,7 +105,7 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     // An option belongs to the command that it stands behind: `webhooks list --json`.
     .enablePositionalOptions()
     .showSuggestionAfterError()
-    .showHelpAfterError('(add --help to see what it takes)')
+    .showHelpAfterError('(add --help to see its arguments)')
     .addHelpText('after', EXIT_CODES);
   for (const { name, define } of commands) define(program.command(name), act);
   program.addCommand(sandboxCommand().copyInheritedSettings(program));

@@ -17,7 +17,7 @@ export function requireReason(reason: string | undefined): string {
   const text = (reason ?? '').trim();
   if (text !== '') return text;
   throw usageError(
-    'A decision about money needs its reason.',
-    "Add --reason '…': it is kept with the decision.",
+    'A decision about money needs a reason.',
+    "Add --reason '…'. It is kept with the decision.",
   );
 }

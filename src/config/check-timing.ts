@@ -22,7 +22,7 @@ export function* checkTiming(job: JobSettings, jobs: PipelineConfig['jobs']): Ge
   if (job.after === null) return;
   const path = at('after');
   if (job.schedule !== null) {
-    const help = 'Leave out the one or the other: a job that follows runs when the job before it is done.';
+    const help = 'Remove one of them: a job with `after` runs when the job that it follows is done.';
     yield { path, message: `${title} has both a schedule and after.`, help };
   } else if (jobs[job.after] === undefined) {
     const near = didYouMean(job.after, Object.keys(jobs));
@@ -66,7 +66,7 @@ function problemOfSchedule(schedule: string): string | null {
   if (fields !== 5) return `is not a cron expression (it has ${fields} ${fields === 1 ? 'field' : 'fields'})`;
   try {
     const pattern = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true });
-    return pattern.nextRun() === null ? 'never comes: there is no such day' : null;
+    return pattern.nextRun() === null ? 'never fires: there is no such day' : null;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'it cannot be read';
     return `is not a cron expression (${why.replace(/\.$/, '')})`;

@@ -3,7 +3,7 @@ import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import type { ConfigPath } from './locate.ts';
 
-/** A rule's finding: where in the file, what is wrong, how to mend it. */
+/** A rule's finding: where in the file, what is wrong, how to fix it. */
 export type ConfigFinding = { readonly path: ConfigPath; readonly message: string; readonly help: string };
 
 /** What a job's settings need beyond their own lines of the file. */

@@ -48,27 +48,27 @@ function* checkApi({ api }: PipelineConfig): Generator<ConfigFinding> {
   } else if (url !== null && (url.username !== '' || url.password !== '')) {
     yield {
       path,
-      message: 'api.url carries a user name or password.',
-      help: 'The key belongs into api.key; the address stands alone.',
+      message: 'api.url contains a user name or password.',
+      help: 'Put the key into api.key, and write only the address here.',
     };
   } else if (url !== null && (url.search !== '' || url.hash !== '')) {
     yield {
       path,
-      message: 'api.url has a part after ? or #.',
+      message: 'api.url contains a ? or #.',
       help: 'Write only the address, for example https://api.example.com.',
     };
   } else if (url !== null && /\/v1$/.test(url.pathname.replace(/\/+$/, ''))) {
     yield {
       path,
-      message: 'api.url ends with /v1, which every operation adds by itself.',
+      message: 'api.url ends with /v1, which every operation adds already.',
       help: 'Leave /v1 out.',
     };
   }
   if (api.leaseSeconds <= api.timeoutSeconds) {
     yield {
       path: ['api', 'lease_seconds'],
-      message: `api.lease_seconds (${api.leaseSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a slow answer would be taken for a lost process.`,
-      help: 'Raise lease_seconds or lower timeout_seconds; twice as long is a good choice.',
+      message: `api.lease_seconds (${api.leaseSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a slow answer would look like a lost process.`,
+      help: 'Raise lease_seconds or lower timeout_seconds. A lease of twice the timeout is a good choice.',
     };
   }
 }
@@ -77,7 +77,7 @@ function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
   if (serve.graceSeconds > api.timeoutSeconds) return;
   yield {
     path: ['serve', 'grace_seconds'],
-    message: `serve.grace_seconds (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request whose answer is still to come.`,
+    message: `serve.grace_seconds (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request before its answer arrives.`,
     help: 'Raise grace_seconds or lower timeout_seconds.',
   };
 }
@@ -139,7 +139,7 @@ function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): G
   if (!/^s3:/i.test(source.uri)) {
     for (const key of ['endpoint', 'region', 'profile'] as const) {
       if (source[key] === null) continue;
-      const help = 'It is for s3:// addresses: take it out, or correct the uri.';
+      const help = 'It applies to s3:// addresses only. Remove it, or correct the uri.';
       yield { path: at(key), message: `${title}.${key} has no meaning for a folder.`, help };
     }
     return;
@@ -155,8 +155,8 @@ function* checkStore(source: SourceSettings, at: (key: string) => ConfigPath): G
   } else if (url.username !== '' || url.password !== '') {
     yield {
       path: at('endpoint'),
-      message: `${title}.endpoint carries a user name or password.`,
-      help: 'Credentials belong into the environment (AWS_ACCESS_KEY_ID) or a profile; the address stands alone.',
+      message: `${title}.endpoint contains a user name or password.`,
+      help: 'Put credentials into the environment (AWS_ACCESS_KEY_ID) or a profile, and write only the address here.',
     };
   }
 }
@@ -200,7 +200,7 @@ function* checkSourcesOf(
     }
     const other = before.find(({ sources }) => sources.includes(source));
     if (other === undefined) continue;
-    const message = `${title} reads source "${source}", which jobs.${other.name} of the same kind reads already.`;
+    const message = `${title} reads source "${source}", which jobs.${other.name} of the same kind already reads.`;
     yield { path, message, help };
   }
 }
@@ -224,6 +224,6 @@ function* checkPlatform(
   yield {
     path: ['sources', source.name, 'order_platform'],
     message: `sources.${source.name}.order_platform is missing.`,
-    help: 'Add it: the name of the shop platform, for example order_platform: shopify',
+    help: 'Add the name of the shop platform, for example `order_platform: shopify`.',
   };
 }

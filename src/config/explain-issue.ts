@@ -17,7 +17,7 @@ export type ExplainedFile = {
   readonly kinds: readonly string[];
 };
 
-/** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to mend it. */
+/** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to fix it. */
 export function explainIssue(issue: Issue, file: ExplainedFile): readonly Problem[] {
   const { places, knownKeys } = file;
   if (issue.code === 'unrecognized_keys') {
@@ -60,11 +60,10 @@ function describe(issue: Issue, { places, kinds }: ExplainedFile): Omit<Problem,
   const what = name(issue.path);
   const located = places.get(issue.path);
   if (issue.code === 'invalid_key') {
-    const help = 'Use lower-case letters, digits, - and _, beginning with a letter or digit, 60 at most.';
+    const help = 'Use at most 60 lower-case letters, digits, - and _, starting with a letter or digit.';
     return { message: `"${String(issue.path.at(-1))}" cannot be a name.`, help };
   }
-  if (located === undefined)
-    return { message: `${what} is missing.`, help: `Add it: ${expected(issue, kinds)}.` };
+  if (located === undefined) return { message: `${what} is missing.`, help: explainMissing(issue, kinds) };
   if (located.kind === 'nothing' || (located.kind === 'scalar' && located.written === '')) {
     return { message: `${what} is empty.`, help: `It should be ${expected(issue, kinds)}.` };
   }
@@ -83,6 +82,24 @@ function describe(issue: Issue, { places, kinds }: ExplainedFile): Omit<Problem,
       ? `It should be ${expected(issue, kinds)}.`
       : `Did you mean "${near}"? It should be ${expected(issue, kinds)}.`;
   return { message: `${what} is ${shown}${from}, which does not fit.`, help };
+}
+
+/** Settings that have no default, as they may be written. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  uri: './exports/shopify/',
+  layout: 'shopify-orders',
+  source: 'shop-orders',
+  brand_id: '4819',
+};
+
+function explainMissing(issue: Issue, kinds: readonly string[]): string {
+  const key = String(issue.path.at(-1));
+  const parent = name(issue.path.slice(0, -1));
+  const where = `Add \`${key}:\`${parent === '' ? '' : ` under ${parent}`}`;
+  const example = EXAMPLES[key];
+  return example === undefined
+    ? `${where}: ${expected(issue, kinds)}.`
+    : `${where}, for example \`${key}: ${example}\`.`;
 }
 
 /** What other languages of configuration write for true and false. */

@@ -33,8 +33,8 @@ function tooDeep(
       .filter(([name]) => !knownKeys([section]).includes(name))
       .map(([name]) => ({
         where: places.whereKey([section, name]),
-        message: `"${name}" is indented, so it is read as a part of ${section}.`,
-        help: `Begin the line with "${name}:", without blanks before it.`,
+        message: `"${name}" is indented, so YAML reads it as a part of ${section}.`,
+        help: `Start the line with "${name}:", without blanks before it.`,
       })),
   );
 }
@@ -54,7 +54,7 @@ function notDeepEnough(content: unknown, path: ConfigPath, file: IndentedFile): 
     return [
       {
         where: places.whereKey([...path, name]),
-        message: `"${name}" is indented as far as "${before}", so it is not read as a part of ${parent}.`,
+        message: `"${name}" is indented as far as "${before}", so YAML does not read it as a part of ${parent}.`,
         help: `Indent it further than "${before}".`,
       },
     ];

@@ -81,7 +81,7 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
   return new KnownError({
     code: 'config_invalid',
     message: problems.length === 1 ? `${title} has a problem.` : `${title} has ${problems.length} problems.`,
-    help: `Fix ${problems.some(isElsewhere) ? 'what is named' : 'the file'} and run the command again.`,
+    help: `Fix ${problems.some(isElsewhere) ? 'the files named above' : 'the file'} and run the command again.`,
     safe: 'Nothing was read or sent.',
     problems: [...problems].sort(byPlace),
     exitCode: EXIT.configuration,
@@ -98,7 +98,7 @@ function readConfigFile(path: string): string {
       message: isMissing ? 'There is no configuration file.' : 'The configuration file cannot be read.',
       where: shortPath(path),
       help: isMissing
-        ? `Name it with --config, or begin with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nTo try things out without one:  npx influencer-sync demo`
+        ? `Name it with --config, or start with the example:  cp ${shortPath(EXAMPLE)} pipeline.yaml\nFor a trial without a configuration:  npx influencer-sync demo`
         : 'Check that it is a file and that this user may read it.',
       safe: 'Nothing was read or sent.',
       exitCode: EXIT.configuration,

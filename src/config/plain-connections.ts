@@ -29,8 +29,8 @@ export function findPlainConnections(
     const parsed = URL.parse(url);
     if (parsed === null || isThisMachine(parsed.hostname) || isEncrypted(parsed, pgSslMode)) continue;
     found.push({
-      message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) names no sslmode.`,
-      help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  where no public authority has signed the server's certificate.`,
+      message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) has no sslmode.`,
+      help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  if no public authority has signed the certificate of the server.`,
     });
   }
   return found;

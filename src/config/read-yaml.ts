@@ -100,10 +100,10 @@ class Walker {
     this.#aliases += 1;
     if (this.#aliases <= MAX_ALIASES) return this.read(this.#resolve(node), path, key);
     if (this.#aliases === MAX_ALIASES + 1) {
-      const help = 'Write the values out instead.';
+      const help = 'Write the values in full instead.';
       this.problems.push({
         where: this.#places.at(key),
-        message: 'Aliases (*name) refer to each other without end.',
+        message: 'Aliases (*name) refer to each other in a circle.',
         help,
       });
     }
@@ -135,10 +135,10 @@ class Walker {
       const help = `Set ${result.name}, or give a default: \${${result.name}:-default}.`;
       this.problems.push({ where, message, help });
     } else {
-      const help = `Write \${NAME} or \${NAME:-default}, without one inside another; $\${ stands for a plain \${.`;
+      const help = `Write \${NAME} or \${NAME:-default}, not nested; $\${ stands for a plain \${.`;
       this.problems.push({
         where,
-        message: `${JSON.stringify(result.fragment)} is not a reference to a variable.`,
+        message: `${JSON.stringify(result.fragment)} is not a valid reference to a variable.`,
         help,
       });
     }

@@ -18,11 +18,11 @@ export function requireHashKey({ contacts, path }: PipelineConfig): string {
   throw new KnownError({
     code: isMissing ? 'contact_key_missing' : 'contact_key_short',
     message: isMissing
-      ? 'There is no key to hash the addresses of customers with.'
-      : `The key to hash the addresses of customers with has ${hashKey.length} characters; it needs ${MIN_CHARS}.`,
+      ? 'The key for the hashes of customers’ addresses is missing.'
+      : `The key for the hashes of customers’ addresses has ${hashKey.length} characters; it needs ${MIN_CHARS}.`,
     where: `contacts.hash_key in ${shortPath(path)}`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
-    help: 'Make one, once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CONTACT_HASH_KEY to it (in .env, or where your secrets are), and in pipeline.yaml:\n  contacts: { hash_key: "${CONTACT_HASH_KEY:-}" }',
+    help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CONTACT_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  contacts: { hash_key: "${CONTACT_HASH_KEY:-}" }',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

@@ -13,28 +13,28 @@ const api = z
       ),
     key: textOrEmpty()
       .prefault('')
-      .describe(`API key. Best taken from the environment: \${INFLUENCER_API_KEY:-}`),
-    concurrency: wholeNumber(1, 256).prefault(4).describe('Requests in flight at most.'),
+      .describe(`API key. Use an environment variable: \${INFLUENCER_API_KEY:-}`),
+    concurrency: wholeNumber(1, 256).prefault(4).describe('Maximum requests in flight.'),
     requests_per_second: anyNumber(0, 100_000)
       .prefault(4)
-      .describe('Requests a second at most; 0 for no limit.'),
+      .describe('Maximum requests a second; 0 for no limit.'),
     duplicate_orders: z
       .enum(['unknown', 'ignored'])
       .default('unknown')
       .describe(
-        '"ignored" only if the service is known to ignore a second order id of the same platform: doubts are then sent again by themselves.',
+        '"ignored" only if the service is known to ignore a second order id of the same platform. Orders in doubt are then sent again automatically.',
       ),
     quiet_period_minutes: anyNumber(0, 100_000)
       .prefault(60)
-      .describe('With duplicate_orders "ignored": how long a doubt rests before it is sent again.'),
+      .describe('With duplicate_orders "ignored": the delay before an order in doubt is sent again.'),
     lease_seconds: anyNumber(1, 3_600)
       .prefault(60)
       .describe(
-        'A process without a sign of life for this long has lost what it had claimed. Longer than timeout_seconds.',
+        'A process without a heartbeat for this long loses its leases and claims. Must be longer than timeout_seconds.',
       ),
     timeout_seconds: anyNumber(0.1, 600)
       .prefault(30)
-      .describe('One request, from the first byte to the whole answer.'),
+      .describe('Time limit of one request, from its first byte to its complete answer.'),
   })
   .prefault({})
   .describe('The influencer-marketing service.');
@@ -49,12 +49,12 @@ const database = z
     bi_url: textOrEmpty()
       .prefault('')
       .describe(
-        `The same database for \`query\`, as a login that reads schema bi and nothing else (bi_reader). Best taken from the environment: \${BI_DATABASE_URL:-}. Empty: \`query\` asks by \`url\`, in the role bi_reader.`,
+        `The same database for \`query\`, as a login that reads schema bi and nothing else (bi_reader). Use an environment variable: \${BI_DATABASE_URL:-}. Empty: \`query\` connects with \`url\`, in the role bi_reader.`,
       ),
     statement_minutes: anyNumber(0.01, 1_440)
       .prefault(15)
       .describe(
-        'One statement takes so long at most; then it is cancelled in the server and the run ends with an error. Claims and answers have 30 s, migrations an hour.',
+        'Time limit of one statement. At the limit, the server cancels it and the run ends with an error. Claims and answers have 30 s, migrations an hour.',
       ),
   })
   .prefault({})
@@ -66,17 +66,17 @@ const store = {
     .nullable()
     .default(null)
     .describe(
-      "Address of the S3 store, for example https://minio.example.com:9000. Left out: AWS_ENDPOINT_URL_S3, else Amazon's.",
+      "Address of the S3 store, for example https://minio.example.com:9000. Default: AWS_ENDPOINT_URL_S3, else Amazon's.",
     ),
   region: text(60)
     .nullable()
     .default(null)
-    .describe('Region of the bucket. Left out: AWS_REGION, else what the profile says.'),
+    .describe('Region of the bucket. Default: AWS_REGION, else the region of the profile.'),
   profile: text(200)
     .nullable()
     .default(null)
     .describe(
-      'Profile in ~/.aws/config whose credentials are used. Left out: AWS_PROFILE, else the standard chain of the AWS SDK.',
+      'Profile in ~/.aws/config with the credentials. Default: AWS_PROFILE, else the standard chain of the AWS SDK.',
     ),
   force_path_style: yesOrNo().prefault(false).describe('Path-style addresses for S3 (MinIO and others).'),
 };
@@ -86,56 +86,56 @@ const ledger = z
     mark_uri: textOrEmpty()
       .prefault('')
       .describe(
-        's3://bucket/prefix/, or a folder (relative to this file), that keeps the journals besides the data folder, so that a restored or replaced database is noticed where the data folder does not last, as in a container. Empty: the data folder alone.',
+        's3://bucket/prefix/, or a folder (relative to this file), that keeps a copy of the journals, so that a run notices a restored or replaced database even if the data folder does not last, as in a container. Empty: the data folder alone.',
       ),
     ...store,
   })
   .prefault({})
-  .describe('What keeps orders from being posted again when the database is not the one of before.');
+  .describe('Keeps orders from being posted again after the database was restored or replaced.');
 
 const contacts = z
   .strictObject({
     hash_key: textOrEmpty()
       .prefault('')
       .describe(
-        `Secret under which e-mail addresses are hashed, at least 32 characters; make one with \`openssl rand -hex 32\`. Best taken from the environment: \${CONTACT_HASH_KEY:-}. Never change it: every customer would be a new one.`,
+        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CONTACT_HASH_KEY:-}. Never change it: every customer would look new.`,
       ),
   })
   .prefault({})
-  .describe('Customers are kept without their addresses.');
+  .describe('How customers are stored without their addresses.');
 
 const webhooks = z
   .strictObject({
     host: text(200)
       .prefault('127.0.0.1')
-      .describe('Address to listen on; 0.0.0.0 behind a proxy that ends TLS.'),
+      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
     port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
     path: z
       .string()
       .regex(/^(\/[\w.~-]+)+$/)
       .default('/webhooks')
-      .describe('Where events are posted to; the kind of event may follow as one more part.'),
+      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
     secret: textOrEmpty()
       .prefault('')
       .describe(
-        `Signing secret of the account. Best taken from the environment: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
+        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
       ),
     previous_secret: textOrEmpty()
       .prefault('')
-      .describe('The secret before, accepted too while it is being replaced.'),
+      .describe('The previous secret, also accepted while you replace it.'),
     header_prefix: z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
       .default('X-Service')
-      .describe('What the names of the headers begin with: <prefix>-Signature and <prefix>-Timestamp.'),
-    encoding: z.enum(['hex', 'base64']).default('hex').describe('How the signature is written.'),
+      .describe('Prefix of the header names: <prefix>-Signature and <prefix>-Timestamp.'),
+    encoding: z.enum(['hex', 'base64']).default('hex').describe('Encoding of the signature.'),
     max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
       .prefault(1024 ** 2)
       .describe('A larger body is refused.'),
     max_connections_per_address: wholeNumber(1, 500)
       .prefault(250)
       .describe(
-        'Connections of one address at most; one more ends the one that has waited longest for its request. Behind a proxy all come from its address: set it to 500, which is the limit for all of them, and let the proxy limit its clients.',
+        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
       ),
   })
   .prefault({})
@@ -151,33 +151,33 @@ const serve = z
       .nullable()
       .default(null)
       .describe(
-        'What runs when it is asked to end may take so long to finish what is on its way. Longer than api.timeout_seconds, shorter than whoever stops it waits. Leave it out for api.timeout_seconds and 20 more.',
+        'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
       ),
   })
   .prefault({})
-  .describe('The process that runs jobs by their schedule: `npx influencer-sync serve`.');
+  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
 
 const limits = z
   .strictObject({
     max_bytes: wholeNumber(1, Number.MAX_SAFE_INTEGER)
       .prefault(64 * GIBIBYTE)
-      .describe('Decompressed bytes of one file at most.'),
+      .describe('Maximum decompressed bytes of one file.'),
     max_ratio: anyNumber(1, 1_000_000)
       .prefault(200)
-      .describe('Decompressed bytes for each compressed byte at most.'),
+      .describe('Maximum decompressed bytes for each compressed byte.'),
     max_record_bytes: wholeNumber(1_024, GIBIBYTE)
       .prefault(1024 ** 2)
-      .describe('One record at most: an unclosed quote swallows no more.'),
+      .describe('Maximum bytes of one record, which bounds an unclosed quote.'),
     idle_timeout_seconds: anyNumber(0.1, 86_400)
       .prefault(60)
-      .describe('A read without a byte for this long is given up.'),
+      .describe('A read that receives no byte for this long is aborted.'),
     max_rejected_share: anyNumber(0, 1)
       .prefault(0.2)
       .describe('A file with a larger share of rejected rows is held; 0 to 1.'),
     max_unreadable_share: anyNumber(0, 1)
       .prefault(0.2)
       .describe(
-        'A file of customers with a larger share of cells that cannot be read, in a column that only look-ups need (orders_count, spent, currency), is held; 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
+        'A file of customers is held if a larger share of the cells is unreadable in a column that only look-ups need (orders_count, spent, currency). 1 for never: such cells then count as blank. Counts cells that are not blank, from twenty on.',
       ),
     max_cancelled_share: anyNumber(0, 1)
       .prefault(0.5)
@@ -185,16 +185,16 @@ const limits = z
     max_zero_revenue_share: anyNumber(0, 1)
       .prefault(0.9)
       .describe(
-        'A file with this share of orders without revenue, or more, is held; 1 for never. Counts new and changed orders that are to be credited, from ten on.',
+        'A file is held if at least this share of its orders has no revenue; 1 for never. Counts new and changed orders to be credited, from ten on.',
       ),
     max_unlisted_share: anyNumber(0, 1)
       .prefault(0.9)
       .describe(
-        'A file with this share of orders, or more, in a status that neither layout nor job names, or in another currency than the source says, is held; 1 for never. Counts new and changed orders, from ten on.',
+        'A file is held if at least this share of its orders has a status that neither layout nor job names, or another currency than the source; 1 for never. Counts new and changed orders, from ten on.',
       ),
   })
   .prefault({})
-  .describe('When a file cannot be trusted.');
+  .describe('Limits at which a file is held.');
 
 /** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
 const DEFAULT_EXCLUDE = [
@@ -209,7 +209,7 @@ const DEFAULT_EXCLUDE = [
 
 const source = z.strictObject({
   uri: text(2_000).describe(
-    's3://bucket/prefix/ with a glob after the prefix if wanted, or a folder (relative to this file).',
+    's3://bucket/prefix/ with an optional glob after the prefix, or a folder (relative to this file).',
   ),
   layout: text(60).describe(
     'Name of a file in config/layouts/ or in layouts/ beside this file, without .yaml.',
@@ -218,12 +218,12 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Of a source of orders: sent with every order and part of what keeps it from being posted twice. Never change it for a source.',
+      'Required for a source of orders: sent with every order, and part of what keeps it from being posted twice. Never change it for a source.',
     ),
   time_zone: text(100)
     .nullable()
     .default(null)
-    .describe('IANA zone for times that carry none, for example Europe/Amsterdam.'),
+    .describe('IANA zone for times without a zone, for example Europe/Amsterdam.'),
   currency: text(10)
     .transform((code) => code.toUpperCase())
     .nullable()
@@ -234,34 +234,34 @@ const source = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Whether dates such as 4/5/2026 begin with the month (MDY) or the day (DMY). Leave it out where the layout says it, or the files show it.',
+      'Whether dates such as 4/5/2026 start with the month (MDY) or the day (DMY). Omit it if the layout says so, or the files show it.',
     ),
   consent: z
     .enum(['recorded', 'not_recorded'])
     .default('recorded')
     .describe(
-      'not_recorded: the exports do not say who consented, and their customers are submitted all the same. Otherwise a file without a column of consent is held.',
+      'not_recorded: the exports do not say who consented, and their customers are submitted anyway. Otherwise a file without a column of consent is held.',
     ),
   encoding: text(40)
     .nullable()
     .default(null)
-    .describe("Text encoding, where it is not the layout's: utf-8, utf-16le, windows-1252, …"),
+    .describe("Text encoding, if it differs from the layout's: utf-8, utf-16le, windows-1252, …"),
   exclude: z
     .array(text(500))
     .default([...DEFAULT_EXCLUDE])
     .describe(
-      'Patterns of names that are no exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are passed over besides.',
+      'Patterns of names that are not exports: with a slash for the whole name below the uri, else for any part of it. Replaces the default. Empty markers are always skipped.',
     ),
   ...store,
   follow_links: yesOrNo()
     .prefault(false)
     .describe(
-      'Of a folder: whether links that lead out of it are followed. Otherwise what they lead to is held, and not read.',
+      'For a folder: whether to follow links that lead out of it. Otherwise such files are held and not read.',
     ),
   etag_is_md5: yesOrNo()
     .prefault(true)
     .describe(
-      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3, and is compared with it where the store sends no checksum. false for a store that makes up its ETags.',
+      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set false if the ETags of the store are no MD5.',
     ),
   limits,
 });
@@ -278,10 +278,12 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       ledger,
       sources: z
         .record(z.string().regex(NAME), source)
-        .describe('Where exports arrive. The name is yours; it appears in reports.'),
+        .describe('Where exports arrive. Choose the names; they appear in reports.'),
       jobs: z
         .record(z.string().regex(NAME), z.discriminatedUnion('kind', options))
-        .describe('What runs. The name is yours; `run <name>` runs it once, `serve` by its schedule.'),
+        .describe(
+          'What runs. Choose the names; `run <name>` runs a job once, `serve` runs it on its schedule.',
+        ),
       contacts,
       webhooks,
       serve,

@@ -13,40 +13,40 @@ export const timing = {
     .nullable()
     .default(null)
     .describe(
-      'When `serve` runs it: a cron expression with five fields, for example "5 * * * *". Leave it out to run it by hand, or after another job.',
+      'When `serve` runs it: a cron expression with five fields, for example "5 * * * *". Omit it to run the job by hand, or after another job.',
     ),
   time_zone: text(100)
     .default('UTC')
     .describe(
-      'IANA zone that the schedule, start_date and the days of a backfill are meant in, for example Europe/Amsterdam.',
+      'IANA zone of the schedule, of start_date and of the days of a backfill, for example Europe/Amsterdam.',
     ),
   after: z
     .string()
     .regex(NAME)
     .nullable()
     .default(null)
-    .describe('Instead of a schedule: the job that it follows, slot by slot, when that one ended well.'),
+    .describe('Instead of a schedule: the job that it follows, slot by slot, if that job succeeded.'),
   catch_up: z
     .enum(['latest', 'all', 'none'])
     .default('latest')
     .describe(
-      'Slots that came while nothing ran: the latest of them is run late, all of them are, or none is.',
+      'What to do with slots that no process ran: run the latest of them late, all of them, or none.',
     ),
   overlap: z
     .enum(['skip', 'queue'])
     .default('skip')
-    .describe('A slot that comes while the job is at work is skipped, or waits until it is done.'),
+    .describe(
+      'What to do with a slot while the job is still running: skip it, or queue it until the job is done.',
+    ),
   deadline_minutes: minutes()
     .nullable()
     .default(null)
-    .describe('A run that takes longer is ended; the next one goes on. Leave it out for no limit.'),
+    .describe('Ends a run that takes longer; the next run continues. Omit it for no limit.'),
   step_minutes: minutes()
     .nullable()
     .default(null)
-    .describe(
-      'A run, one step of which (reading one file, posting, …) takes longer, is ended. Leave it out for no limit.',
-    ),
-  stall_minutes: minutes().prefault(30).describe('A run that makes no progress at all for so long is ended.'),
+    .describe('Ends a run if one step (reading one file, posting, …) takes longer. Omit it for no limit.'),
+  stall_minutes: minutes().prefault(30).describe('Ends a run that makes no progress for this long.'),
 } as const;
 
 type TimingFile = z.output<z.ZodObject<typeof timing>>;

@@ -23,7 +23,7 @@ export function findUnusedVariables(
   return Object.entries(USES)
     .filter(([name]) => (env[name] ?? '') !== '' && !variables.includes(name))
     .map(([name, use]) => ({
-      message: `${name} is set, and has no effect: ${shortPath(path)} does not name it.`,
-      help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nElse unset it.`,
+      message: `${name} is set, but has no effect, because ${shortPath(path)} does not name it.`,
+      help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nOtherwise unset it.`,
     }));
 }

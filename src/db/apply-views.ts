@@ -62,8 +62,8 @@ export async function dropViews(db: Database): Promise<void> {
     const users = 'detail' in cause && typeof cause.detail === 'string' ? cause.detail : cause.message;
     throw new KnownError({
       code: 'views_in_use',
-      message: `The views of schema bi cannot be renewed, because others are built on them:\n${users}`,
-      help: 'Drop those, migrate, and create them again. Build on bi in another database, or with a tool that can do so (dbt).',
+      message: `The views of schema bi cannot be replaced, because other views depend on them:\n${users}`,
+      help: 'Drop these views, migrate, and create them again. Build on bi in another database, or with a tool that can rebuild views (dbt).',
       safe: 'Nothing was changed.',
       exitCode: EXIT.configuration,
       cause,

@@ -92,7 +92,7 @@ function notOpened(folder: string, cause: unknown): KnownError {
     code: 'embedded_database_failed',
     message: `The embedded database could not be opened${code}.`,
     where: folder,
-    help: 'Check that it is a folder, that this user may write to it, and that there is space; or set database.url of the configuration to a Postgres server.',
+    help: 'Check that it is a folder, that this user may write to it, and that there is space. Or set database.url of the configuration to a Postgres server.',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.crash,
     cause,

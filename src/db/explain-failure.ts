@@ -10,7 +10,7 @@ type Failure = {
 };
 
 const NOTHING_TWICE =
-  'Nothing of the statement that failed was kept. Answers of the service that the database did not take are in the spool of the data folder. The next run continues from there and posts nothing twice.';
+  'The failed statement changed nothing. Answers of the service that the database did not store are in the spool of the data folder. The next run continues from there and posts nothing twice.';
 
 /**
  * What a server's errors mean that are neither the fault of a statement nor a bug, by SQLSTATE (Postgres, appendix A). `{detail}` is what the
@@ -30,7 +30,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   '53300': {
     code: 'too_many_connections',
     message: 'The database has no connection left: {detail}.',
-    help: 'End sessions that are not needed, raise max_connections or the limit of the role or database, or put a pooler in front. `doctor` counts them.',
+    help: 'End unneeded sessions, raise max_connections or the limit of the role or database, or put a pooler in front. `doctor` counts the sessions.',
   },
   '53400': {
     code: 'database_limit_exceeded',
@@ -45,13 +45,13 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   '42501': {
     code: 'database_permission_denied',
     message: 'The user of the database lacks a right: {detail}.',
-    help: 'Grant it as the owner of the tables, for example with `npx influencer-sync migrate --roles`, or use the user that ran the migrations. `doctor` lists what is missing.',
+    help: 'Grant it as the owner of the tables, for example with `npx influencer-sync migrate --roles`, or use the user that ran the migrations. `doctor` lists the missing rights.',
     exitCode: EXIT.configuration,
   },
   '57014': {
     code: 'statement_cancelled',
     message: 'The database server ended a statement: {detail}.',
-    help: 'If it was statement_timeout, behind a pooler the one of the role counts:  alter role … set statement_timeout = 0  (influencer-sync has limits of its own). Otherwise somebody cancelled it; run the command again.',
+    help: 'If statement_timeout ended it: behind a pooler the setting of the role counts:  alter role … set statement_timeout = 0  (influencer-sync has its own limits). Otherwise somebody cancelled it; run the command again.',
   },
   '55P03': {
     code: 'lock_timed_out',
@@ -60,12 +60,12 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   },
   '40001': {
     code: 'transaction_undone',
-    message: 'The database undid a transaction for the sake of another one: {detail}.',
+    message: 'The database rolled back a transaction in favour of another one: {detail}.',
     help: "Run the command again. Behind a pooler, set the role to the isolation that influencer-sync expects:  alter role … set default_transaction_isolation = 'read committed'",
   },
   '40P01': {
     code: 'transaction_undone',
-    message: 'The database undid a transaction for the sake of another one: {detail}.',
+    message: 'The database rolled back a transaction in favour of another one: {detail}.',
     help: 'Run the command again. If it happens often, look for other programs that lock tables of influencer-sync.',
   },
   '25P03': {
@@ -95,7 +95,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   },
   '57P03': {
     code: 'database_lost',
-    message: 'The database server takes no connections now: {detail}.',
+    message: 'The database server does not accept connections now: {detail}.',
     help: 'Run the command again when the server is up.',
   },
 };
@@ -105,7 +105,7 @@ const CLASSES: Readonly<Record<string, Failure>> = {
   '58': {
     code: 'database_system_error',
     message: 'The operating system of the database server failed: {detail}.',
-    help: 'Look into the log of the server: its disk may be full or damaged. Then run the command again.',
+    help: 'Read the log of the server: its disk may be full or damaged. Then run the command again.',
   },
 };
 
@@ -113,7 +113,7 @@ const CLASSES: Readonly<Record<string, Failure>> = {
 const CORRUPTED: Failure = {
   code: 'database_damaged',
   message: 'A table or an index of the database is damaged: {detail}.',
-  help: 'Do not run again before a backup was made. REINDEX mends an index; a table is restored from a backup. docs/operations.md says how.',
+  help: 'Make a backup before you run anything again. REINDEX repairs an index; restore a table from a backup. See docs/database.md.',
 };
 
 /**

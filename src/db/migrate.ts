@@ -88,7 +88,7 @@ export async function pendingMigrations(db: Database): Promise<string[]> {
   const pending = ours.filter((name) => !applied.has(name));
   const unknown = [...applied].filter((name) => !ours.includes(name)).sort();
   if (unknown.length > 0)
-    throw ofAnotherVersion(`It has had ${unknown.join(', ')}, which this version does not have`);
+    throw ofAnotherVersion(`It has migrations that this version lacks: ${unknown.join(', ')}`);
   return pending.length > 0 || (await areViewsStale(db)) ? [...pending, VIEWS] : [];
 }
 
@@ -123,8 +123,7 @@ async function applyPending(db: Database): Promise<string[]> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return [];
   const skipped = await skippedMigration(db, pending);
-  if (skipped !== null)
-    throw ofAnotherVersion(`It has had later migrations than ${skipped}, but not that one`);
+  if (skipped !== null) throw ofAnotherVersion(`It has migrations later than ${skipped}, but not that one`);
   if (pending.length > 1) await dropViews(db).catch(failed(VIEWS));
   const { error, results = [] } = await migrateTogether(db);
   if (error !== undefined) {
@@ -146,8 +145,8 @@ async function skippedMigration(db: Database, pending: readonly string[]): Promi
 function ofAnotherVersion(why: string): KnownError {
   return new KnownError({
     code: 'database_of_another_version',
-    message: `The database was made by a newer version of influencer-sync, or by one that was never released. ${why}.`,
-    help: 'Run the version that made it (git log sql/migrations/ tells which), or name another database (DATABASE_URL, database.url). What a version that was never released has made is not brought up to date.',
+    message: `A newer or unreleased version of influencer-sync created this database. ${why}.`,
+    help: 'Run the version that created it (git log sql/migrations/ shows which), or use another database (DATABASE_URL, database.url). A database of an unreleased version cannot be migrated.',
     safe: 'Nothing was read, changed or sent.',
     exitCode: EXIT.configuration,
   });
@@ -164,8 +163,8 @@ function failed(name: string): (error: unknown) => never {
       message: `Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`,
       help: hasSqlState(error, [INSUFFICIENT_PRIVILEGE])
         ? 'The database user needs the right to create schemas (GRANT CREATE ON DATABASE …).'
-        : 'Please report this with the message; a version that worked before still does.',
-      safe: 'Nothing of it was kept.',
+        : 'Please report this with the message. An earlier version that worked still works.',
+      safe: 'The migration changed nothing.',
       exitCode: EXIT.crash,
       cause: error,
     });

@@ -169,7 +169,7 @@ function noteWait(statement: Statement, waits: readonly LockWait[], askedAt: num
     statement.wait = null;
     return;
   }
-  if (wait === null) phase.note(`Waiting for a lock of the database that is held by ${found.holders}.`);
+  if (wait === null) phase.note(`Waiting for a lock of the database, held by ${found.holders}.`);
   statement.wait = { ...found, since: wait?.since ?? beganAt };
 }
 
@@ -212,7 +212,7 @@ function explainEnd(statement: Statement, error: unknown, limitMs: number): unkn
 }
 
 const GOES_ON =
-  'Nothing of that statement was kept. The next run continues from what the ledger has recorded, and posts nothing twice.';
+  'The statement changed nothing. The next run continues from what the ledger has recorded, and posts nothing twice.';
 
 function tooSlow(
   phaseName: string,
@@ -222,8 +222,8 @@ function tooSlow(
   const limit = limitMs >= 120_000 ? `${Math.round(limitMs / 6_000) / 10} minutes` : `${limitMs / 1000} s`;
   return new KnownError({
     code: 'statement_too_slow',
-    message: `A statement took longer than ${limit} and was cancelled in the database (phase: ${phaseName}).`,
-    help: `${isSetting ? 'If the database is large or slow, raise database.statement_minutes in pipeline.yaml. ' : ''}Check the load of the server and whether its tables are vacuumed and analysed: npx influencer-sync doctor`,
+    message: `A statement took longer than ${limit}, so the database cancelled it (phase: ${phaseName}).`,
+    help: `${isSetting ? 'If the database is large or slow, raise database.statement_minutes in pipeline.yaml. ' : ''}Check the load of the server, and that its tables are vacuumed and analysed: npx influencer-sync doctor`,
     safe: GOES_ON,
     exitCode: EXIT.crash,
     cause,
@@ -238,7 +238,7 @@ function lockNotFree(told: {
 }): KnownError {
   return new KnownError({
     code: 'lock_timed_out',
-    message: `A lock of the database was not free for ${Math.round(told.waitedMs / 1000)} s (phase: ${told.phaseName}). It is held by ${told.holders}.`,
+    message: `A lock of the database was not released for ${Math.round(told.waitedMs / 1000)} s (phase: ${told.phaseName}). It is held by ${told.holders}.`,
     help: 'Wait until that session ends, or end it: select pg_terminate_backend(<its pid>). Then run the command again.',
     safe: GOES_ON,
     exitCode: EXIT.crash,
@@ -249,8 +249,8 @@ function lockNotFree(told: {
 function stopped(phaseName: string, cause: unknown): KnownError {
   return new KnownError({
     code: 'interrupted',
-    message: `The run was asked to end; the statement it was waiting for was cancelled in the database (phase: ${phaseName}).`,
-    help: 'Run the job again: it goes on where this run stopped.',
+    message: `The run was told to stop, so the database cancelled its statement (phase: ${phaseName}).`,
+    help: 'Run the job again: it continues where this run stopped.',
     safe: GOES_ON,
     exitCode: EXIT.interrupted,
     cause,

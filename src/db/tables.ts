@@ -312,7 +312,7 @@ export interface IntakeCodes {
    */
   job: string;
   /**
-   * Line in codes.csv; below 0 where an event of the service told of it.
+   * Line in codes.csv; negative for an event of the service.
    */
   line_no: number;
   /**
@@ -324,7 +324,7 @@ export interface IntakeCodes {
    */
   link_folded: string[] | null;
   /**
-   * What tells two owners apart: deal, else collaboration, else handle.
+   * What distinguishes two owners: deal, else collaboration, else handle.
    */
   target: string;
   /**
@@ -567,11 +567,11 @@ export interface IntakeRejectedRows {
    */
   column_name: string | null;
   /**
-   * When it was met.
+   * When it was rejected.
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * How to mend it.
+   * How to fix it.
    */
   help: string;
   /**
@@ -587,15 +587,15 @@ export interface IntakeRejectedRows {
    */
   record_no: Int8;
   /**
-   * Rows it stands for: more than one when a whole order is rejected.
+   * Number of rows: more than one when a whole order is rejected.
    */
   row_count: Generated<number>;
   /**
-   * Run that met it.
+   * Run that rejected it.
    */
   run_id: Int8;
   /**
-   * File it stands in.
+   * File that contains it.
    */
   source_file_id: Int8;
   /**
@@ -638,11 +638,11 @@ export interface IntakeSourceFiles {
    */
   hold_code: string | null;
   /**
-   * How to mend it.
+   * How to fix it.
    */
   hold_help: string | null;
   /**
-   * Nobody has to mend it: the next run reads the file again.
+   * Nobody has to fix it: the next run reads the file again.
    */
   hold_is_transient: Generated<boolean>;
   /**
@@ -1606,7 +1606,7 @@ export interface LedgerMachines {
 
 export interface LedgerRecoveredClaims {
   /**
-   * Attempt of the entry that stands for it.
+   * Attempt of the entry that represents it.
    */
   attempt: number;
   /**
@@ -1804,7 +1804,7 @@ export interface MirrorBrandVersions {
    */
   seen_at: Timestamp;
   /**
-   * When it was first seen so: the moment before the request.
+   * When it was first seen in this form: the time before the request.
    */
   valid_from: Timestamp;
   /**
@@ -1962,7 +1962,7 @@ export interface MirrorCollaborationVersions {
    */
   run_id: Int8;
   /**
-   * When it was first read so: the moment before the request.
+   * When it was first read in this form: the time before the request.
    */
   valid_from: Timestamp;
   /**
@@ -1973,7 +1973,7 @@ export interface MirrorCollaborationVersions {
 
 export interface MirrorCoverage {
   /**
-   * Deals that were met by another way first and by this one too.
+   * Deals first discovered in another way, and in this one too.
    */
   also_known: number;
   /**
@@ -1989,7 +1989,7 @@ export interface MirrorCoverage {
    */
   fresh: number;
   /**
-   * Deals that were met first by this way. The ways add up to all.
+   * Deals first discovered this way. The rows add up to all.
    */
   known: number;
   /**
@@ -2107,7 +2107,7 @@ export interface MirrorDealflowVersions {
    */
   seen_at: Timestamp;
   /**
-   * When it was first seen so: the moment before the request.
+   * When it was first seen in this form: the time before the request.
    */
   valid_from: Timestamp;
   /**
@@ -2285,7 +2285,7 @@ export interface MirrorDealVersions {
    */
   total_sales: Numeric | null;
   /**
-   * When it was first read so: the moment before the request.
+   * When it was first read in this form: the time before the request.
    */
   valid_from: Timestamp;
   /**
@@ -2347,7 +2347,7 @@ export interface MirrorKnownDeals {
    */
   deal_id: string;
   /**
-   * Set when a second run was told so too: the deal is then gone as of not_found_at.
+   * Set when a second run got the same answer: the deal is then gone as of not_found_at.
    */
   deleted_at: Timestamp | null;
   /**
@@ -2359,11 +2359,11 @@ export interface MirrorKnownDeals {
    */
   failures: Generated<number>;
   /**
-   * When it was met first.
+   * When it was first discovered.
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * How it was met first: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal's answer).
+   * How it was first discovered: referral, click, create_deal, note, task (answers to what the ledger sent), event, codes, order, handle, autocomplete, deal (another deal's answer).
    */
   first_way: string;
   /**
@@ -2379,11 +2379,11 @@ export interface MirrorKnownDeals {
    */
   not_found_at: Timestamp | null;
   /**
-   * Moment before the request that last read it; null: never read. What is read longest ago is read next.
+   * Time before the request that last read it; null: never read. Deals read longest ago are read next.
    */
   read_at: Timestamp | null;
   /**
-   * Every way by which it was met, the first one first.
+   * Everything that it was discovered through, the first one first.
    */
   ways: string[];
 }
@@ -2398,15 +2398,15 @@ export interface MirrorKnownHandles {
    */
   deals_found: number | null;
   /**
-   * When it was met first.
+   * When it was first discovered.
    */
   first_seen_at: Generated<Timestamp>;
   /**
-   * How it was met first: codes, order, autocomplete.
+   * How it was first discovered: codes, order, autocomplete.
    */
   first_way: string;
   /**
-   * Handle as first met.
+   * Handle as first discovered.
    */
   handle: string;
   /**
@@ -2418,18 +2418,18 @@ export interface MirrorKnownHandles {
    */
   last_error: string | null;
   /**
-   * Every way by which it was met, the first one first.
+   * Everything that it was discovered through, the first one first.
    */
   ways: string[];
 }
 
 export interface MirrorPrefixes {
   /**
-   * Digest of the ids in the answer: shows a service that ignores the question.
+   * Digest of the ids in the answer: detects a service that ignores the prefix.
    */
   answer_hash: string | null;
   /**
-   * When it was last asked for; null: not yet.
+   * When it was last requested; null: not yet.
    */
   asked_at: Timestamp | null;
   /**
@@ -2437,11 +2437,11 @@ export interface MirrorPrefixes {
    */
   is_split: Generated<boolean>;
   /**
-   * Why it could not be asked, without addresses and secrets; null when it went well.
+   * Why it could not be requested, without addresses and secrets; null after a success.
    */
   last_error: string | null;
   /**
-   * What is asked for.
+   * The prefix.
    */
   prefix: string;
   /**
@@ -2475,7 +2475,7 @@ export interface MirrorStaged {
    */
   drift: Json | null;
   /**
-   * The moment before the request.
+   * The time before the request.
    */
   fetched_at: Timestamp;
   /**
@@ -2518,7 +2518,7 @@ export interface MirrorStagedCollaborations {
    */
   collab_id: string;
   /**
-   * Deal in whose answer it stood.
+   * Deal whose answer contained it.
    */
   deal_id: string;
   /**
@@ -2526,7 +2526,7 @@ export interface MirrorStagedCollaborations {
    */
   drift: Json | null;
   /**
-   * The moment before the request: with the deal, which answer.
+   * The time before the request; with the deal it identifies the answer.
    */
   fetched_at: Timestamp;
   /**
@@ -2549,7 +2549,7 @@ export interface MirrorStagedCollaborations {
 
 export interface MirrorStagedListings {
   /**
-   * The moment before the request.
+   * The time before the request.
    */
   fetched_at: Timestamp;
   /**
@@ -2592,7 +2592,7 @@ export interface MirrorUnreadable {
    */
   record_kind: string;
   /**
-   * Run that met it last.
+   * Last run that received it.
    */
   run_id: Int8;
   /**
@@ -2758,11 +2758,11 @@ export interface OpsLeases {
 
 export interface OpsRequestTurns {
   /**
-   * When a backfill last took a turn.
+   * When a backfill last reserved a request.
    */
   backfill_turn_at: Timestamp | null;
   /**
-   * The first turn that nobody has taken.
+   * The first time that no process has reserved.
    */
   next_turn_at: Timestamp;
   /**
@@ -2770,7 +2770,7 @@ export interface OpsRequestTurns {
    */
   only_row: Generated<boolean>;
   /**
-   * When a run last asked for a turn: while runs do, backfills stand back.
+   * When a run last reserved a request: while runs do, backfills slow down.
    */
   run_turn_at: Timestamp | null;
 }
@@ -2785,7 +2785,7 @@ export interface OpsRuns {
    */
   counts: Json | null;
   /**
-   * What the process told its caller.
+   * Exit code of the process.
    */
   exit_code: number | null;
   /**
@@ -2863,7 +2863,7 @@ export interface OpsSlots {
    */
   losses: Generated<number>;
   /**
-   * Rests until then before it is begun again.
+   * Not started again before this instant.
    */
   not_before: Timestamp | null;
   /**
@@ -2883,7 +2883,7 @@ export interface OpsSlots {
    */
   settled_at: Timestamp | null;
   /**
-   * The moment. Of a job that follows another: the moment of that one's slot.
+   * Its time. For a job that follows another: the time of that job's slot.
    */
   slot: Timestamp;
   /**
@@ -2910,7 +2910,7 @@ export interface OpsWebhookEvents {
    */
   collab_id: string | null;
   /**
-   * Deal it is about: a way by which deals are discovered.
+   * Deal that it names, which may be discovered through it.
    */
   deal_id: string | null;
   /**
@@ -2992,7 +2992,7 @@ export interface ReportingBrandDays {
    */
   in_doubt_orders: Int8;
   /**
-   * Yet to be sent, or on their way.
+   * Yet to be sent, or in flight.
    */
   ready_orders: Int8;
   /**
@@ -3116,7 +3116,7 @@ export interface ReportingDealDays {
    */
   influencer_handle: string | null;
   /**
-   * Yet to be sent, or on their way.
+   * Yet to be sent, or in flight.
    */
   ready_orders: Int8;
   /**
@@ -3190,7 +3190,7 @@ export interface ReportingOrderStandings {
    */
   deal_id: string | null;
   /**
-   * The ledger's entry, where the standing follows from it.
+   * Entry of the ledger, if the disposition follows from it.
    */
   entry_id: Int8 | null;
   /**
@@ -3198,11 +3198,11 @@ export interface ReportingOrderStandings {
    */
   influencer_handle: string | null;
   /**
-   * May change without another decision about its file: looked at by each refresh.
+   * May change without another decision about its file: each refresh checks it.
    */
   is_open: boolean;
   /**
-   * Job that looked at the order.
+   * Job that decided about the order.
    */
   job: string;
   /**
@@ -3242,7 +3242,7 @@ export interface ReportingOrderStandings {
    */
   standing_reason: string | null;
   /**
-   * deal:, collab: or handle: and whose order it is; null where it is nobody's.
+   * deal:, collab: or handle:, and the owner of the order; null without an owner.
    */
   target: string | null;
 }

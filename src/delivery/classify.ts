@@ -80,7 +80,7 @@ export function readObject(text: string): Record<string, unknown> | null {
     : null;
 }
 
-const NOTHING = { kind: 'nothing', why: 'that says nothing' } as const;
+const NOTHING = { kind: 'nothing', why: 'without content' } as const;
 
 /** What the answer to `identify_influencers` says: a JSON object, in which `success` may say no. */
 export function readBatchAnswer(text: string): Said {

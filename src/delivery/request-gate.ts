@@ -70,7 +70,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
 
   async function probeUntilAlive(reason: string): Promise<void> {
     for (const waitMs of PROBE_WAITS_MS) {
-      options.onWait(`${reason}; asking the service whether it is well`, waitMs);
+      options.onWait(`${reason}; polling the service`, waitMs);
       await wait(waitMs);
       if (stopped !== null) return;
       if (await options.probe()) {
@@ -79,7 +79,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         return;
       }
     }
-    stop({ kind: 'unavailable', message: `${reason}, and the service did not answer since` });
+    stop({ kind: 'unavailable', message: `${reason}, and the service has not answered since` });
   }
 
   async function enter(): Promise<boolean> {
@@ -87,7 +87,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       if (!options.isLeaseHeld()) {
         stop({
           kind: 'lease_lost',
-          message: 'another process took over, or the database was away for too long',
+          message: 'another process took over, or the database was unreachable for too long',
         });
       } else if (breaker.openBecause() !== null) {
         probing ??= probeUntilAlive(breaker.openBecause() ?? '').finally(() => {

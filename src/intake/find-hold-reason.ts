@@ -52,7 +52,7 @@ export async function findHoldReason(
     return {
       code: 'too_many_cancelled',
       message: `${totals.cancelled} of ${orders} orders are cancelled, more than the allowed ${percent(thresholds.maxCancelledShare)}.`,
-      help: `Check the export. If it is right, raise ${limitOf(source, 'max_cancelled_share')}.`,
+      help: `Check the export. If it is correct, raise ${limitOf(source, 'max_cancelled_share')}.`,
     };
   }
   return judgeAlike(trx, options);
@@ -86,15 +86,15 @@ async function judgeAlike(
   if (isShare(alike.otherCurrency, alike.open, maxUnlistedShare)) {
     return {
       code: 'other_currency',
-      message: `${alike.otherCurrency} of ${alike.open} orders are in another currency than ${expected.currency ?? ''}, which the source names.`,
-      help: `Check that the file belongs to this source. If its shop sells in several currencies, take currency out of sources.${source}, or set ${limitOf(source, 'max_unlisted_share')}: 1.`,
+      message: `${alike.otherCurrency} of ${alike.open} orders are in another currency than ${expected.currency ?? ''}, which the source gives.`,
+      help: `Check that the file belongs to this source. If its shop sells in several currencies, remove currency from sources.${source}, or set ${limitOf(source, 'max_unlisted_share')}: 1.`,
     };
   }
   if (isShare(alike.zeroRevenue, alike.credited, maxZeroRevenueShare)) {
     return {
       code: 'zero_revenue',
-      message: `${alike.zeroRevenue} of ${alike.credited} orders to be credited have no ${expected.revenue}: it is 0 or blank. They would credit nothing.`,
-      help: `Check which column the layout reads as ${expected.revenue}, and the revenue setting of the job. If these orders are really free, set ${limitOf(source, 'max_zero_revenue_share')}: 1.`,
+      message: `${alike.zeroRevenue} of ${alike.credited} orders to be credited have no ${expected.revenue} (0 or blank). They would credit nothing.`,
+      help: `Check which column the layout reads as ${expected.revenue}, and the revenue setting of the job. If these orders are really free of charge, set ${limitOf(source, 'max_zero_revenue_share')}: 1.`,
     };
   }
   return null;
@@ -150,13 +150,13 @@ export async function judgeRows(
     return {
       code: 'rows_do_not_add_up',
       message: `${rowsRead} rows were read, but ${used + rejected} are accounted for (${used} ${usedAs}, ${rejected} rejected).`,
-      help: 'Read the file again with --file. If it stays so, this is a fault of the program: report it.',
+      help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
     };
   }
   if (rowsRead >= MIN_FOR_SHARE && rejected > rowsRead * maxRejectedShare) {
     return {
       code: 'too_many_rejected',
-      message: `${rejected} of ${rowsRead} rows can't be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
+      message: `${rejected} of ${rowsRead} rows cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
       help: `Correct the export or its layout. If the rest of the file is right, raise ${limitOf(source, 'max_rejected_share')}.`,
     };
   }
@@ -210,7 +210,7 @@ async function describeCommonest(trx: Transaction<DB>, sourceFileId: string): Pr
   const [row] = rows;
   if (row === undefined) return '';
   const column = row.column_name === null ? '' : ` in column ${row.column_name}`;
-  return `Commonest: ${row.code}${column}, ${row.rows} rows, first on line ${row.line_no}.`;
+  return `Most common: ${row.code}${column}, ${row.rows} rows, first on line ${row.line_no}.`;
 }
 
 function percent(share: number): string {

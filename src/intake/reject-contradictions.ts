@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
-const HELP = 'Keep the rows that are right, remove the others, and put the file back.';
+const HELP = 'Keep the correct rows, remove the others, and put the file back.';
 
 export type Contradictions = {
   readonly new: number;

@@ -40,7 +40,7 @@ export class RejectedSoFar {
     const [commonest] = [...this.#byCode].sort(([, one], [, other]) => other - one);
     throw new FileHeld({
       code: 'too_many_rejected',
-      message: `${this.#rejected} of the first ${this.#rowsRead} rows can't be used (commonest: ${commonest?.[0]}, ${commonest?.[1]} rows; the last is on line ${last.line}: ${last.code}). Reading stopped there.`,
+      message: `${this.#rejected} of the first ${this.#rowsRead} rows cannot be used (most common: ${commonest?.[0]}, ${commonest?.[1]} rows; the last is on line ${last.line}: ${last.code}). Reading stopped there.`,
       help: `Correct the export or its layout. To read such files to their end, set sources.${this.#source}.limits.max_rejected_share: 1.`,
     });
   }

@@ -60,7 +60,7 @@ async function findReason(
     return {
       code: 'rows_do_not_add_up',
       message: `${staged.toSubmit} customers were to be stored, but ${stored} are.`,
-      help: 'Read the file again with --file. If it stays so, this is a fault of the program: report it.',
+      help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
     };
   }
   const rows = { sourceFileId, rowsRead, used, usedAs: 'of customers', rejected };

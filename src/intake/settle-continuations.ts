@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
-const REASON = 'The row belongs to an order whose first row is neither in this file nor known.';
+const REASON = 'The row belongs to an order whose first row is unknown and not in this file.';
 const HELP = 'Export the order again with all its rows, or put its first row before this one.';
 
 /**

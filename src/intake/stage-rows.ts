@@ -60,7 +60,7 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
         ? {
             code: 'rows_do_not_add_up',
             message: `${staged} rows were to be stored, but ${totals.used - passed} are.`,
-            help: 'Read the file again with --file. If it stays so, this is a fault of the program: report it.',
+            help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
           }
         : judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` }),
     publish: async (trx, { used, rejected }) => {

@@ -15,7 +15,7 @@ export async function bindAccount(db: Database, accountId: string): Promise<void
   if (bound === accountId) return;
   throw new KnownError({
     code: 'wrong_account',
-    message: `This ledger belongs to account ${bound}; the key is account ${accountId}'s.`,
+    message: `This ledger belongs to account ${bound}, but the key belongs to account ${accountId}.`,
     help: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
     safe: 'Nothing was sent.',
     exitCode: EXIT.authentication,

@@ -33,9 +33,9 @@ export async function awaitWriters(db: Database, waitMs: number): Promise<void> 
     if ((cause as { readonly code?: unknown }).code !== LOCK_TIMED_OUT) throw cause;
     throw new KnownError({
       code: 'evidence_busy',
-      message: `For more than ${waitMs / 1_000} s somebody has been writing which orders were credited elsewhere${holdersOf(cause)}.`,
-      help: 'Wait for `ledger seed` to end; or restart the process that receives events, if it hangs. Then run again.',
-      safe: 'Nothing was posted: one of these orders might have been posted a second time.',
+      message: `For more than ${waitMs / 1_000} s another session has been recording orders that were credited elsewhere${holdersOf(cause)}.`,
+      help: 'Wait until `ledger seed` ends, or restart the process that receives events if it hangs. Then run again.',
+      safe: 'Nothing was posted, because one of these orders might have been posted a second time.',
       exitCode: EXIT.crash,
       cause,
     });

@@ -46,8 +46,8 @@ class ValueFault {
 
 const OTHER_CURRENCY: Fault = {
   code: 'other_currency',
-  reason: 'The amount names another currency than its order, or its source, has.',
-  help: 'Check the currency of the source in pipeline.yaml. Where a shop sells in several currencies, export a currency column.',
+  reason: 'The amount has another currency than its order or its source.',
+  help: 'Check the currency of the source in pipeline.yaml. If a shop sells in several currencies, export a currency column.',
 };
 /** Makes orders of rows that were folded together, by one layout and one file's columns. */
 export class OrderBuilder {

@@ -17,7 +17,7 @@ export function checkSource(layout: Layout, source: SourceSettings, purpose: Pur
   if (problems.length === 0) return;
   throw new KnownError({
     code: 'source_incomplete',
-    message: `The source ${source.name} does not say what its export leaves out.`,
+    message: `The source ${source.name} lacks settings that its export does not provide.`,
     where: `sources.${source.name}`,
     help: 'Add the settings to pipeline.yaml and run the job again.',
     safe: 'Nothing was read or sent.',
@@ -48,13 +48,13 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
   if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
     const why =
       given.length === 0
-        ? `the layout ${layout.name} cannot tell who has given it`
+        ? `the layout ${layout.name} cannot tell who has consented`
         : `the source says consent: not_recorded`;
     return [
       {
         where,
         message: `The job has consent: required, but ${why}, so nobody would be submitted.`,
-        help: 'Take the source out of the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
+        help: 'Remove the source from the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
       },
     ];
   }
@@ -63,7 +63,7 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
   return [
     {
       where,
-      message: `The layout ${layout.name} has no column of consent, so it cannot tell who has refused.`,
+      message: `The layout ${layout.name} has no column of consent, so the job cannot tell who has refused.`,
       help: `If nobody in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
     },
   ];
@@ -76,14 +76,14 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
   if (layout.lacks.includes('currency') && source.currency === null) {
     problems.push({
       where,
-      message: `The layout ${layout.name} has no currency column, so the source must say the currency.`,
+      message: `The layout ${layout.name} has no currency column, so the source must give the currency.`,
       help: `Add to ${where}:  currency: EUR   (the currency in which the shop exports amounts)`,
     });
   }
   if (layout.lacks.includes('time_zone') && source.timeZone === null) {
     problems.push({
       where,
-      message: `The layout ${layout.name} writes times without a zone, so the source must say the zone.`,
+      message: `The layout ${layout.name} writes times without a zone, so the source must give the zone.`,
       help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
     });
   }
@@ -94,7 +94,7 @@ const UNFIT: Readonly<Record<ReadFor, readonly [what: string, help: string]>> = 
   orders: ['it has no orders', 'Name a layout of orders, or let a job of another kind read this source.'],
   contacts: [
     'it has no e-mail column, so it names no customers',
-    'Name another layout; or, if the files do have the column, add it to the layout: columns: { email: [Email] }',
+    'Use another layout. Or, if the files have the column, add it to the layout: columns: { email: [Email] }',
   ],
   clicks: ['it has no column of clicks', 'Name a layout of clicks, such as generic-clicks.'],
   creators: ['it has no column of platforms', 'Name a layout of creators, such as generic-creators.'],

@@ -54,7 +54,7 @@ function extender(width: number, made: readonly Made[]): (cells: readonly string
 function nameTaken(name: string): FileHeld {
   return new FileHeld({
     code: 'ambiguous_header',
-    message: `The file has a column "${name}", and the layout makes one of that name under conditional_columns.`,
+    message: `The file has a column "${name}", and the layout adds one of the same name under conditional_columns.`,
     help: 'Give the conditional column of the layout another name.',
   });
 }

@@ -67,8 +67,8 @@ export function watchDates(layout: Layout, source: Given): DateWatch | null {
       if (either === 0 || proofs[used].dates > 0 || !orders.includes(other)) return;
       throw new FileHeld({
         code: 'date_order_unknown',
-        message: `Every date of the file is the 12th of a month or earlier, so ${FIRST.DMY} and ${FIRST.MDY} cannot be told apart (${count(either)}). The layout ${layout.name} would read ${FIRST[used]} first.`,
-        help: `Set ${setting} to MDY (4/5/2026 is the 5th of April) or DMY (the 4th of May). Nothing was guessed.`,
+        message: `Every date of the file is the 12th of a month or earlier, so they do not show whether ${FIRST.DMY} or ${FIRST.MDY} is first (${count(either)}). The layout ${layout.name} would read ${FIRST[used]} first.`,
+        help: `Set ${setting} to MDY (4/5/2026 is the 5th of April) or DMY (the 4th of May). The tool does not guess.`,
       });
     },
   };

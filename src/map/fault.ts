@@ -51,5 +51,5 @@ export const MAX_TEXT_CHARS = 200;
 export const TOO_LONG: Fault = {
   code: 'value_too_long',
   reason: `The value is longer than ${MAX_TEXT_CHARS} characters.`,
-  help: 'Check that the columns of this row have not slipped.',
+  help: 'Check that the cells of this row are in the right columns.',
 };

@@ -11,12 +11,12 @@ const regex = z.string().refine(isRegex, {
 
 const cellTest = {
   columns: names.describe("Spellings of the column's header."),
-  equals: names.optional().describe('Any of these words; case and outer blanks do not count.'),
+  equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
   none_of: names
     .optional()
-    .describe('None of these words; case and outer blanks do not count. A blank cell is none of them.'),
-  not_blank: z.literal(true).optional().describe('Anything at all.'),
-  matches: regex.optional().describe('Regular expression (RE2); case does not count.'),
+    .describe('None of these words, ignoring case and outer blanks. A blank cell is none of them.'),
+  not_blank: z.literal(true).optional().describe('Any value except a blank.'),
+  matches: regex.optional().describe('Regular expression (RE2), ignoring case.'),
 };
 
 type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
@@ -29,22 +29,22 @@ const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and ma
 const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
 const cellTests = z.array(oneCellTest).default([]);
 
-const field = z.enum(LAYOUT_FIELDS, { error: `This is no field. Fields are: ${LAYOUT_FIELDS.join(', ')}.` });
+const field = z.enum(LAYOUT_FIELDS, { error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.` });
 
 const sum = z.strictObject({
-  plus: names.describe('Columns that are added, row by row.'),
-  minus: names.optional().describe('Columns that are taken off.'),
+  plus: names.describe('Columns to add, row by row.'),
+  minus: names.optional().describe('Columns to subtract.'),
 });
 
 /** What `config/layouts/<name>.yaml` may say. */
 export const layoutSchema = z
   .strictObject({
-    title: z.string().trim().min(1).describe('What people call this kind of export.'),
+    title: z.string().trim().min(1).describe('Name of this kind of export.'),
     delimiter: z
       .enum([',', ';', '\t', '|', 'auto'])
       .default('auto')
-      .describe('auto: whichever the header has most of.'),
-    quote: z.enum(['"', 'none']).default('"').describe('none: quotes mean nothing in this format.'),
+      .describe('auto: the one that occurs most in the header.'),
+    quote: z.enum(['"', 'none']).default('"').describe('none: quotes have no meaning in this format.'),
     encoding: z.string().min(1).default('utf-8').describe('utf-8, utf-16le, windows-1252, …'),
     preamble_lines: z
       .union([z.int().min(0).max(1000), z.literal('search')], {
@@ -58,13 +58,13 @@ export const layoutSchema = z
       .array(z.string().trim().min(3))
       .default([])
       .describe(
-        'What rows after the last order begin with, in their first or second filled cell; case does not count. Such rows are no orders.',
+        'Beginnings of the rows after the last order, in their first or second filled cell, ignoring case. Such rows are no orders.',
       ),
     lacks: z
       .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
       .default([])
       .describe(
-        'What the format does not carry. The source must give currency and time_zone, and say consent: not_recorded.',
+        'What the format does not have. The source must give currency and time_zone, and consent: not_recorded.',
       ),
     columns: z
       .partialRecord(field, names)
@@ -81,36 +81,36 @@ export const layoutSchema = z
       )
       .default([])
       .describe(
-        'Columns that the layout makes of others: the cells of rows that pass the test, and blanks in all other rows. columns, sums and tests may name them.',
+        'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
       ),
     zero_falls_through: z
       .array(field)
       .default([])
-      .describe('Fields in which an amount of zero says as little as a blank: the next column is looked at.'),
+      .describe('Fields in which zero means the same as a blank: the next column counts.'),
     left_after_refund: z
       .array(z.strictObject({ before: names, after: names }))
       .default([])
       .describe(
-        'Where no column has the refund: an amount, and what is left of it. The difference was refunded, unless the second is blank or zero.',
+        'For exports without a column of the refund: an amount, and what is left of it. The difference was refunded, unless the second is blank or zero.',
       ),
-    time_of_day: names.optional().describe('Column with the time, where placed_at is only a date.'),
+    time_of_day: names.optional().describe('Column with the time, if placed_at is only a date.'),
     required: z.array(field).min(1).describe('Columns that a file must have.'),
     required_any: z
       .array(z.array(field).min(2))
       .default([])
-      .describe('Lists of columns, of each of which a file must have one at least.'),
+      .describe('Lists of columns. A file must have at least one column of each list.'),
     signature: z
       .array(names)
       .default([])
       .describe(
-        'Sets of columns. A file that has all columns of one set is this kind of export and no other: a file with the signature of another layout is held. Leave it out where no columns are its own.',
+        'Sets of columns. A file that has all columns of one set is this kind of export and no other: a file with the signature of another layout is held. Omit it if the format has no columns of its own.',
       ),
     grouping: z
       .strictObject({
         line_items: z
           .boolean()
           .default(false)
-          .describe("Later rows of an order leave the order's columns blank."),
+          .describe("In later rows of an order, the order's columns are blank."),
         sum: z.partialRecord(z.enum(['total', 'subtotal', 'refunded']), sum).default({}),
         adds_nothing: cellTests,
       })
@@ -119,16 +119,13 @@ export const layoutSchema = z
       .strictObject({
         decimal: z.enum(['.', ',']).default('.'),
         thousands: z.enum([',', '.', ' ', "'"]).nullable().default(null),
-        symbols: z
-          .boolean()
-          .default(false)
-          .describe('Whether a currency symbol may stand beside the digits.'),
+        symbols: z.boolean().default(false).describe('Whether a currency symbol may be beside the digits.'),
       })
       .prefault({}),
     times: z
       .array(
         z.string().refine(isTimeFormat, {
-          error: `This is no pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
+          error: `This is not a pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
         }),
       )
       .min(1)
@@ -142,7 +139,7 @@ export const layoutSchema = z
       .nullable()
       .default(null)
       .describe(
-        "Zone in which the format itself writes times that say none, for example UTC. The source's time_zone then does not apply to them.",
+        "Zone of times without a zone, if the format defines it, for example UTC. The source's time_zone then does not apply.",
       ),
     time_zone_column: names
       .optional()
@@ -155,7 +152,7 @@ export const layoutSchema = z
           .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
           .nullable()
           .default(null)
-          .describe('Between several codes in one cell; a list where it is one or another.'),
+          .describe('Separator of several codes in one cell, or a list of possible separators.'),
         pattern: regex
           .nullable()
           .default(null)
@@ -178,12 +175,12 @@ export const layoutSchema = z
           .array(z.string().trim().min(1))
           .default([])
           .describe(
-            'Further words of the format. A file, nearly all of whose orders have other words, is held.',
+            'Further words of the format. If nearly all orders of a file have other words, the file is held.',
           ),
         credited: names
           .nullable()
           .default(null)
-          .describe('Words that are credited unless a job says otherwise.'),
+          .describe('Words of orders to credit, unless a job says otherwise.'),
       })
       .prefault({}),
     exclusions: z
@@ -194,7 +191,7 @@ export const layoutSchema = z
       )
       .default([])
       .describe(
-        'Orders that are never posted. Those with the reason draft are, where the job says drafts: credit.',
+        'Orders that are never posted. With the reason draft they are, if the job says drafts: credit.',
       ),
     consent: z
       .strictObject({
@@ -202,18 +199,18 @@ export const layoutSchema = z
           .array(z.string().trim().min(1))
           .default([])
           .describe(
-            'Spellings of the columns where consent stands. A file that has none of them is held. Left out: the columns of given and refused, else those of unsubscribed.',
+            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed.',
           ),
-        given: cellTests.describe('What tells that a customer has said yes; any of the tests suffices.'),
-        refused: cellTests.describe('What tells that a customer has said no; any of the tests suffices.'),
+        given: cellTests.describe('Tests for customers who said yes; one must pass.'),
+        refused: cellTests.describe('Tests for customers who said no; one must pass.'),
         neither: cellTests.describe(
           'Values that say neither yes nor no. A row with any other value is rejected.',
         ),
       })
       .prefault({})
-      .describe('Where consent stands, and what it says.'),
+      .describe('Which columns hold consent, and what their values mean.'),
     unsubscribed: cellTests.describe(
-      'What tells that a customer has unsubscribed or was blacklisted; any of the tests suffices.',
+      'Tests for customers who unsubscribed or were blacklisted; one must pass.',
     ),
   })
   .superRefine((layout, context) => {
@@ -232,7 +229,7 @@ export const layoutSchema = z
     const { columns, given, refused } = layout.consent;
     const tests = [...given, ...refused, ...layout.unsubscribed];
     if (columns.length > 0 && tests.length === 0)
-      fault(['consent'], 'Say what the columns mean: consent.given, consent.refused or unsubscribed.');
+      fault(['consent'], 'Define what the columns mean: consent.given, consent.refused or unsubscribed.');
     const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
     const isOfOrders = layout.required.includes('order_id');
     if (!isOfOrders && layout.required.some((name) => marks.includes(name))) return;
@@ -243,7 +240,7 @@ export const layoutSchema = z
       );
     if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
     if (!has('currency') && !layout.lacks.includes('currency')) {
-      fault(['columns'], 'currency has no column: name one, or list currency under lacks.');
+      fault(['columns'], 'currency has no column. Name one, or list currency under lacks.');
     }
     if (
       layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&
@@ -253,11 +250,11 @@ export const layoutSchema = z
     ) {
       fault(
         ['times'],
-        'A pattern without Z says no offset: list time_zone under lacks, or say time_zone or time_zone_column.',
+        'A pattern without Z has no offset. List time_zone under lacks, or set time_zone or time_zone_column.',
       );
     }
   })
-  .describe('How influencer-sync reads one kind of export.');
+  .describe('Describes how influencer-sync reads one kind of export.');
 
 function isTimeZone(name: string): boolean {
   try {

@@ -73,8 +73,8 @@ function contentOf(document: Document, file: string): unknown {
     throw invalid(file, [
       {
         where: `${file}:1:1`,
-        message: 'Aliases (*name) refer to each other without end, or to more than 100 values.',
-        help: 'Write the values out instead.',
+        message: 'Aliases (*name) refer to each other in a circle, or to more than 100 values.',
+        help: 'Write the values in full instead.',
       },
     ]);
   }
@@ -93,7 +93,7 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
   return new KnownError({
     code: 'layout_invalid',
     message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
-    help: 'Mend the layout and run the command again.',
+    help: 'Fix the layout and run the command again.',
     safe: 'Nothing was read or sent.',
     problems,
     exitCode: EXIT.configuration,

@@ -199,6 +199,6 @@ function finishOrders(open: readonly OpenOrder[], builder: OrderBuilder, isGroup
 
 const CONTESTED_ID: Fault = {
   code: 'conflicting_rows',
-  reason: 'More than one order of this file claims this order id.',
-  help: 'Find out whose it is and mend the others, or export the file again. Nothing was guessed.',
+  reason: 'More than one order of this file has this order id.',
+  help: 'Find the right order and correct the others, or export the file again. The tool does not guess.',
 };

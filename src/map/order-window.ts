@@ -169,5 +169,5 @@ export class OrderWindow {
 const CONFLICTING_ROWS: Fault = {
   code: 'conflicting_rows',
   reason: 'Rows of one order contradict each other in this column.',
-  help: 'Find out which is right and mend the others, or export the file again. Nothing was guessed.',
+  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
 };

@@ -48,11 +48,11 @@ export function foldAddress(address: string): string {
 
 const NO_ADDRESS: Fault = {
   code: 'bad_address',
-  reason: 'This is no e-mail address.',
+  reason: 'This is not an e-mail address.',
   help: 'Write it like jane@example.com, or leave the cell empty.',
 };
 const MORE_THAN_AN_ADDRESS: Fault = {
   code: 'bad_address',
-  reason: 'The cell holds more than one e-mail address, or other words beside it.',
-  help: 'Leave only the address in it, like jane@example.com.',
+  reason: 'The cell contains more than one e-mail address, or other text.',
+  help: 'Write only the address, like jane@example.com.',
 };

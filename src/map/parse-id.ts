@@ -14,24 +14,24 @@ const MAX_CELL_CHARS = 2_000;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
-  reason: 'A spreadsheet program has rounded this id; its digits are lost.',
-  help: 'Take the file as it was exported, without opening and saving it in a spreadsheet; or format the column as text before.',
+  reason: 'A spreadsheet has rounded this id, so digits are lost.',
+  help: 'Use the file as it was exported, without saving it in a spreadsheet. Or format the column as text first.',
 };
 const CONTROL_CHARACTER: Fault = {
   code: 'control_character',
-  reason: 'The id holds a character that cannot be seen or was damaged on the way.',
-  help: 'Export the file again; check the encoding of the source if this is in many rows.',
+  reason: 'The id contains an invisible or damaged character.',
+  help: 'Export the file again. If many rows have this, check the encoding of the source.',
 };
 const TOO_LONG: Fault = {
   code: 'id_too_long',
   reason: `The id is longer than ${MAX_CHARS} characters.`,
-  help: 'Check that the columns of this row have not slipped.',
+  help: 'Check that the cells of this row are in the right columns.',
 };
 
 const ADDRESS: Fault = {
   code: 'address_in_value',
-  reason: 'An e-mail address stands where an id or a name belongs: it is personal data and is not kept.',
-  help: 'Check that the columns of this row have not slipped, and that the layout fits the export.',
+  reason: 'This is an e-mail address in the place of an id or a name. It is personal data and is not stored.',
+  help: 'Check that the cells of this row are in the right columns, and that the layout fits the export.',
 };
 
 /** An address that would be kept and sent as part of an id or a name. */

@@ -37,13 +37,13 @@ const MAX_AMOUNT_CHARS = 60;
 
 const SPREADSHEET_DAMAGE: Fault = {
   code: 'spreadsheet_damage',
-  reason: 'A spreadsheet program has rounded this amount; its digits are lost.',
-  help: 'Take the file as it was exported, without opening and saving it in a spreadsheet.',
+  reason: 'A spreadsheet has rounded this amount, so digits are lost.',
+  help: 'Use the file as it was exported, without saving it in a spreadsheet.',
 };
 const TOO_PRECISE: Fault = {
   code: 'bad_money',
   reason: `The amount has more than ${MAX_WHOLE_DIGITS} digits before or ${MAX_DECIMALS} after the decimal mark.`,
-  help: 'Check that this is an amount of money; nothing is rounded here.',
+  help: 'Check that this is an amount of money. The tool never rounds an amount.',
 };
 
 /**
@@ -123,6 +123,6 @@ function badMoney(format: MoneyFormat): Fault {
   return {
     code: 'bad_money',
     reason: `This is not an amount as the layout writes it (${example}).`,
-    help: "Check the cell; if the whole file writes amounts in another way, use a layout with its decimal mark (the layout's `money`).",
+    help: "Check the cell. If the whole file writes amounts differently, use a layout with its decimal mark (the layout's `money`).",
   };
 }

@@ -51,7 +51,7 @@ export function parseSeeds(file: SeedLines, platforms: readonly string[]): Parse
     if (before === undefined) rows.push(row);
     else
       problems.push(
-        problem(line, 'order_id', `The order stands on line ${before} already.`, 'Keep one of the two rows.'),
+        problem(line, 'order_id', `The order is already on line ${before}.`, 'Keep one of the two rows.'),
       );
     known.set(key, before ?? line);
   }
@@ -64,7 +64,7 @@ function headerProblems(names: readonly string[]): readonly SeedProblem[] {
   const unknown = names.filter((name) => name !== '' && !(COLUMNS as readonly string[]).includes(name));
   return [
     ...missing.map((name) => problem(1, name, 'The column is missing.', help)),
-    ...unknown.map((name) => problem(1, maskAddresses(name), 'The column is not known.', help)),
+    ...unknown.map((name) => problem(1, maskAddresses(name), 'The column is unknown.', help)),
   ];
 }
 
@@ -83,7 +83,7 @@ function readRow(
     return problem(
       line,
       'order_platform',
-      'No source has this order_platform, so it would protect no order.',
+      'No source has this order_platform, so the row would protect no order.',
       help,
     );
   }

@@ -35,8 +35,8 @@ const MINUTE_MS = 60_000;
 const MAX_CHARS = 100;
 const WITHOUT_ZONE: Fault = {
   code: 'time_without_zone',
-  reason: 'This time says no offset from UTC.',
-  help: 'Give the source a time_zone in pipeline.yaml: the zone in which the shop writes its times.',
+  reason: 'This time has no offset from UTC.',
+  help: 'Set time_zone of the source in pipeline.yaml to the zone in which the shop writes its times.',
 };
 
 /** Whether every time of a pattern says its offset from UTC. */
@@ -197,6 +197,6 @@ function badTime(formats: readonly string[]): Fault {
   return {
     code: 'bad_time',
     reason: `This is not a time as the layout writes it (${shown}).`,
-    help: "Check the cell; if a spreadsheet has re-formatted the dates, take the file as it was exported, or add the format to the layout's `times`.",
+    help: "Check the cell. If a spreadsheet has reformatted the dates, use the file as it was exported, or add the format to the layout's `times`.",
   };
 }

@@ -32,7 +32,7 @@ const MAX_CHARS = 60;
 
 const BAD_ZONE: Fault = {
   code: 'bad_time_zone',
-  reason: 'This does not say one time zone.',
+  reason: 'This is not one unambiguous time zone.',
   help: 'Write an IANA name (Europe/Amsterdam), an offset (+02:00) or an abbreviation that has one meaning (PST, CEST).',
 };
 

@@ -92,8 +92,8 @@ export function requireFormat(names: readonly string[], layout: Layout): void {
   const signs = [...new Set(layout.signature.map((set) => set.join('" with "')))];
   throw new FileHeld({
     code: 'header_mismatch',
-    message: `The file has none of the columns that tell ${layout.title} from other exports: ${quoteAll(signs)}.`,
-    help: `Export the file with one of these columns, or set the layout of its own format on the source. For an export of your own, use generic-customers or a layout without signature. Nobody in the file is submitted.`,
+    message: `The file has none of the columns that identify ${layout.title}: ${quoteAll(signs)}.`,
+    help: `Export the file with one of these columns, or set the layout of its format on the source. For your own export, use generic-customers or a layout without signature. Nobody in the file is submitted.`,
   });
 }
 
@@ -119,19 +119,19 @@ export function requireConsent(
     throw new FileHeld({
       code: 'consent_column_unread',
       message: `The file has a column ${quoteAll([unread.name])}, in which the layout ${reader.name} reads consent. The layout ${layout.name} does not read it.`,
-      help: `Set layout: ${reader.name} under sources.${source.name} if it is such an export; otherwise add the column to consent.columns of your layout. Nobody in the file is submitted.`,
+      help: `Set layout: ${reader.name} under sources.${source.name} if it is such an export. Otherwise add the column to consent.columns of your layout. Nobody in the file is submitted.`,
     });
   }
   if (source.consent === 'not_recorded') return;
   const near = names.filter((name) => LIKE_CONSENT.test(toNfkc(name))).slice(0, MAX_NEAR);
   const missing =
     wanted.length === 0
-      ? `The layout ${layout.name} does not say where consent stands, so nobody can tell who in this file has refused.`
+      ? `The layout ${layout.name} does not say which column holds consent, so nobody can tell who in this file has refused.`
       : `The file has no column of consent: the layout ${layout.name} looks for ${quoteAll(wanted)}.`;
   throw new FileHeld({
     code: 'consent_column_missing',
     message: `${missing}${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
-    help: `Export the file with that column, or add the name of its own to consent.columns of the layout. If this export records nobody's consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
+    help: `Export the file with that column, or add its own column to consent.columns of the layout. If this export does not record consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
   });
 }
 

@@ -24,7 +24,7 @@ export function resolveForOrders(
   const [column = 'currency'] = layout.columns.currency ?? [];
   throw new FileHeld({
     code: 'currency_unknown',
-    message: `The file has no column "${column}", and its source gives no currency: it cannot be known what its amounts are worth.`,
-    help: 'Add the currency in which the shop exports amounts to the source in pipeline.yaml, for example currency: EUR. Or export the file with the column.',
+    message: `The file has no column "${column}", and its source gives no currency, so the currency of its amounts is unknown.`,
+    help: 'Add the currency of the amounts to the source in pipeline.yaml, for example `currency: EUR`. Or export the file with the column.',
   });
 }

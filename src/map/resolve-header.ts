@@ -92,8 +92,8 @@ function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
 function ambiguous(names: readonly string[]): FileHeld {
   return new FileHeld({
     code: 'ambiguous_header',
-    message: `The header has more than one column ${names.map((name) => `"${name}"`).join(', ')}, and it cannot be known which is meant.`,
-    help: 'Rename or remove the one that is not meant, or export the file again.',
+    message: `The header has more than one column ${names.map((name) => `"${name}"`).join(', ')}, so it is unclear which one counts.`,
+    help: 'Rename or remove the wrong one, or export the file again.',
   });
 }
 
@@ -115,7 +115,7 @@ function mismatch(header: readonly string[], { layout, others, missing, fitting 
     );
     return there.length === 0 ? wanted : `${wanted} (there is ${quoteAll([...new Set(there)])})`;
   });
-  const what = found.length === 0 ? 'none of the columns that are looked for' : quoteAll(found);
+  const what = found.length === 0 ? 'none of the wanted columns' : quoteAll(found);
   return new FileHeld({
     code: 'header_mismatch',
     message: `The header does not fit the layout ${layout.name}: it lacks ${lacking.join(', ')}. Among its ${header.length} columns it has ${what}.`,
@@ -128,20 +128,20 @@ function otherExport(layout: Layout, fitting: Layout): FileHeld {
   return new FileHeld({
     code: 'header_mismatch',
     message: `The header is that of ${fitting.title}, not of ${layout.title}, which the layout ${layout.name} reads.`,
-    help: `It fits the layout ${fitting.name}: set that on the source, or put the file elsewhere. If this export is right as it is, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and take signature out of the copy.`,
+    help: `It fits the layout ${fitting.name}: set that layout on the source, or move the file elsewhere. If this export is correct, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and remove signature from the copy.`,
   });
 }
 
 function helpFor(header: readonly string[], fitting: string | null, foundCount: number): string {
   if (fitting !== null)
-    return `It fits the layout ${fitting}: set that on the source, or put the file elsewhere.`;
+    return `It fits the layout ${fitting}: set that layout on the source, or move the file elsewhere.`;
   if (header.some((name) => name.includes('\u0000'))) {
     return "There are NUL bytes between the letters, as in UTF-16: set the source's encoding to utf-16le.";
   }
-  if (header.length === 1) return "There is only one column: the layout's delimiter may be another.";
+  if (header.length === 1) return 'There is only one column: the layout may have another delimiter.';
   if (foundCount === 0)
-    return 'Check that the first row is the header (preamble_lines of the layout) and that this is the right kind of file.';
-  return "Export the file with these columns, or add its spelling of them to the layout's columns.";
+    return 'Check that the first row is the header (preamble_lines of the layout), and that this is the right kind of file.';
+  return "Export the file with these columns, or add its spellings to the layout's columns.";
 }
 
 /** A layout without a signature is only named where it needs this many columns: one column, such as Email, proves nothing. */

@@ -41,5 +41,5 @@ export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter 
 export const TOO_MANY_CODES: Fault = {
   code: 'too_many_codes',
   reason: `The order names more than ${MAX_CODES} different codes.`,
-  help: 'Check that the columns of its rows have not slipped.',
+  help: 'Check that the cells of its rows are in the right columns.',
 };

@@ -40,7 +40,7 @@ const MARKS = ['influencer_handle', 'brand_id', 'is_active'];
 /** Parses an answer and takes out who a person is. */
 export function openDealAnswer(text: string): OpenedAnswer | NotARecord {
   const parsed = parseStorable(text);
-  if (parsed === null) return { reason: 'the answer is no JSON', raw: { characters: text.length } };
+  if (parsed === null) return { reason: 'the answer is not JSON', raw: { characters: text.length } };
   const body = redact(parsed.value, dealShape.isAboutPerson);
   if (!isObject(body)) return { reason: `the answer is ${describeType(body)}, not an object`, raw: body };
   return { body, answerHash: digest(JSON.stringify(body)) };
@@ -58,7 +58,7 @@ export function readDealAnswer(
   const record = Object.hasOwn(body, 'deal_info') ? body.deal_info : body;
   if (!isObject(record)) return { reason: `deal_info is ${describeType(record)}, not an object`, raw: body };
   if (readId(firstOf(record, dealShape.idFrom)) === null && firstOf(record, MARKS) === undefined)
-    return { reason: 'the answer holds no deal', raw: body };
+    return { reason: 'the answer contains no deal', raw: body };
 
   const listName = findCollaborations(record) ?? null;
   const list = listName === null ? findListIn(body) : (record[listName] as readonly unknown[]);
@@ -66,7 +66,7 @@ export function readDealAnswer(
   const deal = readRecord(dealShape, own, askedId);
   if (!isRecord(deal)) return deal;
   if (askedId !== null && deal.id !== askedId) {
-    const reason = 'the answer is about another deal than the one that was asked for';
+    const reason = 'the answer is about another deal than the requested one';
     return { reason, raw: body, otherDealId: deal.id };
   }
   const read = list?.map((item) => readCollaboration(item, deal.id)) ?? null;

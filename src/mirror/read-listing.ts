@@ -56,14 +56,14 @@ export function findList(text: string): FoundList {
   const parsed = parseStorable(text);
   // What a proxy says is for nobody to keep.
   if (parsed === null)
-    return { items: null, problem: 'the answer is no JSON', raw: { characters: text.length } };
+    return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
   const { value } = parsed;
   if (Array.isArray(value)) return { items: value, problem: value.length === 0 ? EMPTY : null };
   const raw = redact(value, true);
   if (!isObject(value))
     return { items: null, problem: `the answer is ${describeType(value)}, not a list`, raw };
   const found = listIn(value) ?? listInOnly(value);
-  if (found === null) return { items: null, problem: 'the answer holds no list', raw };
+  if (found === null) return { items: null, problem: 'the answer contains no list', raw };
   return { items: found, problem: found.length === 0 ? EMPTY : sayMore(value, found.length) };
 }
 
@@ -87,5 +87,5 @@ function sayMore(record: Readonly<Record<string, unknown>>, length: number): str
   const more = MORE_KEYS.find((key) => ![undefined, null, false, ''].includes(record[key] as null));
   if (more !== undefined) return `the answer says that there is more (${more})`;
   const total = TOTAL_KEYS.find((key) => Number(numberText(record[key]) ?? 0) > length);
-  return total === undefined ? null : `the answer holds ${length} of ${numberText(record[total])}`;
+  return total === undefined ? null : `the answer contains ${length} of ${numberText(record[total])}`;
 }

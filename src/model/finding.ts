@@ -8,6 +8,6 @@ export type Finding = {
   readonly what: string;
   /** Why it matters. Not for `ok`. */
   readonly why?: string;
-  /** How to mend it. Not for `ok`. */
-  readonly mend?: string;
+  /** How to fix it. Not for `ok`. */
+  readonly fix?: string;
 };

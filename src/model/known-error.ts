@@ -6,7 +6,7 @@ export type Problem = {
   readonly where: string;
   /** What is wrong and why, in one sentence. */
   readonly message: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly help: string;
 };
 
@@ -18,7 +18,7 @@ export type KnownErrorDetails = {
   readonly message: string;
   /** Where: file, line, column, job, object. */
   readonly where?: string;
-  /** How to mend it, or the next command to run. */
+  /** How to fix it, or the next command to run. */
   readonly help: string;
   /** What is safe: what was and was not done. */
   readonly safe?: string;

@@ -22,7 +22,7 @@ export type RejectedRow = {
   readonly value: string | null;
   /** One sentence: what is wrong. */
   readonly reason: string;
-  /** One sentence: how to mend it. */
+  /** One sentence: how to fix it. */
   readonly help: string;
   /** Rows of the file it stands for: more than 1 when a whole order is rejected. */
   readonly rowCount: number;

@@ -17,7 +17,7 @@ export type RunReport<
   readonly sumsAddUp: boolean;
   /** Effects that may have happened without an answer that says so. */
   readonly doubts: number;
-  /** Something waits for a person: rows to mend, files that are held, requests that were refused. */
+  /** Something waits for a person: rows to fix, files that are held, requests that were refused. */
   readonly needsAttention: boolean;
 };
 

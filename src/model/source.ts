@@ -16,9 +16,9 @@ export type HoldReason = {
   readonly code: string;
   /** What is wrong and where, with no row values and no addresses. */
   readonly message: string;
-  /** What a person can do to mend it. */
+  /** What a person can do to fix it. */
   readonly help: string;
-  /** True when nobody has to mend anything: the next run may simply read the file again (a cut connection, a slow store). */
+  /** True when nobody has to fix anything: the next run may simply read the file again (a cut connection, a slow store). */
   readonly isTransient?: boolean;
 };
 

@@ -41,49 +41,47 @@ export function createMetrics(options: MetricsOptions): Metrics {
   });
 
   const runs = new Counter(define('runs_total', 'Runs that ended in this process.', ['job', 'status']));
-  const rows = new Counter(
-    define('rows_total', 'Rows of exports, by what became of them.', ['job', 'outcome']),
-  );
+  const rows = new Counter(define('rows_total', 'Rows of exports, by outcome.', ['job', 'outcome']));
   const requests = new Histogram({
-    ...define('request_duration_seconds', 'Requests to the service, from asking to the whole answer.', [
+    ...define('request_duration_seconds', 'Requests to the service, from the start to the complete answer.', [
       'operation',
       'outcome',
     ]),
     buckets: LATENCY_BUCKETS_S,
   });
   const throttled = new Counter(
-    define('requests_throttled_total', 'Answers 429 of the service.', ['operation']),
+    define('requests_throttled_total', 'Answers of the service with status 429.', ['operation']),
   );
-  const inFlight = new Gauge(define('requests_in_flight', 'Requests whose answer is still to come.'));
-  const build = new Gauge(define('build_info', 'Always 1; the labels say what runs.', ['version', 'node']));
+  const inFlight = new Gauge(define('requests_in_flight', 'Requests in flight.'));
+  const build = new Gauge(
+    define('build_info', 'Always 1; the labels name the version.', ['version', 'node']),
+  );
   build.set({ version: options.version, node: process.version }, 1);
 
   const continuous = new Gauge(
     define(
       'ledger_continuous',
-      'Whether the database has all that was posted from here: 0 means that nothing is posted.',
+      'Whether the database has every claim that was made from here; 0 means that nothing is posted.',
     ),
   );
-  const database = new Gauge(define('database_up', 'Whether the figures below could be read just now.'));
-  const entries = new Gauge(
-    define('entries', 'Entries of the ledger that are not settled.', ['job', 'state']),
+  const database = new Gauge(
+    define('database_up', 'Whether the database could be read for the metrics below.'),
   );
+  const entries = new Gauge(define('entries', 'Unsettled entries of the ledger.', ['job', 'state']));
   const backlog = new Gauge(define('backlog_entries', 'Entries that wait to be posted.', ['job']));
   const backlogAge = new Gauge(
     define('backlog_oldest_seconds', 'Age of the oldest entry that waits to be posted.', ['job']),
   );
   const lastSuccess = new Gauge(
-    define('last_success_timestamp_seconds', 'When a run of the job last came to its end (ok or issues).', [
-      'job',
-    ]),
+    define('last_success_timestamp_seconds', 'When a run of the job last finished (ok or issues).', ['job']),
   );
   const slots = new Gauge(
-    define('slots', 'Slots of the last 24 hours, and older ones that are not settled.', ['job', 'state']),
+    define('slots', 'Slots of the last 24 hours, and older unsettled ones.', ['job', 'state']),
   );
   const nextSlot = new Gauge(
-    define('next_slot_timestamp_seconds', 'When the next slot of the job comes.', ['job']),
+    define('next_slot_timestamp_seconds', 'Time of the next slot of the job.', ['job']),
   );
-  const atWork = new Gauge(define('jobs_at_work', 'Jobs at work in this process.'));
+  const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
   // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
 

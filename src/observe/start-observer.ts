@@ -43,7 +43,7 @@ export async function startObserver({ host, port, metrics, readiness }: Observer
     reply.type(metrics.contentType).send(await metrics.text()),
   );
   server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: 'There is /healthz, /readyz and /metrics.' }),
+    reply.code(404).send({ error: 'The paths are /healthz, /readyz and /metrics.' }),
   );
   try {
     await server.listen({ host, port });

@@ -30,8 +30,8 @@ export const BAD_QUOTING: Fault = {
   code: 'bad_quoting',
   column: null,
   value: null,
-  reason: 'A quote stands within a cell, or a quoted cell goes on after its closing quote.',
-  help: 'Put the whole cell in quotes and double each quote inside it ("5"" pipe"), or take the quote out.',
+  reason: 'A cell contains a quote, or a quoted cell continues after its closing quote.',
+  help: 'Put the whole cell in quotes and double each quote inside it ("5"" pipe"), or remove the quote.',
   rowCount: 1,
 };
 
@@ -44,8 +44,8 @@ export function ragged(found: number, expected: number): Fault {
     value: null,
     reason: `The row has ${found} cells, the header has ${expected}.`,
     help: isMore
-      ? 'A cell that holds the delimiter must be in quotes.'
-      : 'Cells are missing at its end, or the row was cut. Export the file again or fill them in.',
+      ? 'A cell that contains the delimiter must be in quotes.'
+      : 'Cells are missing at its end, or the row was cut. Export the file again, or fill them in.',
     rowCount: 1,
   };
 }
@@ -54,8 +54,8 @@ const REPEATED_HEADER: Fault = {
   code: 'repeated_header',
   column: null,
   value: null,
-  reason: 'The header stands here once more, as if two files had been joined.',
-  help: 'Check that the joined files are both meant to be here; then this row can be left out.',
+  reason: 'The header appears here again, as if two files had been joined.',
+  help: 'Check that both files belong here. You can then remove this row.',
   rowCount: 1,
 };
 

@@ -39,7 +39,7 @@ const FOOTER_WITHIN: Fault = {
   code: 'footer_within',
   column: null,
   value: null,
-  reason: "This row begins as the layout's footer does, but orders come after it.",
-  help: 'If files were joined, take the row out. If it is an order, change the footer of the layout.',
+  reason: "This row starts like the layout's footer, but orders follow it.",
+  help: 'If files were joined, remove the row. If it is an order, change the footer of the layout.',
   rowCount: 1,
 };

@@ -18,14 +18,14 @@ export function holdOpenRecord(
     return new FileHeld({
       code: 'record_too_long',
       message: `The record on line ${line} is longer than ${maxRecordBytes} bytes.`,
-      help: "Look at the file there. If such a record is right, raise the source's limits.max_record_bytes.",
+      help: "Check the file there. If such a record is correct, raise the source's limits.max_record_bytes.",
     });
   }
   const quoteLine = line + countBreaks(bytes, opening);
   return new FileHeld({
     code: 'unclosed_quote',
-    message: `The quote that opens on line ${quoteLine} is never closed, so the rows after it cannot be told apart.`,
-    help: 'The file was cut off, or that cell holds a single " that should be doubled. Mend it, or export the file again.',
+    message: `The quote that opens on line ${quoteLine} is never closed, so the rows after it cannot be read.`,
+    help: 'The file was cut off, or the cell contains a single " that must be doubled. Correct it, or export the file again.',
   });
 }
 

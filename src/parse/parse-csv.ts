@@ -57,7 +57,7 @@ export async function* parseCsv(
 function throwDamagedHeader(line: number): never {
   throw new FileHeld({
     code: 'header_damaged',
-    message: `The quotes in the header row on line ${line} cannot be made sense of.`,
-    help: 'Mend the header row, or export the file again.',
+    message: `The quotes in the header row on line ${line} are unreadable.`,
+    help: 'Correct the header row, or export the file again.',
   });
 }

@@ -67,8 +67,8 @@ async function readHead(
 function emptyFile(bytes: number): FileHeld {
   return new FileHeld({
     code: 'empty_file',
-    message: bytes === 0 ? 'The file has no bytes at all, not even a header.' : 'The file has no header row.',
-    help: 'Export it again: an export without orders still has its header.',
+    message: bytes === 0 ? 'The file is empty, without even a header.' : 'The file has no header row.',
+    help: 'Export it again. An export without orders still has a header.',
   });
 }
 
@@ -76,6 +76,6 @@ function headerTooLong(maxBytes: number): FileHeld {
   return new FileHeld({
     code: 'header_too_long',
     message: `No header row ends within the first ${maxBytes} bytes.`,
-    help: 'This does not look like a delimited text. Check that the right kind of file is in this place.',
+    help: 'This does not look like delimited text. Check that this is the right kind of file.',
   });
 }

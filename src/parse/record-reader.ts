@@ -172,8 +172,8 @@ export class RecordReader {
     if (!isMost && this.#broken < this.#settings.maxBrokenRows) return;
     throw new FileHeld({
       code: 'broken_quotes',
-      message: `${this.#broken} of the first ${this.#found} rows have quotes that cannot be made sense of, the last of them on line ${this.#line}. Reading stopped there.`,
-      help: 'Export the file again with each quote inside a cell doubled ("5"" pipe"). If quotes mean nothing in this format, set quote: none in its layout.',
+      message: `${this.#broken} of the first ${this.#found} rows have unreadable quotes, the last of them on line ${this.#line}. Reading stopped there.`,
+      help: 'Export the file again with each quote inside a cell doubled ("5"" pipe"). If quotes have no meaning in this format, set quote: none in its layout.',
     });
   }
 

@@ -70,8 +70,8 @@ export class RowWidths {
     if (this.#excess < MAX_EXCESS_CELLS || this.#excess * 2 <= this.#cells) return;
     throw new FileHeld({
       code: 'rows_too_wide',
-      message: `${this.#excess} of the first ${this.#cells} cells stand beyond the ${this.#headerWidth} columns of the header; the row on line ${line} has ${cells} cells. Reading stopped there.`,
-      help: 'This does not look like rows of this header. Export the file again, or check that it was saved with one delimiter.',
+      message: `${this.#excess} of the first ${this.#cells} cells are beyond the ${this.#headerWidth} columns of the header; the row on line ${line} has ${cells} cells. Reading stopped there.`,
+      help: 'These rows do not fit the header. Export the file again, or check that it was saved with one delimiter.',
     });
   }
 
@@ -122,8 +122,8 @@ export class RowWidths {
     }
     throw new FileHeld({
       code: 'uneven_rows',
-      message: `The rows before line ${row.line} have ${this.#firstWidth} cells, ${this.#firstWidth - this.#headerWidth} more than the header; this one has ${found}. Cells of some rows have moved, and it cannot be known which.`,
-      help: 'A cell that holds the delimiter must be in quotes. Export the file again, with the same number of cells in every row.',
+      message: `The rows before line ${row.line} have ${this.#firstWidth} cells, ${this.#firstWidth - this.#headerWidth} more than the header; this one has ${found}. Cells of some rows have moved, and it is unclear which.`,
+      help: 'A cell that contains the delimiter must be in quotes. Export the file again, with the same number of cells in every row.',
     });
   }
 }

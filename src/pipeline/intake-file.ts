@@ -75,7 +75,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     if (result.kind === 'held') progress.note(heldNote(file, result.reason));
     if (result.kind === 'duplicate')
       progress.note(
-        `${fileName(file.uri)} has the same content as ${result.of.uri}: nothing of it counts again.`,
+        `${fileName(file.uri)} has the same content as ${result.of.uri}, so it does not count again.`,
       );
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;

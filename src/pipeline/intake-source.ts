@@ -95,12 +95,12 @@ async function endHolds(
   }
   await releaseFiles(db, {
     sourceFileIds: uncovered,
-    reason: 'The source does not cover this name any more.',
+    reason: 'The source no longer covers this name.',
     releasedBy: null,
   });
   await releaseFiles(db, {
     sourceFileIds: replaced,
-    reason: 'Another version, which is known, is back under this name.',
+    reason: 'A known version is back under this name.',
     releasedBy: null,
   });
 }
@@ -122,7 +122,7 @@ function sourceUnavailable(
     ...cause.details,
     message: `Source ${source.name} cannot be read: ${count} failed, more than half. ${message}`,
     where,
-    safe: `Nothing was ${nouns.done}. What was read whole stays read; the next run tries the others again.`,
+    safe: `Nothing was ${nouns.done}. Complete files stay read; the next run retries the others.`,
   });
 }
 
@@ -134,7 +134,7 @@ function noFiles({ nouns, options: { file: wanted } }: Run, source: SourceSettin
         ? `Source ${source.name} has no files.`
         : `Source ${source.name} has no file whose address contains "${wanted}".`,
     where: source.uri,
-    help: 'Check the address, the prefix and the glob; or give --allow-empty if there may be none.',
+    help: 'Check the address, the prefix and the glob. If there may be no files, give --allow-empty.',
     safe: `Nothing was ${nouns.done}.`,
     exitCode: EXIT.configuration,
   });

@@ -32,7 +32,7 @@ export async function loadJobCodes(run: Run<JobWithCodes>): Promise<LoadedCodes>
     );
   if (unknown.length > UNKNOWN_SHOWN)
     progress.note(
-      `${unknown.length - UNKNOWN_SHOWN} more owners in codes.csv are not known; doctor lists them.`,
+      `${unknown.length - UNKNOWN_SHOWN} more owners in codes.csv are unknown; doctor lists them.`,
     );
   return loaded;
 }

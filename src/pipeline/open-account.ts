@@ -23,9 +23,9 @@ function toKnownError(error: ApiError): KnownError {
     code: isRefused ? 'key_refused' : 'service_unavailable',
     message: isRefused
       ? `The service refused the API key: ${error.text}`
-      : `The service did not answer as it should: ${error.message}`,
+      : `The answer of the service is not as expected: ${error.message}`,
     help: isRefused
-      ? 'Check api.key (INFLUENCER_API_KEY) against the API integration page of the service.'
+      ? 'Compare api.key (INFLUENCER_API_KEY) with the API integration page of the service.'
       : 'Check api.url (INFLUENCER_API_URL) and whether the service is up, then run the job again.',
     safe: 'Nothing else was sent.',
     exitCode: isRefused ? EXIT.authentication : EXIT.crash,

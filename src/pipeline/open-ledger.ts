@@ -109,7 +109,7 @@ async function decideNewLedger(
   if (continuity.kind !== 'went_back' || !continuity.isOther) return;
   await bindAccount(db, accountId);
   const claims = await beginNewLedger(db, { ...compared, accountId, ...newLedger });
-  progress.note(`A new ledger begins here. ${claims} claims of another ledger do not count in it.`);
+  progress.note(`This run starts a new ledger. ${claims} claims of another ledger do not count in it.`);
 }
 
 async function requireContinuity(options: LedgerOptions, accountId: string | null): Promise<Continuity> {
@@ -119,7 +119,7 @@ async function requireContinuity(options: LedgerOptions, accountId: string | nul
   if (problem !== null) throw problem;
   if (continuity.kind === 'unmarked' && continuity.claims > 0)
     progress.note(
-      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. From now on it can, as long as ${describeJournals(config)} is kept.`,
+      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
     );
   return continuity;
 }
@@ -208,9 +208,9 @@ function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: Pipelin
       : `ends with claim ${newest.claimNo} of ${timeOf(newest.claimedAt)}`;
   return new KnownError({
     code: 'ledger_went_back',
-    message: `The ledger went back. The database ${until}; this machine made claims up to ${mark.claimNo}. It lacks ${describeMissing(missing)}.`,
+    message: `The ledger went back. The database ${until}, but this machine made claims up to ${mark.claimNo}. The database lacks ${describeMissing(missing)}.`,
     where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${mark.file} in ${describeJournals(config)}`,
-    help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy of it exists, use that one. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
+    help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy exists, use that copy. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
   });
@@ -227,12 +227,12 @@ function swapped(
     isEmbedded
       ? 'Is DATABASE_URL missing? Set it to the database that was used before.'
       : 'Set DATABASE_URL to the database that was used before.',
-    `If that database is lost, hold what it posted as accepted or in doubt:\n  ${RECOVER}`,
-    "To begin a new ledger that may post these orders again:\n  npx influencer-sync run <job> --new-ledger --reason '…'",
+    `If that database is lost, hold the orders that it posted as accepted or in doubt:\n  ${RECOVER}`,
+    "To start a new ledger that may post these orders again:\n  npx influencer-sync run <job> --new-ledger --reason '…'",
   ];
   return new KnownError({
     code: 'ledger_swapped',
-    message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, and ledger ${shortLedgerId(markedLedgerId)} has posted from here. It lacks ${describeMissing(missing)}.`,
+    message: `This is another ledger: ${place} holds ${now}${newest === null ? '' : ` with ${newest.claims} claims`}, but ledger ${shortLedgerId(markedLedgerId)} has posted from here. The database lacks ${describeMissing(missing)}.`,
     where: describeJournals(config),
     help: help.join('\n'),
     safe: SAFE,
@@ -245,18 +245,18 @@ function moved(
   config: PipelineConfig,
 ): KnownError {
   const hosts = others.map(({ host, postedAt }) => `\n  ${host}, which last posted ${timeOf(postedAt)}`);
-  const here = isUnmarked ? 'There is no journal of it here' : 'The journals here miss nothing';
+  const here = isUnmarked ? 'This machine has no journal of it' : 'The journals of this machine lack nothing';
   const elsewhere =
     hosts.length === 0
-      ? 'another machine may have posted what it lacks'
+      ? 'another machine may have posted orders that it lacks'
       : `${hosts.length === 1 ? 'another machine has' : `${hosts.length} other machines have`} posted to it`;
   const help = [
     `If this is the newest copy of the database, compare it with the journals of this machine${hosts.length === 0 ? ', and of every other one that has posted to it' : ''}:`,
     `  ${RECOVER}`,
     ...(hosts.length === 0 ? [] : [`and there:${hosts.join('')}`]),
-    'If a data folder is lost, give its claims up; their orders may be posted again:',
+    'If a data folder is lost, give up its claims; their orders may be posted again:',
     `  ${RECOVER} --accept-undescribed`,
-    'With one ledger.mark_uri for all machines, each run compares by itself.',
+    'With one ledger.mark_uri for all machines, each run compares automatically.',
   ];
   return new KnownError({
     code: 'ledger_moved',
@@ -280,7 +280,7 @@ function incomplete(claims: number): KnownError {
 
 /** In words, with the money: `295 orders (12,345.60 EUR), posted between … and …; the service accepted 290 of them`. */
 function describeMissing({ entries, accepted, amounts, from, to }: WentBack['missing']): string {
-  if (entries === 0) return 'claims of which none was sent';
+  if (entries === 0) return 'claims, none of which was sent';
   const money = formatAmounts(amounts);
   const when = from === null || to === null ? '' : `, posted between ${timeOf(from)} and ${timeOf(to)}`;
   const count = entries === 1 ? '1 order' : `${entries} orders`;

@@ -221,7 +221,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 
 /** One sentence for the run's record and for a person. */
 export function describeStop(stop: RunStop): string {
-  if (stop.kind === 'drained') return 'The run was asked to end.';
+  if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
   return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }
@@ -243,8 +243,8 @@ async function takeLease(
   const [kind, name] = options.name.split(':');
   throw new KnownError({
     code: 'already_running',
-    message: `Another run works on ${kind} ${name} since ${acquiredAt.toISOString()} (process ${pid} on ${host}).`,
-    help: `Wait until it ends. If that process is gone, its lease is over in ${Math.ceil(endsInMs / 1000)} s, and a run can begin then.`,
+    message: `Another run has been using ${kind} ${name} since ${acquiredAt.toISOString()} (process ${pid} on ${host}).`,
+    help: `Wait until it ends. If that process is gone, its lease expires in ${Math.ceil(endsInMs / 1000)} s, and a run can start then.`,
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.alreadyRunning,
   });

@@ -19,7 +19,7 @@ export function inRunPhase<Result>(
   { progress, draining, abandoned }: RunPhaseOptions,
   work: (progress: Progress) => Promise<Result>,
 ): Promise<Result> {
-  let step = 'Beginning the run';
+  let step = 'Starting the run';
   const phase = {
     get name() {
       return step;

@@ -106,8 +106,8 @@ function endOfThrown(error: unknown): SlotEnd {
 function slotLost(): KnownError {
   return new KnownError({
     code: 'slot_lost',
-    message: 'Another process has taken the slot over.',
-    help: 'Nothing need be done: that process runs it.',
+    message: 'Another process has taken over the slot.',
+    help: 'You need not do anything: that process runs it.',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.alreadyRunning,
   });

@@ -67,9 +67,9 @@ function interrupted({ reason }: AbortSignal): KnownError {
   if (reason instanceof KnownError) return reason;
   return new KnownError({
     code: 'interrupted',
-    message: 'The run was asked to end.',
-    help: 'Run the job again: it goes on where this run stopped.',
-    safe: 'Files that were not read whole are read again; nothing is posted twice.',
+    message: 'The run was told to stop.',
+    help: 'Run the job again: it continues where this run stopped.',
+    safe: 'It reads unfinished files again, and posts nothing twice.',
     exitCode: EXIT.interrupted,
   });
 }

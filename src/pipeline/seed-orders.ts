@@ -58,9 +58,9 @@ export async function seedOrders(
   if (seeded !== null) return seeded;
   throw new KnownError({
     code: 'seed_known',
-    message: 'A file with the same content was taken note of before, and still counts.',
+    message: 'A file with the same content is already recorded and still counts.',
     where: path,
-    help: 'npx influencer-sync ledger seeds lists them; ledger unseed takes one back.',
+    help: 'npx influencer-sync ledger seeds lists the files; ledger unseed withdraws one.',
     safe: SAFE,
     exitCode: EXIT.configuration,
   });
@@ -113,7 +113,7 @@ function invalid(path: string, problems: readonly SeedProblem[]): KnownError {
         ? 'A row of the file cannot be used.'
         : `${problems.length} rows of the file cannot be used.`,
     where: path,
-    help: 'Mend them and run the command again: a file counts as a whole or not at all.',
+    help: 'Correct them and run the command again. A file counts as a whole or not at all.',
     safe: SAFE,
     problems: shown,
     exitCode: EXIT.rowsRejected,

@@ -75,9 +75,9 @@ function judgeListed(
     toSurveyed(source, { uri, readFor, sizeBytes, state, why });
   if (readFor === null) return is('skipped', 'no job reads this source');
   if (known === null) return is('new', 'the next run reads it');
-  if (known.isRereadWanted) return is('new', 'the next run reads it again, as was asked for');
+  if (known.isRereadWanted) return is('new', 'the next run reads it again, as you requested');
   if (known.version !== file.version) return is('new', 'it was replaced: the next run reads the new version');
-  if (known.state === 'reading') return is('new', 'its reading was cut short: the next run reads it');
+  if (known.state === 'reading') return is('new', 'its reading was interrupted: the next run reads it');
   if (known.state === 'released' && known.releasedBy === null) return is('new', 'the next run reads it');
   return judgeKnown(source, known);
 }
@@ -104,8 +104,8 @@ function judgeKnown(source: SourceSettings, known: KnownFile): SurveyedFile {
 function judgeGone(source: SourceSettings, known: KnownFile): SurveyedFile {
   const judged = judgeKnown(source, known);
   if (known.state === 'held')
-    return { ...judged, why: `it is there no more, and was held: ${known.holdMessage}` };
-  return { ...judged, state: 'gone', why: 'it is there no more; what it said stays in force' };
+    return { ...judged, why: `it no longer exists, and was held: ${known.holdMessage}` };
+  return { ...judged, state: 'gone', why: 'it no longer exists; its orders stay in force' };
 }
 
 function toSurveyed(

@@ -48,9 +48,9 @@ function isInterrupted(error: unknown): boolean {
 function interrupted({ reason }: AbortSignal): KnownError {
   return new KnownError({
     code: 'interrupted',
-    message: `${reason instanceof KnownError ? reason.message : 'The run was asked to end.'} It was updating the reports.`,
+    message: `${reason instanceof KnownError ? reason.message : 'The run was told to stop.'} It was updating the reports.`,
     help: 'Run the job again: it updates the rest.',
-    safe: 'Posting had ended before, and every answer is recorded. Until the next run the views of schema bi show an older state.',
+    safe: 'Posting had finished, and every answer is recorded. Until the next run, the views of schema bi show an older state.',
     exitCode: EXIT.interrupted,
   });
 }

@@ -52,7 +52,7 @@ export function watchRun({ timing, draining, graceMs, cut }: WatchRunOptions): W
   function overdueBecause(now: number): string | null {
     const { deadlineMinutes, stepMinutes, stallMinutes } = timing;
     if (isOver(now - movedAt, stallMinutes))
-      return `The run made no progress for ${stallMinutes} minutes (stall_minutes) in step ${step.name}, and was ended.`;
+      return `The run made no progress for ${stallMinutes} minutes (stall_minutes) in step ${step.name} and was ended.`;
     if (isOver(now - step.beganAt, stepMinutes))
       return `The step ${step.name} took longer than ${stepMinutes} minutes (step_minutes), and the run was ended.`;
     if (isOver(now - beganAt, deadlineMinutes))
@@ -107,8 +107,8 @@ function overdue(message: string): KnownError {
   return new KnownError({
     code: 'run_overdue',
     message,
-    help: 'The next run goes on where this one stopped. If it had to take so long, raise the limit in the configuration.',
-    safe: 'What was on its way was finished where it could be; what was not is in doubt and is shown by `review`.',
+    help: 'The next run continues where this one stopped. If a run needs this long, raise the limit in the configuration.',
+    safe: 'Requests in flight were finished if possible; the others are in doubt, and `review` shows them.',
     exitCode: EXIT.crash,
   });
 }

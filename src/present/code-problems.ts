@@ -7,7 +7,7 @@ import { cut, formatCount } from './text.ts';
 /** A summary shows so many and counts the rest. */
 const SHOWN = 10;
 
-/** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to mend it. Empty when there are none. */
+/** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to fix it. Empty when there are none. */
 export function renderCodeProblems(problems: readonly CodeProblem[], screen: Screen): string {
   if (problems.length === 0) return '';
   const lines = problems.slice(0, SHOWN).flatMap(({ line, column, value, reason, help }) => {
@@ -22,7 +22,7 @@ export function renderCodeProblems(problems: readonly CodeProblem[], screen: Scr
   });
   const more = problems.length - SHOWN;
   return [
-    heading('Rows of codes.csv to mend', problems.length, '', screen),
+    heading('Rows of codes.csv to fix', problems.length, '', screen),
     ...lines,
     ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
   ].join('\n');

@@ -23,7 +23,7 @@ export function renderDoubts(
     doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
   );
   const why =
-    'The service may have credited them, but no answer says so. Look each up in the service; nothing is sent again by itself.';
+    'The service may have credited them, but no answer says so. Look up each order in the service; nothing is sent again automatically.';
   const command = 'npx influencer-sync review <entry>';
   return `${[
     ...(credits === '' ? [] : [credits, '']),
@@ -34,12 +34,12 @@ export function renderDoubts(
     'To settle one:',
     screen.style(
       'dim',
-      `  # the service shows it${doubts.some(lacksDeal) ? ' (--deal ID too, where the deal is not known)' : ''}`,
+      `  # the service shows it${doubts.some(lacksDeal) ? ' (with --deal ID if the deal is unknown)' : ''}`,
     ),
     `  ${command} --accepted --reason '…'${configOption}`,
-    screen.style('dim', '  # it does not: send it once more'),
+    screen.style('dim', '  # it does not: send it again'),
     `  ${command} --resend --reason '…'${configOption}`,
-    screen.style('dim', '  # nobody will find out: let it go'),
+    screen.style('dim', '  # nobody can find out: give it up'),
     `  ${command} --write-off --reason '…'${configOption}`,
   ].join('\n')}\n`;
 }
@@ -92,7 +92,7 @@ function renderDoubt(doubt: Doubt, screen: Screen): string {
   const title = `entry ${doubt.entryId}: ${doubt.subject}${amount}`;
   const whose = [
     doubt.influencerHandle === null ? '' : `influencer ${doubt.influencerHandle}`,
-    doubt.dealId === null ? (lacksDeal(doubt) ? 'deal not known' : '') : `deal ${doubt.dealId}`,
+    doubt.dealId === null ? (lacksDeal(doubt) ? 'deal unknown' : '') : `deal ${doubt.dealId}`,
     doubt.collabId === null ? '' : `collaboration ${doubt.collabId}`,
   ].filter((part) => part !== '');
   const evidence = doubt.evidence.map(({ kind, dealId, amount: named, currency, receivedAt }) =>

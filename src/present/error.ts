@@ -3,7 +3,7 @@ import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 
-/** A known error, for a person: what, where, why, how to mend it, what is safe. Never a stack trace. */
+/** A known error, for a person: what, where, why, how to fix it, what is safe. Never a stack trace. */
 export function renderKnownError(details: KnownErrorDetails, screen: Screen): string {
   const { columns: width } = screen;
   const lines = [wrap(`Error: ${details.message}`, { width, indent: '  ', firstIndent: '' })];
@@ -45,6 +45,6 @@ export function renderUnknownError(error: unknown, screen: Screen): string {
     error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
   const title = screen.style(['red', 'bold'], 'Error:');
   const help =
-    'This is a bug in influencer-sync, or something that it does not know yet. Please report it with the lines above. The next run continues from what the ledger has recorded, and posts nothing twice: an order whose answer is not known is shown as a doubt.';
+    'This is a bug in influencer-sync, or an error that it does not know yet. Please report it with the lines above. The next run continues from what the ledger has recorded, and posts nothing twice. Orders without a known answer are shown as in doubt.';
   return `${[`${title} ${message}`, ...stack, '', wrap(help, { width: screen.columns, indent: '  ' })].join('\n')}\n`;
 }

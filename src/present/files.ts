@@ -31,7 +31,7 @@ export function renderFiles(
     files.length > limit ? [`  … and ${formatCount(files.length - limit)} more: --limit, --state`] : [];
   const hint = all.some(({ state }) => state === 'held')
     ? [
-        screen.style('dim', '  # a held file that is not to be missed'),
+        screen.style('dim', '  # end the hold of a file that you do not need'),
         `  npx influencer-sync files release NAME --reason '…'${configOption}`,
       ]
     : [];

@@ -26,8 +26,8 @@ export function renderOperations(screen: Screen): string {
     ...usageOf('<operation>'),
     ...lines,
     '',
-    '! must not be repeated: a live service is called only with --live',
-    'What an operation takes:  npx influencer-sync api <operation> --help',
+    '! must not be repeated: called on a live service only with --live',
+    'To see the fields of an operation:  npx influencer-sync api <operation> --help',
   ].join('\n');
 }
 
@@ -64,7 +64,7 @@ function factsOf({ method, path, sendsKey, repeatable, credits }: Operation): re
     `${method} ${path}${sendsKey ? '' : ', without a key'}`,
     ...(repeatable
       ? []
-      : ['Must not be repeated: after a lost answer nobody knows whether it was processed.']),
+      : ['Must not be repeated: after a lost answer, nobody knows whether it was processed.']),
     ...(credits === null ? [] : [`Costs ${credits}.`]),
   ];
 }
@@ -87,11 +87,11 @@ function fieldLines(operation: Operation, width: number): readonly string[] {
 }
 
 const OPTIONS = [
-  '  --<field> <value>   a list by giving it several times; numbers are sent as typed',
-  '  --body <file>       JSON to send as it is (- reads standard input)',
-  '  --live              really do, on a live service, what must not be repeated',
-  '  -c, --config <path> configuration that names the service (else the environment)',
-  '  --env-file <path>   reads variables from a file such as .env',
+  '  --<field> <value>   repeat it for a list; numbers are sent as typed',
+  '  --body <file>       JSON to send unchanged (- reads standard input)',
+  '  --live              call an operation that must not be repeated on a live service',
+  '  -c, --config <path> configuration with the service (else the environment)',
+  '  --env-file <path>   read variables from a file such as .env',
   '  --json              one JSON object on standard output',
 ];
 

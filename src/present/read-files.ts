@@ -14,7 +14,8 @@ export function renderRead(read: {
   readonly duplicateFiles: number;
 }): string {
   const { files, rows, duplicateFiles } = read;
-  const again = duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content read before` : '';
+  const again =
+    duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content that was read before` : '';
   return `Read ${plural(files, 'file')}, ${plural(rows, 'row')}${again}.`;
 }
 
@@ -48,15 +49,15 @@ export type RejectedSection = {
   readonly isPlan?: boolean | undefined;
 };
 
-/** Rejected rows, and how to see the rest and to mend them. */
+/** Rejected rows, and how to see the rest and to fix them. */
 export function renderRejectedRows(section: RejectedSection, screen: Screen): string {
   const { rows, total, runId, configOption = '', isPlan = false } = section;
   if (rows.length === 0) return '';
   const command = `${COMMAND} rejected --run ${runId}`;
   const commands = [
-    screen.style('dim', '  # all of them; and the rows themselves, to mend them and drop them back'),
+    screen.style('dim', '  # all of them; and the rows themselves, to correct and put back'),
     `  ${command}${configOption}`,
-    `  ${command} --export mend.csv${configOption}`,
+    `  ${command} --export fix.csv${configOption}`,
   ];
   return [
     heading('Rejected rows', Math.max(total, rows.length), '', screen),
@@ -86,12 +87,12 @@ export function renderRejected(
     screen.style('bold', plural(total, 'rejected row')),
     ...rows.flatMap((row) => renderRejectedRow(row, screen)),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
-    screen.style('dim', '# the rows themselves, to mend them and drop them back'),
-    `npx influencer-sync rejected --export mend.csv${configOption}`,
+    screen.style('dim', '# the rows themselves, to correct and put back'),
+    `npx influencer-sync rejected --export fix.csv${configOption}`,
   ].join('\n')}\n`;
 }
 
-/** File, line, column, value, source, what is wrong, how to mend it. */
+/** File, line, column, value, source, what is wrong, how to fix it. */
 function renderRejectedRow(row: RejectedRowPlace, screen: Screen): readonly string[] {
   const column = row.column === null ? '' : `, column ${row.column}`;
   const value = row.value === null ? '' : ` ${JSON.stringify(cut(row.value, 40))}`;

@@ -18,6 +18,8 @@ export type RunSummary<Report extends RunReport = RunReport> = {
 export type ReportRenderer<Report extends RunReport = RunReport> = {
   /** What a run did, in a few words, for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
+  /** What needs a person, each as a clause with its count: `4 rows were rejected`. Empty when nothing does. */
+  attention(report: Report): readonly string[];
   /** What a program is told before `run_finished`. */
   events(report: Report): readonly Readonly<Record<string, unknown>>[];
   /** The summary below its title; empty ones are left out. The first begins right under the title. */
@@ -31,20 +33,37 @@ export function renderRunSummary(
 ): string {
   const sections = renderer.sections(summary, screen);
   const shown = sections.filter((section) => section !== '').join('\n\n');
-  return `${renderTitle(summary, screen)}\n${shown}\n`;
+  return `${renderTitle(summary, { renderer, screen })}\n${shown}\n`;
 }
 
 const STATUS_WORDS = {
   ok: ['green', 'ok'],
-  issues: ['yellow', 'done, with something for you to look at'],
+  issues: ['yellow', 'finished with warnings'],
   failed: ['red', 'failed'],
-  interrupted: ['yellow', 'interrupted: the next run goes on from here'],
+  interrupted: ['yellow', 'interrupted; the next run continues from here'],
 } as const;
 
-function renderTitle({ finished, isPlan = false, problem = null }: RunSummary, screen: Screen): string {
+function renderTitle(
+  { finished, report, isPlan = false, problem = null }: RunSummary,
+  { renderer, screen }: { readonly renderer: ReportRenderer; readonly screen: Screen },
+): string {
   const [color, words] = STATUS_WORDS[finished.status];
+  const clauses = finished.status === 'issues' ? renderer.attention(report) : [];
+  const outcome = clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
   const name = isPlan ? `Plan of ${finished.job}` : `Run ${finished.run_id} of ${finished.job}`;
-  const title = `${screen.style('bold', name)}: ${screen.style([color, 'bold'], isPlan ? 'nothing was sent' : words)}`;
-  if (problem === null) return title;
-  return `${title}\n${screen.style('red', wrap(problem, { width: screen.columns, indent: '' }))}`;
+  const title = `${name}: ${isPlan ? 'nothing was sent' : outcome}`;
+  const [first = '', ...more] = wrap(title, { width: screen.columns, indent: '  ', firstIndent: '' }).split(
+    '\n',
+  );
+  const styled = [
+    `${screen.style('bold', `${name}:`)}${screen.style([color, 'bold'], first.slice(name.length + 1))}`,
+    ...more.map((line) => screen.style([color, 'bold'], line)),
+  ].join('\n');
+  if (problem === null) return styled;
+  return `${styled}\n${screen.style('red', wrap(problem, { width: screen.columns, indent: '' }))}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function inOneSentence(clauses: readonly string[]): string {
+  return clauses.join(', ').replace(/, (?=[^,]*$)/, ' and ');
 }

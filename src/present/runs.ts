@@ -8,7 +8,7 @@ import { formatDuration, formatInstant } from './text.ts';
 /** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where nobody knows the kind any more. */
 export type DidOfRun = (kind: string, counts: object) => string;
 
-const LOST = 'its process gives no sign of life; the next run of the job goes on from there';
+const LOST = 'its process does not respond; the next run of the job continues from there';
 
 /** Runs as a table, and why those that failed did. */
 export function renderRuns(

@@ -13,16 +13,19 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, sc
   ];
   if (heldBack > 0)
     lines.push(
-      wrap(`${plural(heldBack, 'order')} waited to be posted and no longer do.`, { width, indent: '  ' }),
+      wrap(
+        `${plural(heldBack, 'order')} waited to be posted and ${heldBack === 1 ? 'is' : 'are'} now held.`,
+        { width, indent: '  ' },
+      ),
     );
   for (const { state, orders: count, examples } of untouched) {
-    const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} ${state.replaceAll('_', ' ')} here already (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it was' : 'they were'} left as ${count === 1 ? 'it is' : 'they are'}, and may be credited twice. Look ${count === 1 ? 'it' : 'them'} up in the service.`;
+    const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} ${state.replaceAll('_', ' ')} here already (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it does' : 'they do'} not change, and may be credited twice. Look up ${count === 1 ? 'it' : 'them'} in the service.`;
     lines.push(screen.style('yellow', wrap(text, { width, indent: '  ' })));
   }
   lines.push(
     screen.style(
       'dim',
-      wrap('The next run shows them as credited elsewhere. To take it back:', { width, indent: '  ' }),
+      wrap('The next run shows them as credited elsewhere. To withdraw the file:', { width, indent: '  ' }),
     ),
   );
   lines.push(`  npx influencer-sync ledger unseed ${seedId} --reason '…'`, '');
@@ -31,7 +34,7 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, sc
 
 /** Seeds as a table. */
 export function renderSeeds(seeds: readonly ListedSeed[], screen: Screen): string {
-  if (seeds.length === 0) return 'No orders are known to have been credited elsewhere.\n';
+  if (seeds.length === 0) return 'No orders are recorded as credited elsewhere.\n';
   const columns = [
     { title: 'seed', align: 'right' },
     { title: 'file' },
@@ -39,7 +42,7 @@ export function renderSeeds(seeds: readonly ListedSeed[], screen: Screen): strin
     { title: 'by' },
     { title: 'at (UTC)', cutAt: 'never' },
     { title: 'reason' },
-    { title: 'taken back' },
+    { title: 'withdrawn' },
   ] as const;
   const rows = seeds.map((seed) => [
     seed.seedId,

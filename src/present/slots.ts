@@ -60,7 +60,7 @@ export function renderSlotTroubles(slots: readonly ListedSlot[], screen: Screen)
       firstIndent: '  ',
     });
   });
-  return [screen.style('bold', 'Slots that did not come to a good end (UTC)'), ...lines].join('\n');
+  return [screen.style('bold', 'Slots that did not succeed (UTC)'), ...lines].join('\n');
 }
 
 function minuteOf(at: Date | null): string {

@@ -40,7 +40,7 @@ export function renderStatus(input: StatusInput, screen: Screen): string {
 function renderTarget({ config, status }: StatusInput, screen: Screen): string {
   const { api, database } = config;
   const service = api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url;
-  const account = status.account === null ? 'not known before the first run' : status.account;
+  const account = status.account === null ? 'unknown before the first run' : status.account;
   const place =
     database.url === ''
       ? `embedded, in ${database.dataFolder}`
@@ -97,7 +97,7 @@ function renderWork({ status }: StatusInput, screen: Screen): string {
   if (status.leases.length === 0) return '';
   const lines = status.leases.map(
     ({ name, host, pid, secondsLeft }) =>
-      `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, alive for ${secondsLeft} s more at least`,
+      `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
   );
   return [screen.style('bold', 'At work now'), ...lines].join('\n');
 }
@@ -130,7 +130,7 @@ function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen
   return [
     title,
     ...lines,
-    screen.style('dim', '  # look each up in the service, then settle it'),
+    screen.style('dim', '  # look up each order in the service, then settle it'),
     `  npx influencer-sync review${configOption}`,
   ].join('\n');
 }

@@ -8,6 +8,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** `4 rows were rejected` as a list of one clause; an empty list for none. */
+export function clause(count: number, one: string, many: string): readonly string[] {
+  return count === 0 ? [] : [plural(count, one, many)];
+}
+
 /** Cuts to a width, with … for what was cut off. */
 export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;

@@ -35,7 +35,7 @@ export async function queryViews(db: Database, options: QueryOptions): Promise<Q
   const question = text.trim().replace(/;\s*$/, '');
   if (question === '') throw failed('It is empty.');
   const refused = REFUSED.exec(question)?.[0];
-  if (refused !== undefined) throw failed(`${refused} cannot be used in a question.`, ONLY_VIEWS);
+  if (refused !== undefined) throw failed(`${refused} cannot be used in a query.`, ONLY_VIEWS);
   return db.transaction().execute(async (trx) => {
     // Said in SQL: the dialect of the embedded database knows no access modes.
     await sql`set transaction read only`.execute(trx);
@@ -95,14 +95,13 @@ function explain(error: unknown, timeoutMs: number): unknown {
   if (error.code === CANCELLED)
     return failed(
       `It took longer than ${timeoutMs / 1000} s.`,
-      'Ask for fewer days, or give it longer with --timeout.',
+      'Query fewer days, or raise the limit with --timeout.',
     );
   const hint = 'hint' in error && typeof error.hint === 'string' ? ` ${error.hint}` : '';
   return failed(`${error.message}.${hint}`, HELP[String(error.code)]);
 }
 
-const ONE_SELECT =
-  'Only one statement is answered, and only one that selects, for example: select * from bi.runs.';
+const ONE_SELECT = 'Give one statement that selects, for example: select * from bi.runs.';
 
 const ONLY_VIEWS = 'Analysts read the views of schema bi.';
 
@@ -114,17 +113,17 @@ const HELP: Readonly<Record<string, string>> = {
 function tooLarge(): KnownError {
   return failed(
     `The answer has more than ${MAX_ANSWER_BYTES / 1024 ** 2} MiB.`,
-    'Ask for fewer columns or rows (--limit), or use psql as bi_reader.',
+    'Select fewer columns or rows (--limit), or use psql as bi_reader.',
   );
 }
 
 function failed(
   message: string,
-  help = `${ONE_SELECT} docs/data-dictionary.md has the views and their columns.`,
+  help = `${ONE_SELECT} docs/data-dictionary.md lists the views and their columns.`,
 ): KnownError {
   return new KnownError({
     code: 'query_failed',
-    message: `The question could not be answered: ${message}`,
+    message: `The query failed: ${message}`,
     help,
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,

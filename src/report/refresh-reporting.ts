@@ -231,5 +231,5 @@ export function explainStale(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const reason =
     code === null ? message : QUOTING_STATES.test(code) ? `database error ${code}` : `${message} (${code})`;
-  return `The reports (schema bi) could not be brought up to date: ${reason}. What was recorded stays recorded; the next run updates them.`;
+  return `The reports (schema bi) could not be updated: ${reason}. All records are kept; the next run updates the reports.`;
 }

@@ -27,7 +27,7 @@ export function checkAccounts(accounts: readonly AccountData[], isListed: boolea
     .filter(({ key }, index) => keys.findIndex((one) => one.key === key) < index)
     .map(({ path }) => ({
       path,
-      message: 'This key stands above already.',
+      message: 'This key is already used above.',
       help: 'Give each account and each user a key of its own.',
     }));
   const ids = accounts.map(({ id }) => id);
@@ -74,7 +74,7 @@ function repeated(
       seen.add(id);
       return [];
     }
-    const message = `${member} ${id} stands twice in ${list}.`;
+    const message = `${member} ${id} appears twice in ${list}.`;
     return [{ path: [list, index, member], message, help: 'Give each its own id.' }];
   });
 }
@@ -109,7 +109,7 @@ function otherHandles(deals: AccountData['deals']): readonly Finding[] {
     const first = handles.get(deal.deal_id) ?? deal.influencer_handle;
     handles.set(deal.deal_id, first);
     if (first === deal.influencer_handle) return [];
-    const message = `Deal ${deal.deal_id} stands above with another influencer.`;
+    const message = `Deal ${deal.deal_id} already appears above with another influencer.`;
     return [
       { path: ['deals', index, 'influencer_handle'], message, help: 'Give this deal its own deal_id.' },
     ];

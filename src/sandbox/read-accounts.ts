@@ -53,7 +53,7 @@ function readText(path: string): string {
       code: 'sandbox_data_missing',
       message: 'The data file of the sandbox cannot be read.',
       where: path,
-      help: 'Check the name that --data gives, or leave --data out for the built-in account.',
+      help: 'Check the name that --data gives, or omit --data for the built-in account.',
       exitCode: EXIT.configuration,
       cause,
     });
@@ -64,7 +64,7 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
   return new KnownError({
     code: 'sandbox_data_invalid',
     message: problems.length === 1 ? `${file} has a problem.` : `${file} has ${problems.length} problems.`,
-    help: 'Mend the file and start the sandbox again.',
+    help: 'Fix the file and start the sandbox again.',
     safe: 'The sandbox was not started.',
     problems,
     exitCode: EXIT.configuration,
@@ -78,7 +78,7 @@ function toFinding(issue: z.core.$ZodIssue): Finding {
     return {
       path: [...issue.path, key ?? ''],
       message: `${name} has no member ${key}.`,
-      help: 'Remove it or mend its name.',
+      help: 'Remove it or correct its name.',
     };
   }
   return {

@@ -201,7 +201,7 @@ function openTruth(open: () => Truth): Truth {
   } catch (cause) {
     throw new KnownError({
       code: 'sandbox_truth_unusable',
-      message: 'The truth file cannot be read or written, or holds something else.',
+      message: 'The file that --truth names cannot be read or written, or has other content.',
       help: 'Name another file with --truth, in a folder that exists.',
       safe: 'The sandbox was not started.',
       exitCode: EXIT.configuration,

@@ -113,11 +113,11 @@ export type Heartbeat = {
   stop(): void;
 };
 
-/** Three beats may fail before a lease is lost. */
-const beatPhaseS_PER_TTL = 4;
+/** Three heartbeats may fail before a lease is lost. */
+const HEARTBEATS_PER_TTL = 4;
 
 /**
- * Keeps this owner's leases in force until stopped. What it knows of time is the monotonic clock, and it counts from before the beat
+ * Keeps this owner's leases in force until stopped. What it knows of time is the monotonic clock, and it counts from before the heartbeat
  * was asked for: it gives up before the database does, never after.
  *
  * @param leases how many rows the owner holds; fewer means that someone took one over.
@@ -127,17 +127,17 @@ export function startHeartbeat(
   options: { readonly owner: string; readonly ttlMs: number; readonly leases: number },
 ): Heartbeat {
   const { owner, ttlMs, leases } = options;
-  // A beat that comes later than the lease lasts is of no use; a run that ends needs its lease until then.
-  const beatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
+  // A heartbeat that comes later than the lease lasts is of no use; a run that ends needs its lease until then.
+  const heartbeatPhase = { name: 'Keeping the leases', limitMs: ttlMs, draining: null };
   let heldUntil = performance.now() + ttlMs;
   let beating = false;
 
-  async function beat(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     if (beating) return;
     beating = true;
     const askedAt = performance.now();
     try {
-      const { rows } = await inPhase(beatPhase, () =>
+      const { rows } = await inPhase(heartbeatPhase, () =>
         sql`
           update ops.leases set expires_at = clock_timestamp() + ${ttlMs} * interval '1 millisecond'
           where owner = ${owner}::uuid and expires_at > clock_timestamp() returning 1`.execute(db),
@@ -150,7 +150,7 @@ export function startHeartbeat(
     }
   }
 
-  const timer = setInterval(beat, ttlMs / beatPhaseS_PER_TTL);
+  const timer = setInterval(heartbeat, ttlMs / HEARTBEATS_PER_TTL);
   timer.unref();
   return {
     isHeld: () => performance.now() < heldUntil,

@@ -22,7 +22,7 @@ const LAG_MS = 60_000;
 export async function readDatabaseClock(db: Database): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error('the database did not tell the time');
+  if (row === undefined) throw new Error('the database returned no time');
   return row.now;
 }
 

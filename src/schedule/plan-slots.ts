@@ -48,12 +48,12 @@ export function planSlots({
       return {
         slot,
         state: 'missed',
-        reason: 'nothing ran at its time; a later slot had come when it was noticed',
+        reason: 'no process ran at its time, and a later slot was due when one did',
       };
     if (timing.catchUp === 'none' && !isOnTime)
-      return { slot, state: 'missed', reason: 'nothing ran at its time (catch_up: none)' };
+      return { slot, state: 'missed', reason: 'no process ran at its time (catch_up: none)' };
     if (isAtWork && timing.overlap === 'skip')
-      return { slot, state: 'skipped', reason: 'the job was still at work (overlap: skip)' };
+      return { slot, state: 'skipped', reason: 'the job was still running (overlap: skip)' };
     return { slot, state: 'due', reason: null };
   });
 }

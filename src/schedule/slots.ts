@@ -169,7 +169,7 @@ export async function settleWaiting(
     set state = case when outcome = 'done' and not is_busy then 'due' else 'skipped' end,
         reason = case
           when outcome <> 'done' then 'the slot of ' || ${after} || ' that it follows was ' || outcome
-          when is_busy then 'the job was still at work (overlap: skip)'
+          when is_busy then 'the job was still running (overlap: skip)'
         end,
         settled_at = case when outcome = 'done' and not is_busy then null else clock_timestamp() end
     from followed

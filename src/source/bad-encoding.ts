@@ -15,8 +15,8 @@ export function badEncoding(
 ): FileHeld {
   const usual =
     encoding === 'utf-8'
-      ? 'Set encoding: windows-1252 for the source if it comes from Excel or an old shop, else the encoding that the export was made with.'
-      : 'Set encoding: for the source to the one that the export was made with, for example utf-8 or windows-1252.';
+      ? 'Set `encoding: windows-1252` for the source if the file comes from Excel or an old shop, else the encoding of the export.'
+      : 'Set `encoding` of the source to the encoding of the export, for example utf-8 or windows-1252.';
   return new FileHeld({
     code: 'bad_encoding',
     message: `${uri} is not ${encoding}: byte ${firstByte + offset} of its content, on line ${line}, does not fit.`,

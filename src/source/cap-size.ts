@@ -31,7 +31,7 @@ export function tooLarge(uri: string, maxBytes: number): FileHeld {
   return new FileHeld({
     code: 'too_large',
     message: `${uri} has more than ${maxBytes} bytes of content.`,
-    help: 'Raise limits.max_bytes of the source if the file is right, else have it exported in parts.',
+    help: 'Raise limits.max_bytes of the source if the file is correct. Otherwise export it in parts.',
   });
 }
 
@@ -39,6 +39,6 @@ function bomb(uri: string, maxRatio: number): FileHeld {
   return new FileHeld({
     code: 'compression_bomb',
     message: `${uri} has more than ${maxRatio} bytes of content for each compressed byte, which no real export has.`,
-    help: 'Look at where the file comes from. Raise limits.max_ratio of the source only if it is right.',
+    help: 'Check the origin of the file. Raise limits.max_ratio of the source only if the file is correct.',
   });
 }

@@ -1,13 +1,13 @@
 import { FileHeld } from '../model/file-held.ts';
 import type { SourceFile } from '../model/source.ts';
 
-/** The listed version is not there any more. The next listing shows the new one, so there is nothing to mend. */
+/** The listed version is not there any more. The next listing shows the new one, so there is nothing to fix. */
 export function changedWhileReading({ uri }: SourceFile, cause?: unknown): FileHeld {
   return new FileHeld(
     {
       code: 'changed_while_reading',
       message: `${uri} was replaced while it was read.`,
-      help: 'Nothing to do: the next run reads the new version. Exports are best written under another name and renamed when they are whole.',
+      help: 'You need not do anything: the next run reads the new version. To avoid this, write exports under another name and rename them when they are complete.',
       isTransient: true,
     },
     cause,
@@ -20,7 +20,7 @@ export function fileGone({ uri }: SourceFile, cause?: unknown): FileHeld {
     {
       code: 'file_gone',
       message: `${uri} was removed after it was listed.`,
-      help: 'Put it back if its orders are to count.',
+      help: 'Put it back if its orders should count.',
       isTransient: true,
     },
     cause,

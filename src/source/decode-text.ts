@@ -38,7 +38,7 @@ export async function* decodeText(
     throw badEncoding(place, {
       offset: 0,
       line: 1,
-      help: 'It looks like UTF-16: set encoding: utf-16le (or utf-16be) for the source.',
+      help: 'It looks like UTF-16: set `encoding: utf-16le` (or utf-16be) for the source.',
     });
   }
   yield* validateUtf8(content, place);
@@ -53,7 +53,7 @@ async function resolveEncoding(label: string): Promise<string> {
     if (iconv.encodingExists(label)) return label;
     throw new KnownError({
       code: 'encoding_unknown',
-      message: `"${label}" is no text encoding.`,
+      message: `"${label}" is not a text encoding.`,
       where: 'encoding',
       help: 'Use a name such as utf-8, utf-16le, windows-1252, iso-8859-15, shift_jis or cp850.',
       safe: 'Nothing was read.',

@@ -66,7 +66,7 @@ function explain(error: unknown, request: S3Request): Explanation | null {
     return {
       code: 's3_credentials_refused',
       message: `The credentials were refused by ${at} (${error.name}).`,
-      help: 'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or the profile: they are wrong, expired or of another store.',
+      help: 'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN or the profile: they are wrong, expired, or for another store.',
       exitCode: EXIT.configuration,
     };
   }
@@ -125,8 +125,8 @@ function elsewhere(error: Error, { bucket, client }: S3Request): Explanation {
   const there = endpoint === null ? '' : ` The store names the endpoint ${endpoint}.`;
   return {
     code,
-    message: `The bucket "${bucket}" is in another region, or at another endpoint, than it was asked for: ${asked}.${there}`,
-    help: 'Set region (or AWS_REGION) to the region of the bucket, and endpoint (or AWS_ENDPOINT_URL_S3) to its store. A bucket that was made within the last hours may have to be waited for.',
+    message: `The bucket "${bucket}" is in another region, or at another endpoint: ${asked}.${there}`,
+    help: 'Set region (or AWS_REGION) to the region of the bucket, and endpoint (or AWS_ENDPOINT_URL_S3) to its store. If the bucket is only hours old, wait and try again.',
     exitCode,
   };
 }
@@ -158,7 +158,7 @@ function explainCertificate(error: Error, at: string): Explanation | null {
     return {
       code: 's3_certificate_wrong',
       message: `The certificate of ${at} is not valid: ${why} (${code}).`,
-      help: 'Have the store renew it, or check the endpoint and the clock of this machine.',
+      help: 'Renew the certificate of the store, or check the endpoint and the clock of this machine.',
       exitCode: EXIT.configuration,
     };
   }
@@ -166,7 +166,7 @@ function explainCertificate(error: Error, at: string): Explanation | null {
   return {
     code: 's3_certificate_untrusted',
     message: `The certificate of ${at} is not signed by an authority that this machine knows (${code}).`,
-    help: 'Name the authority (or the self-signed certificate itself) in a PEM file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment of the process, or AWS_CA_BUNDLE=/path/to/ca.pem, which may also stand in the --env-file.',
+    help: 'Name the authority (or the self-signed certificate itself) in a PEM file: NODE_EXTRA_CA_CERTS=/path/to/ca.pem in the environment of the process, or AWS_CA_BUNDLE=/path/to/ca.pem, which may also be in the --env-file.',
     exitCode: EXIT.configuration,
   };
 }
@@ -183,15 +183,15 @@ function explainUnanswered(
       message: isNameUnknown
         ? `The name of ${at} cannot be resolved (${code}).`
         : `There is no answer from ${at} (${code}).`,
-      help: 'Run the job again when the store is back. If it stays so, check the network, the proxy, DNS, and endpoint and region of the source (AWS_ENDPOINT_URL_S3, AWS_REGION).',
+      help: 'Run the job again when the store is back. If the error persists, check the network, the proxy, DNS, and endpoint and region of the source (AWS_ENDPOINT_URL_S3, AWS_REGION).',
       exitCode: EXIT.crash,
     };
   }
   if (status === null) return null;
   return {
     code: status >= 500 ? 's3_failing' : 's3_refused',
-    message: `The request was not answered as it should be by ${at}: ${error.name}, status ${status}.`,
-    help: 'Run the job again later; if it stays so, ask the operator of the store.',
+    message: `The answer to a request was not as expected by ${at}: ${error.name}, status ${status}.`,
+    help: 'Run the job again later. If the error persists, ask the operator of the store.',
     exitCode: EXIT.crash,
   };
 }

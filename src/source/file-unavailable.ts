@@ -16,7 +16,7 @@ export function fileUnavailable({ uri }: Pick<SourceFile, 'uri'>, cause: KnownEr
     {
       code: FILE_UNAVAILABLE,
       message: `${uri} cannot be read now. ${message}`,
-      help: `${help} Every run tries it again; the other files are not affected. To stop waiting for it:  npx influencer-sync files release NAME --reason TEXT`,
+      help: `${help} Every run retries it; the other files are not affected. To stop waiting for it:  npx influencer-sync files release NAME --reason TEXT`,
       isTransient: true,
     },
     cause,

@@ -102,8 +102,8 @@ function toFileHeld(
     return new FileHeld(
       {
         code: `truncated_${file.format}`,
-        message: `${file.uri} ends in the middle: a part of the ${file.format} file is missing.`,
-        help: 'Upload the file again; the upload or the export broke off.',
+        message: `${file.uri} ends early: a part of the ${file.format} file is missing.`,
+        help: 'Upload the file again. The upload or the export was interrupted.',
       },
       error,
     );
@@ -116,14 +116,14 @@ function tooManyParts({ uri, format }: { readonly uri: string; readonly format: 
   return new FileHeld({
     code: 'compression_bomb',
     message: `${uri} consists of more than ${MANY_PARTS} ${format} parts of less than ${LEAST_PART_BYTES} bytes each, which no program writes.`,
-    help: 'Look at where the file comes from; compress it again as a whole.',
+    help: 'Check the origin of the file, and compress it again as a whole.',
   });
 }
 
 function damaged({ uri, format }: { readonly uri: string; readonly format: string }, why: string): FileHeld {
   return new FileHeld({
     code: `damaged_${format}`,
-    message: `${uri} is no sound ${format} file: ${why}.`,
+    message: `${uri} is a damaged ${format} file: ${why}.`,
     help: `Upload the file again. To see what is wrong:  ${format} -t <file>`,
   });
 }

@@ -173,9 +173,9 @@ async function statOrNull(path: string): Promise<Stats | null> {
 function missing(path: string): KnownError {
   return new KnownError({
     code: 'folder_missing',
-    message: 'There is no such folder.',
+    message: 'The folder does not exist.',
     where: path,
-    help: 'Make the folder, or mend the uri of the source in pipeline.yaml (paths are relative to that file).',
+    help: 'Create the folder, or correct the uri of the source in pipeline.yaml (paths are relative to that file).',
     safe: 'Nothing was read.',
     exitCode: EXIT.configuration,
   });
@@ -201,12 +201,12 @@ export function explainUnreadable(error: unknown, path: string): KnownError | nu
   const isBroken = code === 'EIO';
   return new KnownError({
     code: 'folder_unreadable',
-    message: isBroken ? 'The file system fails to read it (EIO).' : `This user may not read it (${code}).`,
+    message: isBroken ? 'The file system cannot read it (EIO).' : `This user may not read it (${code}).`,
     where: path,
     help: isBroken
-      ? 'Check the disk or the network share that it is on.'
+      ? 'Check its disk or network share.'
       : 'Grant the user that runs influencer-sync the right to read it.',
-    safe: 'Nothing of it was read.',
+    safe: 'Nothing in it was read.',
     exitCode: EXIT.configuration,
     cause: error,
   });

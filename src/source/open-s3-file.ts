@@ -139,7 +139,7 @@ function explainFailure(
   if (name === 'InvalidObjectState') {
     return new FileHeld({
       code: 'file_archived',
-      message: `${file.uri} lies in an archive storage class and can't be read.`,
+      message: `${file.uri} is in an archive storage class and cannot be read.`,
       help: 'Restore the object, or copy it to a readable storage class.',
     });
   }
@@ -161,13 +161,13 @@ function readBroken(
   { offset, code }: { readonly offset: number; readonly code: ReadBroken['code'] },
 ): FileHeld {
   const why = {
-    read_cut: 'the connection was cut again and again',
-    read_stalled: 'the store sent nothing more',
+    read_cut: 'the connection was cut repeatedly',
+    read_stalled: 'the store stopped sending',
   }[code];
   return new FileHeld({
     code,
-    message: `${uri} could not be read whole: ${why} (${offset} of ${sizeBytes} bytes came).`,
-    help: 'The next run reads it again. If it stays so, check the network and the store.',
+    message: `${uri} could not be read completely: ${why} (${offset} of ${sizeBytes} bytes arrived).`,
+    help: 'The next run reads it again. If the error persists, check the network and the store.',
     isTransient: true,
   });
 }
@@ -176,12 +176,12 @@ function damaged({ uri, sizeBytes }: SourceFile, mismatch: Mismatch): FileHeld {
   const { digest, isEtag, actual, expected } = mismatch;
   const named = isEtag ? `the ETag ${expected}, which is an MD5 elsewhere` : expected;
   const own = isEtag
-    ? ' Where the ETags of a store are no MD5 digests, set etag_is_md5: false for the source.'
+    ? ' If the ETags of the store are no MD5 digests, set etag_is_md5: false for the source.'
     : '';
   return new FileHeld({
     code: 'read_damaged',
-    message: `${uri} was read whole (${sizeBytes} bytes), but its content is not that of the object: its ${digest} is ${actual}, the store names ${named}.`,
-    help: `The next run reads it again. If it stays so, it is damaged in the store, or on the way (a proxy, the network).${own}`,
+    message: `${uri} was read completely (${sizeBytes} bytes), but its content is not that of the object: its ${digest} is ${actual}, and the store names ${named}.`,
+    help: `The next run reads it again. If the error persists, the file is damaged in the store or in transit (a proxy, the network).${own}`,
     isTransient: true,
   });
 }

@@ -56,7 +56,7 @@ function invalidAddress(uri: string): KnownError {
     code: 'source_address_invalid',
     message: 'The address is neither an S3 address nor a folder.',
     where: uri,
-    help: 'Write s3://bucket/prefix/ or the path of a folder, with a glob at the end if wanted.',
+    help: 'Write s3://bucket/prefix/ or the path of a folder, with an optional glob at the end.',
     safe: 'Nothing was read.',
     exitCode: EXIT.configuration,
   });

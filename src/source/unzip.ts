@@ -64,7 +64,7 @@ function chooseEntry(entries: readonly Entry[], uri: string): Entry {
     code: 'zip_not_one_csv',
     message: isWorkbook
       ? `${uri} is an Excel workbook, not a CSV.`
-      : `${uri} must hold exactly one CSV file; it holds ${names.length === 0 ? 'no file' : names.join(', ')}.`,
+      : `${uri} must contain exactly one CSV file; it contains ${names.length === 0 ? 'no file' : names.join(', ')}.`,
     help: isWorkbook
       ? 'Export it as CSV (UTF-8).'
       : 'Put each CSV into a zip of its own, or upload it without zip.',
@@ -86,7 +86,7 @@ async function* readEntry(
   } finally {
     stream.destroy();
   }
-  if (checksum !== entry.crc32) throw damaged(uri, 'the checksum of its content does not fit');
+  if (checksum !== entry.crc32) throw damaged(uri, 'the checksum of its content does not match');
 }
 
 function encrypted(uri: string): FileHeld {
@@ -101,7 +101,7 @@ function damaged(uri: string, why: string, cause?: unknown): FileHeld {
   return new FileHeld(
     {
       code: 'damaged_zip',
-      message: `${uri} is no sound zip file: ${why}.`,
+      message: `${uri} is a damaged zip file: ${why}.`,
       help: 'Upload the file again. To see what is wrong:  unzip -t <file>',
     },
     cause,

@@ -102,7 +102,7 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     if (signatureOf(request, settings) !== undefined) return;
     onDelivery('unsigned', 401, null);
     reply.header('connection', 'close');
-    return answer(reply, 401, `There is no header ${settings.headerPrefix}-Signature.`);
+    return answer(reply, 401, `The header ${settings.headerPrefix}-Signature is missing.`);
   });
   server.addHook('onResponse', async ({ raw }) => connections.release(raw.socket));
 
@@ -122,7 +122,7 @@ function buildReceiver(options: ReceiverOptions): FastifyInstance {
     if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     // What is left of it is not read either.
     if (error instanceof BodyRefused) reply.header('connection', 'close');
-    return answer(reply, status, status === 413 ? 'The body is too large.' : 'It could not be read.');
+    return answer(reply, status, status === 413 ? 'The body is too large.' : 'The body could not be read.');
   });
   return server;
 }
@@ -136,7 +136,7 @@ function verify(
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (!verifySignature(body, signatureOf(request, settings), settings)) {
     onDelivery('forged', 401, null);
-    answer(reply, 401, 'The signature does not fit the body.');
+    answer(reply, 401, 'The signature does not match the body.');
     return null;
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
@@ -153,12 +153,12 @@ async function storeDelivery(
   try {
     const isNew = await store(event);
     onDelivery(isNew ? 'stored' : 'replayed', 200, event.kind);
-    return answer(reply, 200, isNew ? 'The event was stored.' : 'The event was stored before.');
+    return answer(reply, 200, isNew ? 'The event was stored.' : 'The event was already stored.');
   } catch (error) {
     onError(error);
     onDelivery('not_stored', 503, event.kind);
     reply.header('retry-after', RETRY_AFTER_SECONDS);
-    return answer(reply, 503, 'The event could not be stored: send it again.');
+    return answer(reply, 503, 'The event could not be stored. Send it again.');
   }
 }
 

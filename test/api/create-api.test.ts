@@ -136,7 +136,7 @@ describe('an error', () => {
     });
     const failing = await openTalker(503, 'away');
     await expect(failing.accountSearch.searchBrands()).rejects.toMatchObject({
-      safe: 'It can be repeated without harm.',
+      safe: 'You can repeat it without harm.',
       retryAfterMs: null,
     });
   });

@@ -119,7 +119,7 @@ describe('a call', () => {
       '--colour',
       'red',
     );
-    expect(sent.stderr).toContain('does not name colour; it is sent as it is');
+    expect(sent.stderr).toContain('does not name colour; it is sent unchanged');
     expect(seen.map(({ body }) => body)).toEqual(['{"influencer_list":["ann@example.com"],"colour":"red"}']);
   });
 
@@ -140,7 +140,7 @@ describe('a live service', () => {
     expect(refused.stderr).toContain('--live');
     const meant = await api(LIVE, ...REFERRAL, '--live');
     expect(meant).toMatchObject({ exitCode: 1 });
-    expect(meant.stderr).toContain('It can be sent again');
+    expect(meant.stderr).toContain('You can send it again');
   });
 
   it('is called for what may be repeated', async () => {
@@ -170,7 +170,7 @@ describe('what went wrong', () => {
     const { url } = await startEcho(200, '<h1>We will be back soon</h1>');
     const ended = await api(url, name, ...fields);
     expect(ended).toMatchObject({ exitCode, stdout: '<h1>We will be back soon</h1>\n' });
-    expect(ended.stderr).toContain('the answer is no JSON');
+    expect(ended.stderr).toContain('the answer is not JSON');
   });
 
   it('never prints the key, also where a service answers with it', async () => {

@@ -196,7 +196,7 @@ describe('listings', () => {
     expect(stdout).toMatch(/attribute-orders +in doubt +2 +55\.00 EUR/);
     expect(stdout).toContain('Held files (1)');
     expect(stdout).toContain('In doubt (2)');
-    expect(stdout).toContain('its process gives no sign of life');
+    expect(stdout).toContain('its process does not respond');
   });
 
   test('runs are events with --json', async () => {
@@ -211,7 +211,7 @@ describe('listings', () => {
     const context = await open();
     const misspelt = await context.run('runs', '--job', 'nope');
     expect(misspelt.code).toBe(2);
-    expect(misspelt.stderr).toContain(`Jobs there: ${JOB}.`);
+    expect(misspelt.stderr).toContain(`Existing jobs: ${JOB}.`);
   });
 
   test('an order is explained by id or name; an unknown one exits with 2', async () => {
@@ -273,10 +273,10 @@ describe('review', () => {
     const context = await open();
     const { doubtId, lostId } = context.seeded;
     for (const [args, message] of [
-      [[doubtId], 'not said what to do'],
-      [[doubtId, '--accepted'], 'needs its reason'],
-      [[doubtId, '--accepted', '--reason', ' '], 'needs its reason'],
-      [[lostId, '--accepted', '--reason', 'x'], 'not known which deal'],
+      [[doubtId], 'does not say what to do'],
+      [[doubtId, '--accepted'], 'needs a reason'],
+      [[doubtId, '--accepted', '--reason', ' '], 'needs a reason'],
+      [[lostId, '--accepted', '--reason', 'x'], 'credited deal is unknown'],
       [['999', '--write-off', '--reason', 'x'], 'There is no entry 999'],
       [[doubtId, '--accepted', '--resend', '--reason', 'x'], 'cannot be used with'],
     ] as const) {
@@ -320,7 +320,7 @@ describe('rejected', () => {
     const context = await open();
     const asked: RawRowsRequest[] = [];
     const printed: string[] = [];
-    const path = join(context.folder, 'mend.csv');
+    const path = join(context.folder, 'fix.csv');
     const input = {
       db: context.db,
       config: loadConfig(join(context.folder, 'pipeline.yaml'), {}),
@@ -349,7 +349,7 @@ describe('rejected', () => {
     ]);
     expect(readFileSync(path, 'latin1')).toBe("Name;Total\r\n'=Zoë;12,3x\r\n");
     expect(printed[0]).toContain('1 row written');
-    await expect(exportRejected(input)).rejects.toThrow('There is such a file already.');
+    await expect(exportRejected(input)).rejects.toThrow('The file already exists.');
     await expect(exportRejected({ ...input, path: `${path}2`, fetchRows: async () => null })).rejects.toThrow(
       'gone or were replaced',
     );

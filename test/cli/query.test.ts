@@ -187,6 +187,6 @@ describe('the command', () => {
     expect(mistaken.stderr).toContain('relation "bi.oders" does not exist');
     expect(mistaken.stderr).toContain('data-dictionary.md');
     const change = await shop.cli('query', 'delete from bi.orders');
-    expect(change.stderr).toContain('Only one statement is answered, and only one that selects');
+    expect(change.stderr).toContain('Give one statement that selects');
   });
 });

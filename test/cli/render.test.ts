@@ -45,9 +45,9 @@ describe('tables', () => {
 
 describe('text', () => {
   test('is wrapped at blanks, and neither commands nor amounts are broken', () => {
-    const text = `You can mend it with 12.00 EUR and then run this:\n  npx influencer-sync run a-job-with-a-long-name --config x`;
+    const text = `You can fix it with 12.00 EUR and then run this:\n  npx influencer-sync run a-job-with-a-long-name --config x`;
     expect(wrap(text, { width: 30, indent: '  ' })).toBe(
-      '  You can mend it with\n  12.00 EUR and then run this:\n    npx influencer-sync run a-job-with-a-long-name --config x',
+      '  You can fix it with\n  12.00 EUR and then run this:\n    npx influencer-sync run a-job-with-a-long-name --config x',
     );
   });
 
@@ -72,7 +72,7 @@ describe('errors', () => {
     exitCode: 2,
   } as const;
 
-  test('a known one says what, where, why, how to mend it and what is safe', () => {
+  test('a known one says what, where, why, how to fix it and what is safe', () => {
     const problems = [
       { where: 'config/pipeline.yaml:4:3', message: 'api has no setting "x".', help: 'Remove it.' },
     ];
@@ -377,8 +377,9 @@ describe('summary of a run', () => {
   test('explains itself', () => {
     const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, screen);
     expect(text).toMatchInlineSnapshot(`
-      "Run 12 of attribute-orders: done, with something for you to look at
-      Read 2 files, 31 rows, 1 file with content read before.
+      "Run 12 of attribute-orders: finished; 6 rows were rejected, 1 file is held and 2
+        orders need your attention
+      Read 2 files, 31 rows, 1 file with content that was read before.
 
       15 orders of this job so far, each counted once:
         posted              4  1,234.50 EUR, 0.10 USD
@@ -389,7 +390,7 @@ describe('summary of a run', () => {
         refused             1  by the service, see below
         in doubt            1  10.00 EUR, see below
 
-      Held files (1): nothing of them was posted
+      Held files (1): nothing in them was posted
         b.csv (source s): The header lacks the column Total.
           Export it again.
 
@@ -397,32 +398,32 @@ describe('summary of a run', () => {
         a.csv line 1,204, column Total "12,3x" (source s)
           It is not an amount of money.
           Write it like 1249.00.
-        # all of them; and the rows themselves, to mend them and drop them back
+        # all of them; and the rows themselves, to correct and put back
         npx influencer-sync rejected --run 12 --config x.yaml
-        npx influencer-sync rejected --run 12 --export mend.csv --config x.yaml
+        npx influencer-sync rejected --run 12 --export fix.csv --config x.yaml
 
       Codes that credited nobody (3): by revenue
         code     orders     revenue
         SUMMER5       2  150.00 EUR
         and 2 more
-        Nobody owns them, or not on the day of the order, or another brand does. Mend
-        codes.csv, and the next run matches these orders again.
+        No influencer owned these codes on the order date, or the code belongs to
+        another brand. Fix codes.csv; the next run retries these orders.
 
       Refused by the service (1)
         1 order, 10.00 EUR: HTTP 422: no such influencer
-        Mend what it names (often a handle or deal in codes.csv); the next run sends
-        what has changed.
+        Fix what the message names, often a handle or deal in codes.csv. The next run
+        sends the orders that changed.
 
       Doubts (1): 10.00 EUR
         The service may have credited these orders, but no answer says so. They are
-        not sent again by themselves.
+        not sent again automatically.
         entry 17: order 1005, 10.00 EUR, 1 min 5 s ago: no answer within 30 s
-        # look each up in the service, then settle it
+        # look up each order in the service, then settle it
         npx influencer-sync review --config x.yaml
 
       Changed after they were posted (1): refunded 1
-        They were posted before, and the service has no way to correct an order:
-        nothing was sent. Each is recorded as an adjustment.
+        The service has no operation to correct an order, so nothing was sent. Each
+        change is recorded as an adjustment.
 
       The sums add up: 15 orders = 4 posted + 1 already known + 3 excluded +
         2 unattributed + 3 organic + 1 refused + 1 in doubt.

@@ -81,13 +81,16 @@ describe('a line that is indented wrongly', () => {
     expect(load(indented)).toEqual([
       {
         where: `pipeline.yaml:${SHIPPED.indexOf('jobs:') + 1}:3`,
-        message: '"jobs" is indented, so it is read as a part of sources.',
-        help: 'Begin the line with "jobs:", without blanks before it.',
+        message: '"jobs" is indented, so YAML reads it as a part of sources.',
+        help: 'Start the line with "jobs:", without blanks before it.',
       },
     ]);
     const unindented = SHIPPED.map((line) => (line.startsWith('  hash_key:') ? line.trimStart() : line));
     expect(load(unindented)).toMatchObject([
-      { message: '"hash_key" is indented as far as "contacts", so it is not read as a part of contacts.' },
+      {
+        message:
+          '"hash_key" is indented as far as "contacts", so YAML does not read it as a part of contacts.',
+      },
     ]);
   });
 });
@@ -116,7 +119,7 @@ describe('the line that is shown', () => {
     expect(more).toEqual([]);
     expect(problem?.where).toMatch(/mine\.yaml:3:4$/);
     expect(problem?.message).toBe(
-      'This line is indented by 3 spaces, which does not fit the lines beside it: they have 2.\n  3 |    email: [b]',
+      'This line is indented by 3 spaces, but the lines around it have 2.\n  3 |    email: [b]',
     );
   });
 });

@@ -213,9 +213,11 @@ describe('the environment', () => {
 
   test('a reference inside another, or without an end, is refused', () => {
     expect(problemAfter(`\${DATABASE_URL:-}`, `\${A:-\${B}}`).message).toContain(
-      'is not a reference to a variable',
+      'is not a valid reference to a variable',
     );
-    expect(problemAfter(`\${DATABASE_URL:-}`, `\${A`).message).toContain('is not a reference to a variable');
+    expect(problemAfter(`\${DATABASE_URL:-}`, `\${A`).message).toContain(
+      'is not a valid reference to a variable',
+    );
   });
 
   test('a secret is in no message, wherever it stands', () => {
@@ -356,7 +358,7 @@ describe('problems', () => {
       '"5 * * * *"',
       '"0 0 30 2 *"',
       {
-        message: 'jobs.attribute-orders.schedule: "0 0 30 2 *" never comes: there is no such day.',
+        message: 'jobs.attribute-orders.schedule: "0 0 30 2 *" never fires: there is no such day.',
       },
     ],
     [
@@ -460,7 +462,7 @@ describe('problems', () => {
       'an alias that holds itself',
       /database:\n.*\n/,
       'database: &a\n  url: *a\n',
-      { message: 'Aliases (*name) refer to each other without end.' },
+      { message: 'Aliases (*name) refer to each other in a circle.' },
     ],
   ])('%s is refused', (_title, from, to, expected) => {
     const problems = problemsOf(SPECIFIED.replace(from, to));
@@ -472,7 +474,7 @@ describe('problems', () => {
   test('two jobs of one kind on one source are refused', () => {
     const twice = `${SPECIFIED}  again: {kind: attribute-orders, source: shop-orders, brand_id: 1}\n`;
     expect(problemsOf(twice)[0]?.message).toBe(
-      'jobs.again reads source "shop-orders", which jobs.attribute-orders of the same kind reads already.',
+      'jobs.again reads source "shop-orders", which jobs.attribute-orders of the same kind already reads.',
     );
   });
 
@@ -480,8 +482,8 @@ describe('problems', () => {
     const job = (brandId: number) => `{kind: identify-customers, source: people, brand_id: ${brandId}}`;
     const twice = `sources:\n  people: {uri: ./x/, layout: mailchimp}\njobs:\n  a: ${job(1)}\n  b: ${job(2)}\n`;
     expect(problemsOf(twice)[0]).toMatchObject({
-      message: 'jobs.b reads source "people", which jobs.a of the same kind reads already.',
-      help: expect.stringContaining('name a second source with the same uri'),
+      message: 'jobs.b reads source "people", which jobs.a of the same kind already reads.',
+      help: expect.stringContaining('add a second source with the same uri'),
     });
     const second = twice.replace('jobs:', '  people-again: {uri: ./x/, layout: mailchimp}\njobs:');
     expect(() => problemsOf(second.replace(/people(?=, brand_id: 2)/, 'people-again'))).toThrow(

@@ -23,15 +23,15 @@ const HEADER = 'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,val
 
 /** Each row is wrong in one way: the row, the column and value that are told, and a part of the reason. */
 const MISTAKES: readonly (readonly [row: string, told: string])[] = [
-  ['A1,48I9,mia.test,,,,', 'brand_id "48I9": The id of a brand is a whole number.'],
-  ['A2,,mia test,,,,', 'influencer_handle "mia test": A handle has no blanks in it.'],
-  ['A3,,mia.test,DEAL MIA,,,', 'deal_id "DEAL MIA": An id has no blanks in it.'],
+  ['A1,48I9,mia.test,,,,', 'brand_id "48I9": The id of a brand must be a whole number.'],
+  ['A2,,mia test,,,,', 'influencer_handle "mia test": A handle cannot contain blanks.'],
+  ['A3,,mia.test,DEAL MIA,,,', 'deal_id "DEAL MIA": An id cannot contain blanks.'],
   ['A4,,mia.test,,,2026-05-01,2026-04-30', 'valid_to "2026-04-30": It ends before it begins'],
   ['A5,,mia.test,,,2026-05-01T00:00:00Z,2026-04-28', 'valid_to "2026-04-28": It ends before it begins'],
   ['A6,,mia.test', 'The row has 3 cells, and the header has 7.'],
   ['A7,48,19,mia.test,,,,', 'The row has 8 cells, and the header has 7.'],
-  ['A8,,mia.test,,,01.05.2026,', 'valid_from "01.05.2026": This is no date or time'],
-  ['A9,,,,,,', 'influencer_handle: Nobody owns A9.'],
+  ['A8,,mia.test,,,01.05.2026,', 'valid_from "01.05.2026": This is not a readable date or time'],
+  ['A9,,,,,,', 'influencer_handle: A9 has no owner.'],
 ];
 
 /** A configuration with these codes; what every command says of it before it does anything. */
@@ -123,7 +123,7 @@ describe('an owner that the mirror does not know', () => {
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
     expect((await findingsOf(shop)).find(({ about }) => about === 'codes of orders')).toMatchObject({
       status: 'ok',
-      what: expect.stringContaining('2 codes; whose they are was not compared'),
+      what: expect.stringContaining('2 codes; their owners were not checked'),
     });
     const first = await shop.run();
     expect(first.exitCode, first.stderr).toBe(0);
@@ -135,7 +135,7 @@ describe('an owner that the mirror does not know', () => {
 
     shop.write('codes.csv', `${CODES}MIA11,4818,mia.tst,,,,\nMIA12,,Mia.Test,,,,\n`);
     const told = (await findingsOf(shop)).filter(({ about }) => about === 'codes of orders');
-    expect(told.map(({ status, what, mend }) => [status, what, mend])).toEqual([
+    expect(told.map(({ status, what, fix }) => [status, what, fix])).toEqual([
       [
         'warning',
         'codes.csv line 4, brand_id "4818": The mirror knows no such brand.',
@@ -150,6 +150,6 @@ describe('an owner that the mirror does not know', () => {
     const run = await shop.run();
     expect(run.exitCode).toBe(0);
     const notes = run.events.filter(({ event }) => event === 'note').map(({ message }) => message);
-    expect(notes).toEqual(told.map(({ what, mend }) => `${what} ${mend}`));
+    expect(notes).toEqual(told.map(({ what, fix }) => `${what} ${fix}`));
   });
 });

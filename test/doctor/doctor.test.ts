@@ -24,10 +24,10 @@ async function examine({ cli }: Workshop): Promise<Examined> {
   return { ...result, findings };
 }
 
-/** What is not well, as `about: what`; each must say how to mend it. */
+/** What is not well, as `about: what`; each must say how to fix it. */
 function troubles({ findings }: Pick<Examined, 'findings'>, status: Finding['status']): readonly string[] {
   const some = findings.filter((finding) => finding.status === status);
-  for (const finding of some) expect(finding.mend, `how to mend: ${finding.what}`).toBeTruthy();
+  for (const finding of some) expect(finding.fix, `how to fix: ${finding.what}`).toBeTruthy();
   return some.map(({ about, what }) => `${about}: ${what}`);
 }
 
@@ -56,7 +56,7 @@ describe('doctor', () => {
     const { rows } = await sql`select from ops.runs`.execute(workshop.db);
     expect(rows).toEqual([]);
     const { stdout } = await workshop.cli('doctor');
-    expect(stdout).toContain('All is well.');
+    expect(stdout).toContain('No problems found.');
   });
 
   it('tells every problem of the configuration, and looks at nothing else then', async () => {
@@ -82,14 +82,14 @@ describe('doctor', () => {
     workshop.env.INFLUENCER_API_KEY = workshop.sandbox.key;
     await sql`insert into ops.account (account_id) values ('SOMEBODY')`.execute(workshop.db);
     expect(troubles(await examine(workshop), 'problem')).toEqual([
-      `service: The key belongs to account ${workshop.sandbox.accountId}, and the ledger to account SOMEBODY.`,
+      `service: The key belongs to account ${workshop.sandbox.accountId}, but the ledger belongs to account SOMEBODY.`,
     ]);
     workshop.env.INFLUENCER_API_URL = 'http://127.0.0.1:9';
     expect(troubles(await examine(workshop), 'problem')[0]).toContain(
-      'service: The service did not answer as it should',
+      'service: The answer of the service is not as expected',
     );
     workshop.env.INFLUENCER_API_URL = '';
-    expect(troubles(await examine(workshop), 'problem')[0]).toContain('service: No service is named');
+    expect(troubles(await examine(workshop), 'problem')[0]).toContain('service: No service is configured');
   });
 
   it('tells of a database that is away, and goes on with the rest', async () => {
@@ -139,10 +139,10 @@ describe('doctor', () => {
     );
     rmSync(join(workshop.folder, 'exports'), { recursive: true });
     expect(troubles(await examine(workshop), 'problem')).toEqual([
-      `source shop: There is no such folder. (${join(workshop.folder, 'exports')})`,
+      `source shop: The folder does not exist. (${join(workshop.folder, 'exports')})`,
     ]);
     mkdirSync(join(workshop.folder, 'exports'));
-    expect(troubles(await examine(workshop), 'warning')[0]).toContain('holds no files');
+    expect(troubles(await examine(workshop), 'warning')[0]).toContain('contains no files');
   });
 
   it('tells of a bucket that may not be read', async () => {
@@ -163,7 +163,7 @@ describe('doctor', () => {
     const undeclared = await examine(workshop);
     expect(undeclared.exitCode, 'a warning is no failure').toBe(0);
     expect(troubles(undeclared, 'warning')[0]).toContain(
-      'channel of orders: Events of orders are not received',
+      'channel of orders: This deployment receives no events of orders',
     );
     await workshop.run('--limit', '1');
     workshop.drop('more.csv', toCsv([{ id: 'o2' }]));
@@ -179,7 +179,7 @@ describe('doctor', () => {
     const other = await examine(workshop);
     expect(other.exitCode).toBe(2);
     expect(troubles(other, 'problem')[0]).toContain(
-      'name an order of its exports that was not posted from here',
+      'name an order of its exports that this tool did not post',
     );
   });
 });

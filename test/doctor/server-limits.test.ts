@@ -95,7 +95,7 @@ it('a standby that follows asynchronously is warned of, with what protects from 
     expect(findings).toMatchObject([
       { status: 'warning', what: expect.stringContaining('A standby follows') },
     ]);
-    expect(findings[0]?.mend).toContain('synchronous_standby_names');
+    expect(findings[0]?.fix).toContain('synchronous_standby_names');
   } finally {
     (standby as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     await db.destroy();

@@ -100,7 +100,7 @@ describe.each(ENGINES)('staging on %s', (engine) => {
     ).toBeNull();
     const sealing = { ...shop, sums: false, rowsRead: 0, contentSha256: 'x', thresholds: THRESHOLDS };
     expect(await sealFile(shop.db, { ...old, ...sealing })).toEqual({ kind: 'lost' });
-    const reason = { code: 'cut', message: 'cut', help: 'mend' };
+    const reason = { code: 'cut', message: 'cut', help: 'fix' };
     expect(await holdFile(shop.db, { ...old, reason })).toBe(false);
 
     expect(await sealFile(shop.db, { ...read, ...sealing })).toMatchObject({ kind: 'sealed', orderRows: 0 });

@@ -181,7 +181,7 @@ test('a layout that does not say where consent stands loads, and its files are h
   expect(await holdReason(mapCustomers('own', lines, { layout }))).toMatchObject({
     code: 'consent_column_missing',
     message:
-      'The layout own does not say where consent stands, so nobody can tell who in this file has refused. The file has "Newsletter".',
+      'The layout own does not say which column holds consent, so nobody can tell who in this file has refused. The file has "Newsletter".',
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
   expect((await mapCustomers('own', lines, { layout, ...NOT_RECORDED })).contacts).toHaveLength(1);

@@ -254,7 +254,7 @@ test('what is wrong in a layout is told with the words that are allowed', () => 
       .map(({ message }) => message)
       .join(' ');
   expect(problems({ times: ['DD.MM'] })).toMatch(/YYYY YY MMM MM M DD D HH H h mm ss A Z/);
-  expect(problems({ required: ['order_id', 'totl'] })).toMatch(/Fields are: group, order_id/);
+  expect(problems({ required: ['order_id', 'totl'] })).toMatch(/Fields: group, order_id/);
   expect(problems({ preamble_lines: 'find' })).toMatch(/or search/);
   expect(problems({ time_zone: 'Amsterdam' })).toMatch(/IANA/);
 });

@@ -61,8 +61,8 @@ test('what does not fit together is reported with its line', () => {
   expect(problems.map(({ message }) => message)).toEqual(
     expect.arrayContaining([
       expect.stringContaining('total is required, but columns does not name it'),
-      expect.stringContaining('list currency under lacks'),
-      expect.stringContaining('list time_zone under lacks'),
+      expect.stringContaining('or list currency under lacks'),
+      expect.stringContaining('List time_zone under lacks'),
     ]),
   );
   expect(problems.every(({ where }) => /mine\.yaml:\d+:\d+$/.test(where))).toBe(true);
@@ -104,6 +104,6 @@ test('a tower of aliases is a problem of the layout with a way out, and takes no
   expect(code).toBe('layout_invalid');
   expect(problems[0]).toMatchObject({
     message: expect.stringContaining('Aliases'),
-    help: 'Write the values out instead.',
+    help: 'Write the values in full instead.',
   });
 });

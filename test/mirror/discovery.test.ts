@@ -159,7 +159,7 @@ describe('deals are found by every way there is', () => {
     service.override = ({ path }) => (path === '/v1/crm/autocomplete' ? { body: '<html>' } : null);
     const { finished, report } = await run({ autocompleteBudget: 500 });
     expect(finished).toMatchObject({ status: 'issues', counts: { deals: { new: 1 }, unreadable: 1 } });
-    expect(report.details.problems).toEqual(['Autocomplete could not be read: the answer is no JSON.']);
+    expect(report.details.problems).toEqual(['Autocomplete could not be read: the answer is not JSON.']);
     expect(service.questions.filter(({ path }) => path === '/v1/crm/autocomplete').length).toBeLessThan(40);
   });
 });

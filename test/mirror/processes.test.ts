@@ -147,7 +147,7 @@ describe('a service in trouble', () => {
     ]);
     expect(stdout).toContain('run_finished');
     expect(await rowsOf(db, 'select last_error from mirror.known_deals where failures > 0')).toEqual([
-      { last_error: 'the answer is no JSON' },
+      { last_error: 'the answer is not JSON' },
     ]);
   });
 });
@@ -159,12 +159,12 @@ describe('the job as people run it', () => {
     write(folder, 'autocomplete_budget: 100');
     const env = { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key, DATABASE_URL: '' };
     const cli = (...args: string[]) => runHere([...args, '--config', 'pipeline.yaml'], { cwd: folder, env });
-    expect((await cli('plan', 'mirror')).stdout).toContain('A run would ask for, of 0 deals that are known');
+    expect((await cli('plan', 'mirror')).stdout).toContain('A run would request, of 0 deals that are known');
     const { stdout, exitCode } = await cli('run', 'mirror');
     expect(exitCode, stdout).toBe(0);
     expect(stdout).toMatch(/brands +2 +0 +0 +0\n/);
     expect(stdout).toMatch(/autocomplete +12 +0 +12 +0 +0 +0 +0 /);
-    expect(stdout).toContain('The sums add up: 12 deals asked for = 12 new');
+    expect(stdout).toContain('The sums add up: 12 deals requested = 12 new');
   });
 });
 

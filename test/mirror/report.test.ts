@@ -17,14 +17,14 @@ it('a summary says what changed, what was read in part, what could not be read a
   await knowDeals(db, ['A', 'B', 'C']);
   const result = await run();
   const text = show(result);
-  expect(text).toContain('Asked 5 times, met 3 new deals.');
+  expect(text).toContain('Sent 5 requests, discovered 3 new deals.');
   expect(text).toMatch(/ {2}deals +1 +0 +0 +0\n/);
   expect(text).toMatch(/ {2}codes\.csv +3 +0 +1 +0 +0 +2 +0 /);
   expect(text).toContain('The list of brands is not complete: the answer says that there is more');
   expect(text).toContain('1 × deal: HTTP 404: Deal not found.');
-  expect(text).toContain('1 × deal: the answer holds no deal');
+  expect(text).toContain('1 × deal: the answer contains no deal');
   expect(text).toContain('deal.is_active should be true or false and is text, in 1 record, for example A');
-  expect(text).toContain('3 deals asked for = 1 new + 0 changed + 0 unchanged + 0 gone');
+  expect(text).toContain('3 deals requested = 1 new + 0 changed + 0 unchanged + 0 gone');
   expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
   const { did, events } = renderMirror;
   expect(did(result.report.counts)).toBe('3 read, 1 new or changed');
@@ -37,6 +37,6 @@ it('a plan says how many requests of each kind, and when the budget is not enoug
   const text = show(await plan({ budget: 4, autocompleteBudget: 2 }), true);
   const words = text.replace(/\s+/g, ' ');
   expect(text).toMatch(/3 {2}deals that are due: codes\.csv 3\n/);
-  expect(words).toContain('At most 4 requests (budget), 2 of them to look for deals.');
-  expect(words).toContain('What does not fit waits for the next run');
+  expect(words).toContain('At most 4 requests (budget), 2 of them to search for deals.');
+  expect(words).toContain('The rest waits for the next run');
 });

@@ -41,7 +41,7 @@ describe('settings of mirror-account', () => {
 
   it('a second job of the kind is refused: one mirrors all of the account', () => {
     expect(problemsOf('  one: {kind: mirror-account}\n  two: {kind: mirror-account}\n')).toMatch(
-      /jobs\.two mirrors the account, which jobs\.one does already/,
+      /jobs\.two mirrors the account, as jobs\.one already does/,
     );
   });
 

@@ -32,13 +32,13 @@ describe('a listing is read in every shape that it may have', () => {
   });
 
   it.each([
-    ['no JSON', 'Internal error', 'the answer is no JSON'],
-    ['nothing', '', 'the answer is no JSON'],
+    ['no JSON', 'Internal error', 'the answer is not JSON'],
+    ['nothing', '', 'the answer is not JSON'],
     ['null', 'null', 'the answer is nothing, not a list'],
     ['a text', '"hello"', 'the answer is text, not a list'],
-    ['an error in a 200', '{"error_message": "not now"}', 'the answer holds no list'],
-    ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer holds no list'],
-    ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is no JSON'],
+    ['an error in a 200', '{"error_message": "not now"}', 'the answer contains no list'],
+    ['two lists of which none is named', '{"a": [1], "b": [2]}', 'the answer contains no list'],
+    ['nested absurdly deep', `${'['.repeat(200)}${']'.repeat(200)}`, 'the answer is not JSON'],
   ])('%s is no list, and said so', (_what, text, problem) => {
     expect(readListing(brandShape, text)).toMatchObject({ records: [], problem });
   });
@@ -105,15 +105,15 @@ describe('a deal is read in every shape that it may have', () => {
   });
 
   it.each([
-    ['a message in a 200', { message: 'ok' }, 'the answer holds no deal'],
-    ['an empty object', {}, 'the answer holds no deal'],
+    ['a message in a 200', { message: 'ok' }, 'the answer contains no deal'],
+    ['an empty object', {}, 'the answer contains no deal'],
     ['deal_info as null', { deal_info: null }, 'deal_info is nothing, not an object'],
     ['deal_info as a list', { deal_info: [] }, 'deal_info is a list, not an object'],
     ['a list', [], 'the answer is a list, not an object'],
     [
       'another deal',
       { deal_info: dealRecord('B') },
-      'the answer is about another deal than the one that was asked for',
+      'the answer is about another deal than the requested one',
     ],
   ])('%s is no deal', (_what, body, reason) => {
     expect(read(body)).toMatchObject({ reason });
@@ -198,7 +198,7 @@ describe('what the service sends otherwise is noticed, and nothing is lost', () 
     expect(await rowsOf(db, 'select record_kind, reason, raw from mirror.unreadable order by 1')).toEqual([
       { record_kind: 'brand', reason: 'it has no id', raw: { name: 'Nameless', email: '[redacted]' } },
       { record_kind: 'collaboration', reason: 'it has no collab_id', raw: { code: 'MIA10' } },
-      { record_kind: 'deal', reason: 'the answer holds no deal', raw: { message: 'soon' } },
+      { record_kind: 'deal', reason: 'the answer contains no deal', raw: { message: 'soon' } },
     ]);
   });
 

@@ -60,7 +60,7 @@ test('a file that is mostly rows with broken quotes is held after a thousand of 
   expect(await holdReason(parseText(text))).toEqual({
     code: 'broken_quotes',
     message:
-      '1000 of the first 1999 rows have quotes that cannot be made sense of, the last of them on line 1999. Reading stopped there.',
+      '1000 of the first 1999 rows have unreadable quotes, the last of them on line 1999. Reading stopped there.',
     help: expect.stringContaining('quote: none'),
   });
   expect((await parseText(text, { quote: null })).records).toHaveLength(2_998);

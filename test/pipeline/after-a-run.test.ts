@@ -109,7 +109,7 @@ describe('review', () => {
 });
 
 describe('rejected', () => {
-  it('--export gives the original rows, which are mended, dropped back and then credited', async () => {
+  it('--export gives the original rows, which are corrected, dropped back and then credited', async () => {
     const shop = await openWorkshop();
     const bad = [
       { id: 'bad1', revenue: 'twelve' },
@@ -120,11 +120,11 @@ describe('rejected', () => {
     const listed = await shop.cli('rejected');
     expect(listed.stdout).toContain('orders.csv line 22');
     expect(listed.stdout).toContain('order_revenue');
-    expect((await shop.cli('rejected', '--export', 'mend.csv')).exitCode).toBe(0);
-    const text = readFileSync(join(shop.folder, 'mend.csv'), 'utf8');
+    expect((await shop.cli('rejected', '--export', 'fix.csv')).exitCode).toBe(0);
+    const text = readFileSync(join(shop.folder, 'fix.csv'), 'utf8');
     expect(text.trim().split(/\r?\n/)).toEqual(toCsv(bad).trim().split('\n'));
     writeFileSync(
-      join(shop.folder, 'exports', 'mended.csv'),
+      join(shop.folder, 'exports', 'fixed.csv'),
       text.replace('twelve', '12.00').replace('1.2.3', '1.23'),
     );
     expect(await shop.run()).toMatchObject({

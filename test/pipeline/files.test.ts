@@ -36,7 +36,7 @@ async function filesOf(
 }
 
 describe('a file that cannot be trusted', () => {
-  it('is a truncated gzip: held, nothing of it counts; mended under the same name it is read', async () => {
+  it('is a truncated gzip: held, nothing of it counts; corrected under the same name it is read', async () => {
     const shop = await openWorkshop();
     const whole = gzipSync(toCsv(manyRows(5_000)));
     shop.drop('orders.csv.gz', whole.subarray(0, whole.length - 200));

@@ -41,7 +41,7 @@ describe.each([
       await waitFor(() => /held by process \d+ .*a hung session/.test(run.stdout() + run.stderr()));
       expect(await waitingForLocks(shop.databaseUrl)).toBe(1);
       run.kill('SIGTERM');
-      await waitFor(() => run.stderr().includes('Once more to stop at once'));
+      await waitFor(() => run.stderr().includes('again to stop at once'));
       run.kill('SIGTERM');
       expect(readRun(await run.ended)).toMatchObject({ exitCode: 130, signal: null });
       await waitFor(async () => (await waitingForLocks(shop.databaseUrl)) === 0);

@@ -224,7 +224,7 @@ describe('`files reread`', () => {
     const asked = await shop.cli('files', 'reread', '--layout', 'mine');
     expect(asked, asked.stderr).toMatchObject({ exitCode: 0 });
     expect(asked.stdout).toContain('The next run reads 1 file again');
-    expect((await shop.cli('files')).stdout).toContain('as was asked for');
+    expect((await shop.cli('files')).stdout).toContain('as you requested');
     const again = await shop.run();
     expect(again.finished, again.stderr).toMatchObject({ counts: { files: 1, orders: 3 } });
     const amounts = (await shop.sandbox.referrals()).map(({ order_revenue }) => Number(order_revenue));

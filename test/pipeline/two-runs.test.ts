@@ -146,7 +146,7 @@ describe('a run that is asked to end', () => {
       run.kill(signal);
       const ended = readRun(await run.ended);
       expect(ended).toMatchObject({ exitCode: 130, finished: { status: 'interrupted' } });
-      expect(ended.stderr).toContain('Finishing what is on its way');
+      expect(ended.stderr).toContain('Finishing the requests in flight');
       const states = await countStates(shop.db);
       expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
       expect(states.accepted).toBe((await shop.truth()).length);
@@ -177,7 +177,7 @@ describe('a run that is asked to end', () => {
     const run = shop.start('run', 'orders', '--json');
     await processed(shop, 5);
     run.kill('SIGINT');
-    await waitFor(() => run.stderr().includes('Finishing what is on its way'));
+    await waitFor(() => run.stderr().includes('Finishing the requests in flight'));
     run.kill('SIGINT');
     expect((await run.ended).exitCode).toBe(130);
     // It did not wait for their answers, nor for the time they may take.

@@ -279,7 +279,9 @@ describe('a database that is elsewhere than before', () => {
     shop.drop('two.csv', toCsv(manyRows(2, 'b')));
     const refused = await shop.cli('run', 'orders');
     expect(refused.exitCode).toBe(7);
-    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('another machine may have posted what it lacks');
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain(
+      'another machine may have posted orders that it lacks',
+    );
     expect((await shop.cli('ledger', 'recover', '--reason', 'moved to the new server')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
     expect(await shop.truth()).toHaveLength(4);
@@ -300,7 +302,7 @@ describe('two accepted answers for one order', () => {
     shop.env.DATABASE_URL = backup;
     const refused = await shop.cli('run', 'orders');
     expect(refused.exitCode).toBe(7);
-    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('There is no journal of it here');
+    expect(refused.stderr.replace(/\s+/g, ' ')).toContain('This machine has no journal of it');
     expect((await shop.cli('ledger', 'recover', '--reason', 'the disk is lost')).exitCode).toBe(7);
     await shop.cli('ledger', 'recover', '--reason', 'the disk is lost', '--accept-undescribed');
     expect((await shop.run()).exitCode).toBe(0);

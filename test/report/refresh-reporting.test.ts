@@ -207,7 +207,7 @@ describe('a run whose reports cannot be brought up to date', () => {
     expect(await shop.truth()).toHaveLength(12);
     const { rows } = await sql<{ problem: string }>`select problem from ops.runs`.execute(shop.db);
     expect(rows[0]?.problem).toMatch(
-      /^Everything that was ready was posted\. The reports .* could not be brought up to date: .*23514/,
+      /^Everything that was ready was posted\. The reports .* could not be updated: .*23514/,
     );
     const { stdout } = await shop.cli('run', 'orders');
     expect(stdout.replace(/\s+/g, ' ')).toContain('Everything that was ready was posted.');

@@ -165,7 +165,7 @@ describe('a slot that comes while the job is at work', () => {
     await at(station, '2026-05-01T11:05Z', other);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 running', '2026-05-01T11:05 skipped']);
     expect(station.told).toEqual([
-      'orders 2026-05-01T11:05 skipped: the job was still at work (overlap: skip)',
+      'orders 2026-05-01T11:05 skipped: the job was still running (overlap: skip)',
     ]);
   });
 
@@ -224,7 +224,7 @@ describe('a job that follows another', () => {
     expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 skipped']);
     expect(station.told).toEqual(
       expect.arrayContaining([
-        'mirror 2026-05-01T10:05 missed: nothing ran at its time; a later slot had come when it was noticed',
+        'mirror 2026-05-01T10:05 missed: no process ran at its time, and a later slot was due when one did',
         'mirror 2026-05-01T11:05 failed: as the test wished',
         'report 2026-05-01T10:05 skipped: the slot of mirror that it follows was missed',
         'report 2026-05-01T11:05 skipped: the slot of mirror that it follows was failed',
@@ -319,7 +319,7 @@ it('a database that is away makes a look fail; when it is back nothing is lost o
   station.now = new Date('2026-05-01T10:05Z');
   await expect(worker.scheduler.look()).rejects.toThrow();
   await expect(worker.scheduler.look()).rejects.toThrow();
-  wire.mend();
+  wire.restore();
   station.now = new Date('2026-05-01T10:06Z');
   await worker.look();
   expect(station.ran).toEqual(['orders 2026-05-01T10:05']);

@@ -100,7 +100,7 @@ describe('serve', () => {
     expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
     expect(states.accepted).toBe((await shop.truth()).length);
     expect(await slotsOf(shop)).toMatchObject([
-      { state: 'due', attempts: 1, reason: 'The run was asked to end.' },
+      { state: 'due', attempts: 1, reason: 'The run was told to stop.' },
     ]);
 
     const second = await serve(shop);
@@ -152,12 +152,12 @@ describe('serve', () => {
     expect((await get(`${server.url}/healthz`)).status).toBe(200);
     expect((await get(`${server.url}/metrics`)).body).toContain('influencer_sync_database_up 0');
 
-    wire.mend();
+    wire.restore();
     await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
     await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done');
     wire.cut();
     await waitFor(async () => (await get(`${server.url}/readyz`)).status === 503);
-    wire.mend();
+    wire.restore();
     await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
     expect(await slotsOf(shop)).toMatchObject([{ state: 'done', attempts: 1 }]);
     expect(repeated(await shop.truth())).toEqual([]);

@@ -158,8 +158,8 @@ describe('a flipped byte is never taken for content', () => {
 
   it.each([
     ['in an answer after a cut, which names no checksum', {}, [cut, { ...flip, atByte: 7 }]],
-    ['where the store sends no checksum', { hasChecksum: false }, [{ ...flip, atByte: 2_000_000 }]],
-    ['after a cut, where the store sends no checksum', { hasChecksum: false }, [cut, { ...flip, atByte: 7 }]],
+    ['if the store sends no checksum', { hasChecksum: false }, [{ ...flip, atByte: 2_000_000 }]],
+    ['after a cut, if the store sends no checksum', { hasChecksum: false }, [cut, { ...flip, atByte: 7 }]],
     ['where the ETag is no MD5', { etag: '"parts-2"' }, [cut, { ...flip, atByte: 7 }]],
     ['where the object has no ETag', { etag: '', modified: MINUTE_AGO }, [cut, { ...flip, atByte: 7 }]],
   ] as const)('%s', async (_, traits, faults) => {
@@ -176,7 +176,7 @@ describe('a flipped byte is never taken for content', () => {
     s3.fail({ ...flip, atByte: 5 });
     const md5 = createHash('md5').update(content).digest('hex');
     const reason = await holdReason(collect(bytes));
-    expect(reason.message).toMatch(/its MD5 is [0-9a-f]{32}, the store names the ETag/);
+    expect(reason.message).toMatch(/its MD5 is [0-9a-f]{32}, and the store names the ETag/);
     expect(reason.message).toContain(md5);
     expect(reason.help).toContain('etag_is_md5: false');
   });

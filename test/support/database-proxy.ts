@@ -10,7 +10,7 @@ export type DatabaseProxy = {
   /** Cuts all connections, and leads new ones to another server. */
   moveTo(databaseUrl: string): void;
   /** Lets connections through again. */
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 };
 
@@ -79,7 +79,7 @@ export async function startDatabaseProxy(
       target = new URL(databaseUrl);
       isCut = false;
     },
-    mend: () => {
+    restore: () => {
       isCut = false;
       isSilent = false;
     },

@@ -1,6 +1,6 @@
 import type { JobTiming } from '../../src/model/config.ts';
 
-/** Of a job that says nothing of when it runs, as the configuration reads it. */
+/** Of a job without content of when it runs, as the configuration reads it. */
 export const DEFAULT_TIMING: JobTiming = {
   schedule: null,
   timeZone: 'UTC',

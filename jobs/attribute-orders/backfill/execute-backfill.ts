@@ -107,7 +107,7 @@ async function postWhileRunning(
 
 async function untilResumed(run: BackfillRun, backfillId: string): Promise<void> {
   run.progress.note(
-    'Paused. From another terminal:  npx influencer-sync backfill resume  (or cancel); Ctrl-C ends this process, and it stays paused.',
+    'Paused. From another terminal:  npx influencer-sync backfill resume  (or cancel). Ctrl-C ends this process; the backfill stays paused.',
   );
   while (!run.draining.aborted && (await stateOf(run, backfillId)) === 'paused')
     await rest(run, LOOK_EVERY_MS);
@@ -130,7 +130,7 @@ async function tellReports(run: BackfillRun): Promise<void> {
 
 /** Leaves it paused, so that everybody sees that somebody must resume it. */
 async function stopped(run: BackfillRun, backfillId: string, stop: RunStop): Promise<BackfillEnd> {
-  const problem = stop.kind === 'drained' ? 'its process was asked to end' : stop.message;
+  const problem = stop.kind === 'drained' ? 'its process was told to stop' : stop.message;
   // The database may be what is away: then it stays running without a process, and can be resumed all the same.
   await moveBackfill(run.db, backfillId, { from: ['running'], to: 'paused', problem }).catch(() => false);
   await tellReports(run).catch(() => {});

@@ -22,14 +22,14 @@ const LINES: readonly {
   readonly note: (groups: readonly PlanGroup[]) => string;
 }[] = [
   { standing: 'to_post', label: 'to be posted', note: formatAmounts },
-  { standing: 'already', label: 'already known', note: () => 'credited before: not posted again' },
+  { standing: 'already', label: 'already known', note: () => 'credited before; not posted again' },
   { standing: 'waiting', label: 'waiting', note: () => 'a run of the job posts them' },
   { standing: 'excluded', label: 'excluded', note: formatReasons },
   { standing: 'unattributed', label: 'unattributed', note: formatReasons },
   { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
   { standing: 'held', label: 'held', note: formatReasons },
   { standing: 'rejected', label: 'refused', note: () => 'by the service, before' },
-  { standing: 'in_doubt', label: 'in doubt', note: () => 'not sent again: npx influencer-sync review' },
+  { standing: 'in_doubt', label: 'in doubt', note: () => 'not sent again; see npx influencer-sync review' },
 ];
 
 /** What a backfill would do: where every order of the period stands, what is posted month by month, and how long that takes. */
@@ -48,21 +48,21 @@ export function renderPlan(
   const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
   const count = sumOf(toPost);
   const days = `${period.fromDay} to ${period.toDay} (${period.timeZone})`;
-  const title = `${screen.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${screen.style('bold', 'a plan, nothing was sent')}`;
+  const title = `${screen.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${screen.style('bold', 'a plan; nothing was sent')}`;
   const seconds = requestsPerSecond === 0 ? null : count / requestsPerSecond;
   const pace =
     seconds === null
       ? ''
-      : `, ${formatDuration(seconds)} at ${requestsPerSecond} a second, if no run is at work`;
+      : `, ${formatDuration(seconds)} at ${requestsPerSecond} a second, if no run is active`;
   return [
     title,
-    `${plural(plan.files.length, 'file')} with ${plural(total, 'order')} of the period.`,
+    `${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.`,
     '',
     ...standingLines(plan.groups, screen),
     ...othersOf(backfill, screen),
     '',
     ...(count === 0
-      ? ['Nothing is to be posted.']
+      ? ['There is nothing to post.']
       : [monthsTable(plan.groups, screen), '', `${plural(count, 'call')}${pace}.`]),
     screen.style('dim', `plan ${planHash.slice(0, 12)}`),
     ...(count === 0 || state !== 'planned'
@@ -94,10 +94,10 @@ function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
   const lines = [
     plan.ofTheRuns === 0
       ? ''
-      : `${plural(plan.ofTheRuns, 'order')} of the period came on or after start_date: the runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
+      : `${plural(plan.ofTheRuns, 'order')} of the period ${plan.ofTheRuns === 1 ? 'was' : 'were'} placed on or after start_date. The runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
     plan.undated === 0
       ? ''
-      : `${plural(plan.undated, 'order')} of the exports ${plan.undated === 1 ? 'has' : 'have'} no date at all, and ${plan.undated === 1 ? 'is' : 'are'} in no period.`,
+      : `${plural(plan.undated, 'order')} in the exports ${plan.undated === 1 ? 'has' : 'have'} no date, and ${plan.undated === 1 ? 'belongs' : 'belong'} to no period.`,
   ].filter((line) => line !== '');
   return lines.map((line) => wrap(line, { width: screen.columns, indent: '  ' }));
 }
@@ -145,7 +145,7 @@ export function renderChanges(changes: PlanChanges, screen: Screen): string {
   const lines = describeChanges(changes).map((line) =>
     wrap(`- ${line}`, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
   );
-  return `${[screen.style(['yellow', 'bold'], 'Since the plan that was made before:'), ...lines].join('\n')}\n`;
+  return `${[screen.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
 }
 
 /** How it ended, and what to do next. */
@@ -160,7 +160,7 @@ export function renderBackfillEnd(
   screen: Screen,
 ): string {
   const { backfill, end, problem, progress, command } = input;
-  const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped: it can be resumed' }[end];
+  const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
   const title = `${screen.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${screen.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
   const next = [
     ...(end === 'stopped' ? [command(`backfill resume ${backfill.backfillId}`)] : []),
@@ -230,7 +230,7 @@ function aboutActive({ backfill, progress }: { backfill: Backfill; progress: Bac
       : '';
   const where =
     process === null
-      ? ' No process works on it: npx influencer-sync backfill resume.'
+      ? ' No process is working on it. Run: npx influencer-sync backfill resume.'
       : ` Process ${process.pid} on ${process.host}.`;
   const why = backfill.problem === null ? '' : ` It stopped: ${backfill.problem}.`;
   return `Backfill ${backfill.backfillId}: ${progressOf(progress)}${pace}${where}${why}`;

@@ -99,8 +99,8 @@ function statusOf(exitCode: ExitCode) {
 function atWork(job: string, { host, pid }: { readonly host: string; readonly pid: number }): KnownError {
   return new KnownError({
     code: 'already_running',
-    message: `A backfill of ${job} is at work in process ${pid} on ${host}.`,
-    help: 'See how far it is:  npx influencer-sync backfill status\nOr end it first:    npx influencer-sync backfill cancel',
+    message: `A backfill of ${job} is running in process ${pid} on ${host}.`,
+    help: 'See its progress:  npx influencer-sync backfill status\nOr cancel it first: npx influencer-sync backfill cancel',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.alreadyRunning,
   });

@@ -32,7 +32,7 @@ export type ExportInput = {
 export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   const { output, path, escapeFormulas } = input;
   if (path === '-' && output.json)
-    throw refuse('Rows and events cannot both go to standard output.', 'Leave --json out, or name a file.');
+    throw refuse('Rows and events cannot both go to standard output.', 'Omit --json, or name a file.');
   const rejected = await listRejected(input.db, input.filter);
   if (rejected.length === 0)
     throw refuse('No rejected row matches.', 'npx influencer-sync rejected lists them all.');
@@ -41,7 +41,7 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   if (first === undefined)
     throw refuse(
       'The files with these rows are gone or were replaced.',
-      'Put the same version back, or mend the rows where they come from.',
+      'Put the same version back, or correct the rows at their origin.',
     );
   const other = found.find((rows) => rows.header.join('\n') !== first.header.join('\n'));
   if (other !== undefined)
@@ -55,15 +55,15 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   const bytes = iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
   if (path === '-') output.write(bytes);
   else await write(path, bytes);
-  for (const file of gone) output.warn(`${file} is gone or was replaced: its rows are left out.`);
+  for (const file of gone) output.warn(`${file} is gone or was replaced, so its rows are missing here.`);
   if (path === '-') return EXIT.ok;
   output.emit({ event: 'exported', path, rows: rows.length });
   output.print(
-    `${plural(rows.length, 'row')} written to ${path}. Mend ${rows.length === 1 ? 'it' : 'them'} there and put the file where the exports are.`,
+    `${plural(rows.length, 'row')} written to ${path}. Correct ${rows.length === 1 ? 'it' : 'them'} there and put the file into the folder of the exports.`,
   );
   if (escapeFormulas)
     output.print(
-      'Cells that a spreadsheet would run (they begin with = + - @) have a leading apostrophe; it is taken off when the file is read.',
+      'Cells that a spreadsheet would execute (they start with = + - @) have a leading apostrophe. It is removed when the file is read.',
     );
   return EXIT.ok;
 }
@@ -95,7 +95,7 @@ async function write(path: string, bytes: Buffer): Promise<void> {
   } catch (cause) {
     const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     throw refuse(
-      isThere ? 'There is such a file already.' : 'The file cannot be written.',
+      isThere ? 'The file already exists.' : 'The file cannot be written.',
       'Name another one.',
       path,
     );

@@ -17,7 +17,7 @@ export function hashesOf(config: PipelineConfig, text: string): readonly Contact
   if (typeof address !== 'string' || address === '') {
     throw new KnownError({
       code: 'bad_address',
-      message: 'This is no e-mail address.',
+      message: 'This is not an e-mail address.',
       help: 'Write it like jane@example.com.',
       exitCode: EXIT.configuration,
     });

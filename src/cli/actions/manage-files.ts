@@ -50,13 +50,16 @@ export async function releaseFile(output: Output, name: string, options: Release
   const config = openConfig(options);
   const reason = options.reason.trim();
   if (reason === '')
-    throw usageError('To release a file needs its reason.', "Add --reason '…': it is kept with the file.");
+    throw usageError(
+      'You must give a reason to release a file.',
+      "Add --reason '…'. It is kept with the file.",
+    );
   return withDatabase(config, async (db) => {
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
     const sourceFileIds = files.map(({ sourceFileId }) => sourceFileId);
     await releaseFiles(db, { sourceFileIds, reason, releasedBy: readOperator() });
     for (const { source, uri } of files) output.emit({ event: 'file_released', source, uri, reason });
-    output.print(`${name} is released: it is not missed any more. A new version under its name is read.`);
+    output.print(`${name} is released. A run still reads a new version under its name.`);
     return EXIT.ok;
   });
 }
@@ -69,7 +72,10 @@ export async function rereadFiles(
 ): Promise<ExitCode> {
   const { layout, source } = options;
   if ((name === undefined) === (layout === undefined))
-    throw usageError('It is not said what to read again.', 'Give the name of a file, or --layout.');
+    throw usageError(
+      'The command does not say which files to read again.',
+      'Give the name of a file, or --layout.',
+    );
   const config = openConfig(options);
   return withDatabase(config, async (db) => {
     const files =
@@ -81,7 +87,7 @@ export async function rereadFiles(
     const count = await requestReread(db, { sourceFileIds, requestedBy });
     output.emit({ event: 'reread_requested', files: count });
     output.print(
-      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it is' : 'they are'} still there in the version that was read. What was posted stays posted: an order that then says something else is shown as changed, and never sent twice.`,
+      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if an order then has other content, it is shown as changed, and never sent twice.`,
     );
     return EXIT.ok;
   });
@@ -96,7 +102,7 @@ async function readWith(
   if (wanted.length > 0) return wanted;
   throw notFound(
     `No file was read with the layout ${filter.layout}.`,
-    'npx influencer-sync files lists what was read; the layout of a source is in pipeline.yaml.',
+    'npx influencer-sync files lists the files that were read; the layout of a source is in pipeline.yaml.',
   );
 }
 
@@ -126,7 +132,7 @@ async function findFiles(
       `Give the whole address, or --source. They are: ${places.slice(0, 5).join(', ')}${places.length > 5 ? ', …' : ''}.`,
     );
   if (found.length > 0) return found;
-  throw notFound(`No file that is ${what} is called "${name}".`, 'npx influencer-sync files lists them.');
+  throw notFound(`No ${what} file is called "${name}".`, 'npx influencer-sync files lists them.');
 }
 
 function chosenSources({ sources }: PipelineConfig, name: string | undefined): readonly SourceSettings[] {

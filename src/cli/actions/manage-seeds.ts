@@ -49,7 +49,7 @@ export async function takeSeedBack(output: Output, seedId: string, options: Seed
 function notThere(seedId: string, isUnknown: boolean): KnownError {
   return new KnownError({
     code: isUnknown ? 'seed_not_found' : 'seed_undone',
-    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was taken back before.`,
+    message: isUnknown ? `There is no seed ${seedId}.` : `Seed ${seedId} was already withdrawn.`,
     help: 'npx influencer-sync ledger seeds lists them.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,

@@ -29,7 +29,7 @@ export async function registerWebhooks(
     for (const kind of kinds) {
       const webhook_url = options.sameAddress === true ? base : `${base}/${kind}`;
       const isNew = await unless(409, () => createWebhook({ webhook_url, webhook_type: kind }));
-      const state = isNew ? 'registered' : 'there already';
+      const state = isNew ? 'registered' : 'already registered';
       output.emit({ event: 'webhook', webhook_url, webhook_type: kind, state });
       output.print(`${kind}: ${state}`);
     }
@@ -130,7 +130,7 @@ function readAddress(text: string): string {
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '')
     return text.replace(/\/+$/, '');
   throw usageError(
-    'This is no address that events could be sent to.',
+    'Events cannot be sent to this address.',
     'Write it like https://hooks.example.com/webhooks, without ? and #.',
   );
 }

@@ -58,7 +58,7 @@ function findOperation(word: string): OperationName {
   throw new KnownError({
     code: 'operation_unknown',
     message: 'The service has no such operation.',
-    help: `${near === null ? '' : `Did you mean ${near}? `}All of them:  npx influencer-sync api`,
+    help: `${near === null ? '' : `Did you mean ${near}? `}To list all:  npx influencer-sync api`,
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });
@@ -73,7 +73,7 @@ async function readInput(name: OperationName, read: ApiWords, output: Output): P
   if (built.kind === 'problems') throw requestInvalid(name, [...misspelt, ...built.problems]);
   if (misspelt.length > 0) throw requestInvalid(name, misspelt);
   for (const field of unknown)
-    output.warn(`Note: the contract of ${name} does not name ${field}; it is sent as it is.`);
+    output.warn(`Note: the contract of ${name} does not name ${field}; it is sent unchanged.`);
   return built.input;
 }
 
@@ -108,7 +108,7 @@ function requestInvalid(name: OperationName, problems: readonly RequestProblem[]
   return new KnownError({
     code: 'request_invalid',
     message: `The request does not fit the contract of ${name}.`,
-    help: `What it takes:  npx influencer-sync api ${name} --help`,
+    help: `To see its fields:  npx influencer-sync api ${name} --help`,
     safe: 'Nothing was sent.',
     problems: problems.map(({ place, message }) => ({
       where: `--${place}`,
@@ -123,7 +123,7 @@ function liveRefused(name: OperationName): KnownError {
   return new KnownError({
     code: 'live_refused',
     message: `${name} must not be repeated, and this is not a sandbox on this machine.`,
-    help: 'If you mean it, add --live. Nothing keeps a record of such a call: orders belong into a run, whose ledger never sends one twice.',
+    help: 'To call it anyway, add --live. No ledger records such a call. Post orders with a run instead: its ledger never sends one twice.',
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });
@@ -138,7 +138,7 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
   output.print(formatJson(text));
   // A page of a proxy, say: nobody knows whether the service was reached.
   if (text.trim() !== '' && !isJson(text))
-    throw explain(name, toApiError(name, exchange, 'the answer is no JSON'));
+    throw explain(name, toApiError(name, exchange, 'the answer is not JSON'));
   return EXIT.ok;
 }
 
@@ -148,7 +148,7 @@ function explain(name: OperationName, error: ApiError): KnownError {
     code: status === null ? 'answer_lost' : status >= 500 ? 'service_failed' : 'service_refused',
     message: error.message,
     ...(status === 404 || status === 400
-      ? { help: `What it takes:  npx influencer-sync api ${name} --help`, safe: error.safe }
+      ? { help: `To see its fields:  npx influencer-sync api ${name} --help`, safe: error.safe }
       : { help: error.safe }),
     exitCode:
       status === 401 || status === 403

@@ -26,8 +26,8 @@ export async function performDoctor(output: Output, options: ConfigOptions): Pro
   const counts: Counts = { ok: 0, warning: 0, problem: 0 };
   const option = configOption(options);
   const show = (found: Finding): void => {
-    const { mend } = found;
-    const finding = mend === undefined ? found : { ...found, mend: completeCommands(mend, option) };
+    const { fix } = found;
+    const finding = fix === undefined ? found : { ...found, fix: completeCommands(fix, option) };
     counts[finding.status] += 1;
     output.emit({ event: 'finding', ...finding });
     output.print(renderFinding(finding, output.screen));
@@ -42,7 +42,7 @@ export async function performDoctor(output: Output, options: ConfigOptions): Pro
 function readConfig(options: ConfigOptions, show: (finding: Finding) => void): PipelineConfig | null {
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
-      show({ status: 'warning', about: 'environment', what: message, mend: help });
+      show({ status: 'warning', about: 'environment', what: message, fix: help });
     const config = openConfig({ ...options, onMisled });
     const { sources, jobs } = config;
     const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;

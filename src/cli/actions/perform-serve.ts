@@ -52,7 +52,7 @@ export async function performServe(output: Output, options: ServeOptions): Promi
     statementLimitMs: config.database.statementMinutes * 60_000,
   });
   const stopping = listenForStop({
-    warn: () => log.info('stopping: nothing new begins; once more to stop at once'),
+    warn: () => log.info('stopping after the requests in flight; signal again to stop at once'),
   });
   stopping.beforeExit(() => cancelStatements(db));
   try {
@@ -116,8 +116,8 @@ async function serve(serving: Serving): Promise<ExitCode> {
     draining,
     findLedgerProblem: async () => (await findContinuityProblem(db, config))?.details.code ?? null,
     onTrouble: (error) =>
-      log.warn(error instanceof Error ? error : {}, 'the schedule cannot be looked at; trying again'),
-    onRecovered: () => log.info('the schedule can be looked at again'),
+      log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
+    onRecovered: () => log.info('the schedule can be read again'),
   });
   const observer = await startObserver({
     host: config.serve.host,
@@ -146,7 +146,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   if (!isInOrder) {
     log.error(
       { at_work: scheduler.atWork().length },
-      'the grace period is over: what is on its way is in doubt',
+      'the grace period is over; requests in flight are in doubt',
     );
     await cancelStatements(db);
     process.exit(EXIT.interrupted);

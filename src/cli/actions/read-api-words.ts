@@ -41,7 +41,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
   }
   const [operation = null, extra] = plain;
   // Quoted: it may be a value that stands alone by mistake, and then it is nobody's business but the person's.
-  if (extra !== undefined) throw usage('There is a word that belongs to no option.');
+  if (extra !== undefined) throw usage('One of the words belongs to no option.');
   const { body, config, env_file: envFile, ...rest } = fields;
   return {
     operation,
@@ -60,7 +60,7 @@ function usage(message: string): KnownError {
   return new KnownError({
     code: 'usage',
     message,
-    help: 'Write each field as --name value, in quotes where a value has blanks:  npx influencer-sync api <operation> --help',
+    help: 'Write each field as --name value, in quotes if the value has blanks:  npx influencer-sync api <operation> --help',
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });

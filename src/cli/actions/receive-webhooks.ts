@@ -47,7 +47,7 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
 function secretMissing(path: string): KnownError {
   return new KnownError({
     code: 'webhook_secret_missing',
-    message: 'There is no signing secret, so nothing could be believed.',
+    message: 'There is no signing secret, so no event could be verified.',
     where: `webhooks.secret in ${shortPath(path)}`,
     help: 'Set INFLUENCER_WEBHOOK_SECRET to the signing secret on the API integration page of the service (or the one that the sandbox printed).',
     safe: 'Nothing was received.',

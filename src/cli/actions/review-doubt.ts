@@ -48,8 +48,8 @@ export type ReviewInput = {
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
   if (!options.accepted && !options.writeOff && !options.resend && !options.acknowledge) {
     throw usageError(
-      'It is not said what to do with the entry.',
-      'Add --accepted, --write-off, --resend or (of a double credit) --acknowledge, and --reason.',
+      'The command does not say what to do with the entry.',
+      'Add --accepted, --write-off, --resend or (for a double credit) --acknowledge, and --reason.',
     );
   }
   const reason = requireReason(options.reason);
@@ -85,7 +85,7 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
 const WORDS: Readonly<Record<string, string>> = {
   accepted: 'accepted',
   written_off: 'written off',
-  ready: 'ready: the next run sends it once more',
+  ready: 'ready: the next run sends it again',
 };
 
 type Decision = {
@@ -119,11 +119,11 @@ async function dealUnknown(
   });
   const known =
     shown.length === 0
-      ? `${handle === null ? '' : `The mirror knows no deal of ${handle}. `}Look the order up in the service, and add the deal or the collaboration that it shows:\n  --deal ID   or   --collab ID`
-      : `Look the order up in the service, and add the deal that it shows. The mirror knows of ${handle}:${shown.join('')}`;
+      ? `${handle === null ? '' : `The mirror knows no deal of ${handle}. `}Look up the order in the service, and add the deal or the collaboration that it shows:\n  --deal ID   or   --collab ID`
+      : `Look up the order in the service, and add the deal that it shows. The mirror knows these deals of ${handle}:${shown.join('')}`;
   return usageError(
-    `It is not known which deal was credited: entry ${entryId} was sent for ${handle === null ? 'an influencer' : `the handle ${handle}`}.`,
-    `${known}\n--accepted needs one of them, so that the sales are counted for the right deal.`,
+    `The credited deal is unknown: entry ${entryId} was sent for ${handle === null ? 'an influencer' : `the handle ${handle}`}.`,
+    `${known}\n--accepted needs one of them, so that the sales count for the right deal.`,
   );
 }
 
@@ -137,19 +137,20 @@ async function confirmResend(
 ): Promise<boolean> {
   const amount =
     doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
-  const text = `Entry ${entryId}${amount} is sent once more. If the service did process it before, the influencer is credited twice, and nothing can take that back.`;
+  const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
   output.warn(renderWarning(text, output.screen));
-  if (!process.stdin.isTTY) throw usageError('Nobody is there to be asked.', 'Add --yes if you mean it.');
+  if (!process.stdin.isTTY)
+    throw usageError('This is not a terminal, so nobody can confirm.', 'To confirm, add --yes.');
   const question = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await question.question('Type "resend" to go on: ').finally(() => question.close());
+  const answer = await question.question('Type "resend" to continue: ').finally(() => question.close());
   return answer.trim().toLowerCase() === 'resend';
 }
 
 function notDouble(entryId: string): KnownError {
   return new KnownError({
     code: 'entry_not_credited_twice',
-    message: `The service has not accepted entry ${entryId} more than once, or that was acknowledged before.`,
-    help: 'npx influencer-sync review lists what was credited more than once.',
+    message: `The service has not accepted entry ${entryId} more than once, or you have already acknowledged it.`,
+    help: 'npx influencer-sync review lists the orders that were credited more than once.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });
@@ -161,8 +162,8 @@ function notInDoubt(entryId: string, state: string | null): KnownError {
     message:
       state === null
         ? `There is no entry ${entryId}.`
-        : `Entry ${entryId} is ${state}, so there is nothing to decide that way.`,
-    help: 'npx influencer-sync review lists those that are in doubt. A process that is still at work settles its own.',
+        : `Entry ${entryId} is ${state}, so this decision does not apply.`,
+    help: 'npx influencer-sync review lists the entries in doubt. A running process settles its own.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });

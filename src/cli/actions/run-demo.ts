@@ -37,7 +37,7 @@ export async function runDemo(output: Output): Promise<void> {
     }
     const posted = await countReferrals(sandbox.url);
     output.print(
-      `\n${heading(output, 'Orders again')}\nThe sandbox has ${posted} orders now, and nothing has changed: a second run\nmust post 0.\n\n`,
+      `\n${heading(output, 'Orders again')}\nThe sandbox now has ${posted} orders, and nothing has changed, so a second run\nmust post 0.\n\n`,
     );
     for (const job of jobs.filter(isAttributeOrders)) await perform(output, config, job);
     const postedAgain = (await countReferrals(sandbox.url)) - posted;
@@ -67,7 +67,7 @@ function heading(output: Output, text: string): string {
 function introduction(config: PipelineConfig, url: string, output: Output): string {
   const sources = Object.values(config.sources).map(({ name, layout }) => `${name} (${layout})`);
   return `${heading(output, 'influencer-sync demo')}
-A sandbox of the service runs at ${url}, an embedded Postgres in
+A sandbox of the service runs at ${url}, with an embedded Postgres in
 this process. The exports of two shops and a mail tool are read:
 ${sources.map((source) => `  ${source}`).join('\n')}
 Every row is accounted for. Nothing leaves this machine.
@@ -79,11 +79,11 @@ function ending(output: Output, posted: number): string {
   return `\n${heading(output, 'Done')}: ${posted} orders were posted once, and 0 by the second run.
 
 What to try next:
-  # one order's whole life: file and line, code, attempt, answer
+  # the history of one order: file and line, code, attempt, answer
   npx influencer-sync explain order 5601000000101 ${config}
-  # the rows that could not be used, and how to mend them
+  # the rows that could not be used, and how to fix them
   npx influencer-sync rejected ${config}
-  # how things stand
+  # the state of all jobs
   npx influencer-sync status ${config}
   # a service of your own to develop against
   npx influencer-sync sandbox --port 4010
@@ -99,7 +99,7 @@ function postedTwice(count: number): KnownError {
   return new KnownError({
     code: 'demo_failed',
     message: `The second run posted ${count} orders.`,
-    help: 'This must not be. Please report it with the output above.',
+    help: 'This must not happen. Please report it with the output above.',
     exitCode: EXIT.crash,
   });
 }

@@ -29,7 +29,9 @@ export const backfillCommand: CommandDefinition = {
     command.enablePositionalOptions();
     addShareOptions(
       addConfigOptions(
-        command.description('credit the orders of a period in the past: first a plan, then exactly that'),
+        command.description(
+          'credit the orders of a past period: make a plan, then execute exactly that plan',
+        ),
       )
         .argument('<job>', 'name of the job in the configuration')
         .option('--from <day>', 'first day, as 2023-01-01, in time_zone of the job', parseDay)
@@ -48,10 +50,10 @@ export const backfillCommand: CommandDefinition = {
       ],
       [
         'backfill attribute-orders --from 2023-01-01 --to 2024-12-31',
-        'plan, ask, post; after a kill the same goes on',
+        'plan, ask, post; after a kill, the same command continues',
       ],
       ['backfill pause', 'from another terminal'],
-      ['backfill status', 'how far it is'],
+      ['backfill status', 'its progress'],
     ]);
     defineControls(command, act);
   },
@@ -59,14 +61,14 @@ export const backfillCommand: CommandDefinition = {
 
 function defineControls(command: Command, act: Act): void {
   const which = 'number of the backfill; default: the one that is not finished';
-  addConfigOptions(command.command('status').description('backfills, and how far each is'))
+  addConfigOptions(command.command('status').description('list backfills with their progress'))
     .argument('[id]', 'number of one backfill', parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
         (await import('../actions/backfill/manage-backfill.ts')).showBackfills(output, id, options),
       ),
     );
-  addConfigOptions(command.command('pause').description('have it wait; what is on its way is finished'))
+  addConfigOptions(command.command('pause').description('pause it after the requests in flight'))
     .argument('[id]', which, parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
@@ -75,7 +77,7 @@ function defineControls(command: Command, act: Act): void {
     );
   addShareOptions(
     addConfigOptions(
-      command.command('resume').description('go on with one that is paused or was killed, or execute a plan'),
+      command.command('resume').description('continue a paused or killed backfill, or execute a plan'),
     )
       .argument('[id]', which, parseId)
       .option('--yes', 'execute a plan without asking: for scripts'),
@@ -87,7 +89,7 @@ function defineControls(command: Command, act: Act): void {
   addConfigOptions(
     command
       .command('cancel')
-      .description('end it: what it has not posted is not posted, and may be planned again'),
+      .description('cancel it: it posts no more orders, and you can plan the rest again'),
   )
     .argument('[id]', which, parseId)
     .action(
@@ -101,12 +103,12 @@ function addShareOptions(command: Command): Command {
   return command
     .option(
       '--rate <number>',
-      'requests a second at most (default: half of api.requests_per_second)',
+      'maximum requests a second (default: half of api.requests_per_second)',
       parseRate,
     )
     .option(
       '--concurrency <count>',
-      'requests in flight at most (default: half of api.concurrency)',
+      'maximum requests in flight (default: half of api.concurrency)',
       parseCount,
     );
 }

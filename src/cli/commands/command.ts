@@ -33,8 +33,11 @@ export function addConfigOptions(command: Command): Command {
       '-c, --config <path>',
       'configuration file (default: INFLUENCER_SYNC_CONFIG, else config/pipeline.yaml)',
     )
-    .option('--env-file <path>', 'reads variables from a file such as .env; those that are set already win')
-    .option('--json', 'events for programs, one JSON object a line, on standard output');
+    .option(
+      '--env-file <path>',
+      'read variables from a file such as .env; variables of the shell take precedence',
+    )
+    .option('--json', 'write events for programs to standard output, one JSON object per line');
 }
 
 /** What a person types to name the configuration that a command was given, with a blank before it; empty for the default. */
@@ -74,7 +77,6 @@ export function parsePort(text: string): number {
 
 /** For ids of our own: runs and entries. */
 export function parseId(text: string): string {
-  if (!/^\d{1,18}$/.test(text))
-    throw new InvalidArgumentError('It should be a number, as a listing shows it.');
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('It should be a number from a listing.');
   return text;
 }

@@ -6,11 +6,11 @@ export const demoCommand: CommandDefinition = {
   define(command, act) {
     command
       .description(
-        'the main job on bundled exports, an embedded database and the local sandbox; nothing leaves this machine',
+        'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
       )
-      .option('--json', 'events for programs, one JSON object a line, on standard output');
+      .option('--json', 'write events for programs to standard output, one JSON object per line');
     addExamples(command, [
-      ['demo', 'see what a run does, and that a second one posts nothing again'],
+      ['demo', 'see what a run does, and that a second run posts nothing again'],
       ['demo --json | tail -n 1', 'the last event, for a program'],
     ]);
     command.action(

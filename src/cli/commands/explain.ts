@@ -8,7 +8,7 @@ type Options = ConfigOptions & { readonly source?: string };
 export const explainCommand: CommandDefinition = {
   name: 'explain',
   define(command, act) {
-    addConfigOptions(command.description('why something is as it is'))
+    addConfigOptions(command.description('explain the state of an order or a customer'))
       .argument('[what]', 'order, customer; or what another kind of job works on, for example clicks')
       .argument('[text]', 'which one')
       .action(
@@ -20,8 +20,8 @@ export const explainCommand: CommandDefinition = {
       command
         .command('order')
         .argument('<id>', 'order id, or its name such as #1001 (in quotes)')
-        .description('the whole life of an order'),
-    ).option('--source <name>', 'where the same id stands in several sources');
+        .description('show the history of an order'),
+    ).option('--source <name>', 'if several sources have the same id');
     addExamples(order, [
       ['explain order 5551234567890', 'by id'],
       ["explain order '#1001'", 'by name'],
@@ -47,14 +47,14 @@ export const explainCommand: CommandDefinition = {
         .command('customer')
         .argument(
           '[address]',
-          'e-mail address; it is hashed here and goes nowhere. Left out: asked for, or read from standard input, so that no shell keeps it',
+          'e-mail address; it is hashed on this machine. Omit it to be asked, or to read it from standard input, so that no shell keeps it',
         )
-        .description('whether a customer was submitted, and what was found'),
+        .description('show whether a customer was submitted, and the result'),
     );
     addExamples(customer, [
-      ['explain customer', 'asks for the address, which then is in no history'],
+      ['explain customer', 'asks for the address, so that no shell history has it'],
       ['explain customer < address.txt', 'by the address in a file'],
-      ['explain customer jane@example.com', 'by the address; nothing else names a customer'],
+      ['explain customer jane@example.com', 'by the address; a customer has no other name'],
     ]);
     customer.action(
       act(async (output, given: string | undefined, options: ConfigOptions) => {
@@ -115,7 +115,7 @@ function nothingKnown(what: string, text: string): KnownError {
   return new KnownError({
     code: `${what}_not_found`,
     message: `No file that was read names ${JSON.stringify(text)}, and nothing was sent for it.`,
-    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet.',
+    help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
     exitCode: EXIT.configuration,
   });
 }
@@ -123,8 +123,8 @@ function nothingKnown(what: string, text: string): KnownError {
 function customerNotFound(): KnownError {
   return new KnownError({
     code: 'customer_not_found',
-    message: 'No file that was read names this customer, or only without consent.',
-    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet.',
+    message: 'No file names this customer, or only without consent.',
+    help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
     exitCode: EXIT.configuration,
   });
 }
@@ -132,8 +132,8 @@ function customerNotFound(): KnownError {
 function notFound(id: string): KnownError {
   return new KnownError({
     code: 'order_not_found',
-    message: `No file that was read has an order ${JSON.stringify(id)}.`,
-    help: 'Its row may have been rejected (npx influencer-sync rejected), its file may be held (npx influencer-sync status), or not be there yet. Ids are case-sensitive.',
+    message: `No file has an order ${JSON.stringify(id)}.`,
+    help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing. Ids are case-sensitive.',
     exitCode: EXIT.configuration,
   });
 }

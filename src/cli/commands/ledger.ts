@@ -17,7 +17,7 @@ export const ledgerCommand: CommandDefinition = {
   define(command, act) {
     command
       .description(
-        'tell the ledger what it cannot know: orders that were credited elsewhere, and claims that a restored database lost',
+        'tell the ledger about orders that were credited elsewhere, and claims that a restored database lost',
       )
       .enablePositionalOptions();
     addExamples(command, [
@@ -28,9 +28,12 @@ export const ledgerCommand: CommandDefinition = {
       ['ledger seeds', 'which files count'],
       [
         "ledger recover --reason 'restored the backup of 2 May'",
-        'hold what was posted since as accepted or in doubt; then runs go on',
+        'hold the orders posted since then as accepted or in doubt; then runs continue',
       ],
-      ["ledger unseed 3 --reason 'the wrong file'", 'takes one back: its orders are decided about again'],
+      [
+        "ledger unseed 3 --reason 'the wrong file'",
+        'withdraw one: the next run decides about its orders again',
+      ],
     ]);
     defineSeeds(command, act);
     defineRecover(command, act);
@@ -42,7 +45,7 @@ function defineRecover(command: Command, act: Act): void {
     command
       .command('recover')
       .description(
-        'go on with a database that was restored, failed over or replaced: what it lost is not posted again',
+        'continue with a database that was restored, failed over or replaced: the orders that it lost are not posted again',
       ),
   )
     .requiredOption('--reason <text>', 'what happened; kept with the decision')
@@ -60,21 +63,23 @@ function defineRecover(command: Command, act: Act): void {
 
 function defineSeeds(command: Command, act: Act): void {
   addConfigOptions(
-    command.command('seed').description('orders that were credited elsewhere before: never post them'),
+    command
+      .command('seed')
+      .description('list orders that were credited elsewhere, so that they are not posted'),
   )
     .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
-    .requiredOption('--reason <text>', 'how it is known; kept with the decision')
+    .requiredOption('--reason <text>', 'how you know; kept with the decision')
     .action(
       act(async (output, file: string, options: SeedOptions) =>
         (await import('../actions/manage-seeds.ts')).addSeed(output, file, options),
       ),
     );
-  addConfigOptions(command.command('seeds').description('files that were taken note of')).action(
+  addConfigOptions(command.command('seeds').description('list the files that count')).action(
     act(async (output, options: ConfigOptions) =>
       (await import('../actions/manage-seeds.ts')).showSeeds(output, options),
     ),
   );
-  addConfigOptions(command.command('unseed').description('take a file back; itself a recorded decision'))
+  addConfigOptions(command.command('unseed').description('withdraw a file; this is recorded as a decision'))
     .argument('<id>', 'number of the seed, as `ledger seeds` shows it', parseId)
     .requiredOption('--reason <text>', 'why; kept with the decision')
     .action(

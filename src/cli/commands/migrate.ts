@@ -6,13 +6,14 @@ type Options = ConfigOptions & { readonly roles?: boolean };
 export const migrateCommand: CommandDefinition = {
   name: 'migrate',
   define(command, act) {
-    addConfigOptions(
-      command.description('create the tables and views of the database, or bring them up to date'),
-    ).option('--roles', 'also make bi_reader (for analysts) and influencer_sync_app (for jobs), on a server');
+    addConfigOptions(command.description('create or update the tables and views of the database')).option(
+      '--roles',
+      'also create the roles bi_reader (for analysts) and influencer_sync_app (for jobs), on a server',
+    );
     addExamples(command, [
       ['migrate', 'the database of config/pipeline.yaml'],
       ['migrate --config /etc/sync/pipeline.yaml', 'another configuration'],
-      ['migrate --roles', 'and the roles, or their rights after an upgrade'],
+      ['migrate --roles', 'also the roles, or their rights after an upgrade'],
     ]);
     command.action(
       act(async (output, options: Options) => {
@@ -43,6 +44,6 @@ export const migrateCommand: CommandDefinition = {
 };
 
 const ROLES = `bi_reader reads the views of schema bi; influencer_sync_app runs jobs.
-Give them passwords with psql, if they have none:
+If they have no passwords, set them with psql:
   \\password bi_reader
   \\password influencer_sync_app`;

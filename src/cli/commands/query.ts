@@ -25,19 +25,19 @@ export const queryCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command
-        .description('ask the views of schema bi a question in SQL; changes nothing')
-        .argument('<sql>', 'one select; docs/data-dictionary.md has the views and their columns'),
+        .description('query the views of schema bi in SQL; changes nothing')
+        .argument('<sql>', 'one select; docs/data-dictionary.md lists the views and their columns'),
     )
       .option('--csv', 'comma-separated values with a header')
-      .option('--limit <count>', 'so many rows at most', parseCount, DEFAULT_LIMIT)
+      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_LIMIT)
       .option(
         '--timeout <seconds>',
-        'a server gives up after so many seconds',
+        'seconds after which a server cancels the query',
         parseCount,
         DEFAULT_TIMEOUT_S,
       );
     addExamples(command, [
-      ['query "select * from bi.run_health"', 'how each job is'],
+      ['query "select * from bi.run_health"', 'the health of each job'],
       ['query "select * from bi.deal_performance_daily order by day_utc desc limit 10"', 'what deals earned'],
       ['query "select * from bi.orders_attributed where is_open" --csv > open.csv', 'for a spreadsheet'],
     ]);
@@ -50,7 +50,7 @@ export const queryCommand: CommandDefinition = {
         const { limit, timeout } = options;
         const timeoutMs = timeout * 1000;
         // The server ends the question; this is for a server that does not.
-        const phase = { name: 'Answering the question', limitMs: timeoutMs + GRACE_MS };
+        const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
         const config = openConfig(options);
         const { url, biUrl } = config.database;
         // As its own login it sees only bi, and so cannot look whether the database is migrated.
@@ -62,7 +62,7 @@ export const queryCommand: CommandDefinition = {
         );
         for (const row of result.json) output.emitText(`{"event":"row","row":${row}}`);
         output.print(renderQuery(result, { screen: output.screen, isCsv: options.csv === true }));
-        if (result.isCut) output.warn(`The first ${limit} rows; there are more (--limit).`);
+        if (result.isCut) output.warn(`These are the first ${limit} rows; there are more (--limit).`);
         return EXIT.ok;
       }),
     );

@@ -30,18 +30,18 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
   define(command, act) {
     addConfigOptions(
       command.description(
-        'rows that could not be used, each with its reason; or the rows themselves, to mend them',
+        'list rows that could not be used, each with its reason; or export them so that you can correct them',
       ),
     )
-      .option('--run <id>', 'met by one run', parseId)
+      .option('--run <id>', 'of one run', parseId)
       .option('--source <name>', 'of one source')
       .option('--file <text>', 'of files whose address contains this')
       .option('--code <code>', 'with one kind of problem')
-      .option('--limit <count>', 'list so many at most', parseCount, DEFAULT_LIMIT);
+      .option('--limit <count>', 'maximum rows to list', parseCount, DEFAULT_LIMIT);
     if (loadFetchRows !== null) addExportOptions(command);
     addExamples(command, [
-      ['rejected', 'what could not be used'],
-      ['rejected --run 12 --export mend.csv', 'the rows of run 12, to mend in a spreadsheet and drop back'],
+      ['rejected', 'rows that could not be used'],
+      ['rejected --run 12 --export fix.csv', 'the rows of run 12, to correct in a spreadsheet and put back'],
     ]);
     command.action(
       act(async (output, options: Options) => {
@@ -76,9 +76,9 @@ function addExportOptions(command: Command): void {
   command
     .option(
       '--export <file>',
-      'write the original rows as a CSV file (- for standard output): mend it and drop it back',
+      'write the original rows to a CSV file (- for standard output), to correct and put back',
     )
-    .option('--no-escape-formulas', 'with --export: write cells that begin with = + - @ as they are');
+    .option('--no-escape-formulas', 'with --export: write cells that start with = + - @ unchanged');
 }
 
 function toFilter({ run, source, file, code }: Options): RejectedFilter {

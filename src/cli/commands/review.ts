@@ -15,7 +15,9 @@ type Options = ConfigOptions & ReviewOptions & { readonly job?: string };
 export const reviewCommand: CommandDefinition = {
   name: 'review',
   define(command, act) {
-    addConfigOptions(command.description('orders in doubt, with what is known about each; or settle one'))
+    addConfigOptions(
+      command.description('list orders in doubt, with what is known about each; or settle one'),
+    )
       .argument('[entry]', 'number of the entry to settle', parseId)
       .option('--job <name>', 'doubts of one job only')
       .addOption(
@@ -25,16 +27,16 @@ export const reviewCommand: CommandDefinition = {
         ]),
       )
       .addOption(
-        new Option('--write-off', 'let it go: it is never sent again').conflicts(['accepted', 'resend']),
+        new Option('--write-off', 'give it up: it is never sent again').conflicts(['accepted', 'resend']),
       )
       .addOption(
-        new Option('--resend', 'the service does not show the order: send it once more').conflicts([
+        new Option('--resend', 'the service does not show the order: send it again').conflicts([
           'accepted',
           'writeOff',
         ]),
       )
       .addOption(
-        new Option('--acknowledge', 'of a double credit: it was dealt with in the service').conflicts([
+        new Option('--acknowledge', 'for a double credit: you corrected it in the service').conflicts([
           'accepted',
           'writeOff',
           'resend',
@@ -45,7 +47,7 @@ export const reviewCommand: CommandDefinition = {
       .option('--collab <id>', 'with --accepted: the collaboration that was credited')
       .option('--yes', 'with --resend: do not ask');
     addExamples(command, [
-      ['review', 'what is in doubt'],
+      ['review', 'orders in doubt'],
       ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
       ["review 17 --resend --reason 'not listed after two days'", 'it does not'],
     ]);

@@ -17,19 +17,19 @@ export type RunCommandOptions = ConfigOptions & {
 export const runCommand: CommandDefinition = {
   name: 'run',
   define(command, act) {
-    addConfigOptions(command.description('run a job once: read what is new, and post what is attributable'))
+    addConfigOptions(command.description('run a job once: read new files, and do its work'))
       .argument('<job>', 'name of the job in the configuration')
-      .option('--limit <count>', 'post so many orders at most; the rest stays ready', parseCount)
+      .option('--limit <count>', 'maximum orders to post; the rest stays ready', parseCount)
       .option('--file <text>', 'read only files whose address contains this')
-      .option('--allow-empty', 'finding no files at all is no failure')
+      .option('--allow-empty', 'succeed even if there are no files')
       .option(
         '--new-ledger',
-        'begin a new ledger where another one was used: what that one posted may be posted again',
+        'start a new ledger where another one was used; orders that the old one posted may be posted again',
       )
       .option('--reason <text>', 'with --new-ledger: why; kept with the decision');
     addExamples(command, [
       ['run attribute-orders', 'the whole job'],
-      ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then look'],
+      ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
       ['run attribute-orders --file 2026-04', 'read only the files of April'],
       ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
     ]);
@@ -46,11 +46,11 @@ export const planCommand: CommandDefinition = {
   name: 'plan',
   define(command, act) {
     addConfigOptions(
-      command.description('what `run` would do now: reads everything, keeps and sends nothing'),
+      command.description('show what `run` would do now; reads everything, keeps and sends nothing'),
     )
       .argument('<job>', 'name of the job in the configuration')
       .option('--file <text>', 'read only files whose address contains this')
-      .option('--allow-empty', 'finding no files at all is no failure');
+      .option('--allow-empty', 'succeed even if there are no files');
     addExamples(command, [
       ['plan attribute-orders', 'for a person'],
       ['plan attribute-orders --json', 'for a program'],

@@ -14,9 +14,11 @@ const DEFAULT_LIMIT = 20;
 export const runsCommand: CommandDefinition = {
   name: 'runs',
   define(command, act) {
-    addConfigOptions(command.description('what ran, newest first; and what should have run, but did not'))
+    addConfigOptions(
+      command.description('list runs, newest first, and runs that were due but did not happen'),
+    )
       .option('--job <name>', 'runs of one job only')
-      .option('--limit <count>', 'so many at most', parseCount, DEFAULT_LIMIT);
+      .option('--limit <count>', 'maximum runs to list', parseCount, DEFAULT_LIMIT);
     addExamples(command, [
       ['runs', 'the last 20 runs'],
       ['runs --job attribute-orders --limit 3', 'the last three of one job'],

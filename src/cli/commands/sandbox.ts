@@ -29,7 +29,7 @@ type Flags = {
 /** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT. */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
-    .description('run the service on this machine, to try things out and to test without an account')
+    .description('run a copy of the service on this machine, for trials and tests without an account')
     .option('--port <number>', 'port to listen on, 0 for a free one', readPort, 4010)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
@@ -42,43 +42,40 @@ export function sandboxCommand(): Command {
     )
     .option('--seed <text>', 'same seed, same ids, key, faults and influencers', '1')
     .addOption(
-      new Option('--duplicates <what>', 'what happens to an order id that is there already')
+      new Option('--duplicates <what>', 'what happens to an order id that already exists')
         .choices(['accept', 'ignore', '409'])
         .default('accept'),
     )
     .option(
       '--fault <rule>',
-      'a fault to play, for example reset_after:probability=0.1,operation=new_influencer_referral (repeatable)',
+      'a fault to inject, for example reset_after:probability=0.1,operation=new_influencer_referral (repeatable)',
       (rule: string, rules: readonly string[]) => [...rules, rule],
       [],
     )
-    .option('--latency <ms>', 'answer every request this much later', readMilliseconds, 0)
+    .option('--latency <ms>', 'delay every answer by this much', readMilliseconds, 0)
     .option('--truth <file>', 'also write each referral to this file before it is answered')
-    .option(
-      '--db <file>',
-      'SQLite file that keeps the state, so that it survives a restart (default: in memory)',
-    )
+    .option('--db <file>', 'SQLite file that keeps the state across restarts (default: in memory)')
     .addOption(
       new Option('--plan <name>', 'limit of requests: standard 240 a minute, plus 480')
         .choices(['off', 'standard', 'plus'])
         .default('off'),
     )
     .option('--identify-delay <ms>', 'how long identifying contacts takes', readMilliseconds, 2_000)
-    .option('--allow-private-webhooks', 'let webhooks go to this machine and private networks', false)
+    .option('--allow-private-webhooks', 'allow webhooks to this machine and to private networks', false)
     .option('--webhook-secret <text>', 'signs events of the first account (default: made from the seed)')
     .option(
       '--webhook-header-prefix <text>',
-      'what the names of the headers of an event begin with',
+      'prefix of the header names of an event',
       readHeaderPrefix,
       'X-Service',
     )
     .option(
       '--webhook-retry <ms>',
-      'wait before an event is sent again, doubled each time',
+      'delay before an event is sent again, doubled each time',
       readMilliseconds,
       1_000,
     )
-    .option('--open-control', 'let /_sandbox answer other machines too', false)
+    .option('--open-control', 'let /_sandbox answer other machines', false)
     .addHelpText('after', HELP)
     .addCommand(triggerCommand())
     .action(async (flags: Flags) => serve(flags));
@@ -88,16 +85,16 @@ const HELP = `
 It also answers, on this machine only:
   POST /_sandbox/faults            sets faults (JSON, one rule or a list); DELETE clears them, GET lists them
   GET  /_sandbox/truth/referrals   every referral it processed, as NDJSON; also truth/clicks and truth/requests
-  GET  /_sandbox/customers         contacts that were sent to be identified, and what was found
-  GET  /_sandbox/deliveries        every event it sent, with each attempt, as NDJSON
-  GET  /_sandbox/accounts          the accounts, their users and what is left to spend
+  GET  /_sandbox/customers         contacts that were sent to be identified, and the results
+  GET  /_sandbox/deliveries        every event that it sent, with each attempt, as NDJSON
+  GET  /_sandbox/accounts          the accounts, their users and remaining credits
   GET  /_sandbox/deals/<deal_id>   notes, tasks, stage and active status of a deal
   GET  /_sandbox/store             codes and links: made in the shop, or only on the deal page
   GET  /_sandbox/outreach          influencers that were added to campaigns
-  GET  /_sandbox/credits           what is left; POST {"search": 100, "reports": 5} sets it
-  POST /_sandbox/trigger/<kind>    makes an event happen, as "sandbox trigger" does
+  GET  /_sandbox/credits           remaining credits; POST {"search": 100, "reports": 5} sets them
+  POST /_sandbox/trigger/<kind>    triggers an event, as "sandbox trigger" does
   GET  /_sandbox/health
-With several accounts, ?account=<id> says whose; without it, lists and logs have all of them.`;
+With several accounts, ?account=<id> selects one; without it, lists and logs contain all.`;
 
 async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();

@@ -13,7 +13,7 @@ export const serveCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'run jobs by their schedule, until it is stopped; receives events where that is set up; /healthz, /readyz, /metrics',
+        'run jobs on their schedules until stopped; receives events if configured; /healthz, /readyz, /metrics',
       ),
     ).option(
       '--port <number>',
@@ -23,7 +23,7 @@ export const serveCommand: CommandDefinition = {
     addExamples(command, [
       ['serve', 'what a container or a systemd unit runs'],
       ['serve --env-file .env', 'with the variables of a file'],
-      ['status', 'in another terminal: what comes next, what was missed, how things stand'],
+      ['status', 'in another terminal: what comes next, what was missed, the state of all jobs'],
     ]);
     command.action(
       act(async (output, options: ServeOptions) =>

@@ -12,7 +12,7 @@ export const statusCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'how things stand: backlog, doubts, last runs, what comes next, held files, who is at work',
+        'show the state: backlog, doubts, last and next runs, held files, active processes',
       ),
     );
     addExamples(command, [

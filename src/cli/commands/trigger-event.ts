@@ -13,10 +13,10 @@ type Flags = {
 /** `influencer-sync sandbox trigger <kind>`: makes an event happen in a sandbox that runs, and prints what it was as one JSON line. */
 export function triggerCommand(): Command {
   return new Command('trigger')
-    .description('make an event happen in a sandbox that runs, so that it calls the registered webhooks')
+    .description('trigger an event in a running sandbox, which then calls the registered webhooks')
     .argument('<kind>', `one of ${webhookTypes.join(', ')}`)
     .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
-    .option('--account <id>', 'in which account, where the sandbox has several')
+    .option('--account <id>', 'the account, if the sandbox has several')
     .option(
       '--set <name=value>',
       'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; by default the first deal and made-up details)',
@@ -24,7 +24,7 @@ export function triggerCommand(): Command {
       {},
     )
     .exitOverride()
-    .showHelpAfterError('(add --help to see what it takes)')
+    .showHelpAfterError('(add --help to see its arguments)')
     .action((kind: string, flags: Flags) => trigger(kind, flags));
 }
 
@@ -41,7 +41,7 @@ async function trigger(kind: string, { url, account, set }: Flags): Promise<void
   throw new KnownError({
     code: 'trigger_refused',
     message: `The sandbox refused to trigger ${kind}: ${readMessage(text)}`,
-    help: 'Mend the kind or the details that --set gives.',
+    help: 'Correct the kind, or the details that --set gives.',
     safe: 'Nothing happened.',
     exitCode: EXIT.configuration,
   });

@@ -7,7 +7,9 @@ export const webhooksCommand: CommandDefinition = {
   define(command, act) {
     command.enablePositionalOptions();
     addConfigOptions(
-      command.description('receive events of the service; register, list or delete where it sends them'),
+      command.description(
+        'receive events of the service; register, list or delete the addresses that it sends them to',
+      ),
     )
       .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
       .action(
@@ -16,9 +18,9 @@ export const webhooksCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['webhooks', 'receive events until it is stopped; needs webhooks.secret'],
-      ['webhooks register https://hooks.example.com/webhooks', 'have all kinds of events sent there'],
-      ['webhooks list', 'what is registered'],
+      ['webhooks', 'receive events until stopped; needs webhooks.secret'],
+      ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
+      ['webhooks list', 'list the registered addresses'],
     ]);
     defineRegistration(command, act);
   },
@@ -27,8 +29,8 @@ export const webhooksCommand: CommandDefinition = {
 function defineRegistration(command: Command, act: Act): void {
   const kinds = 'one kind of event only (repeatable); default: all';
   const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
-  addConfigOptions(command.command('register').description('have events sent to an address'))
-    .argument('<url>', 'where the receiver can be reached from outside, with its path')
+  addConfigOptions(command.command('register').description('register an address for events'))
+    .argument('<url>', 'public address of the receiver, with its path')
     .option('--kind <kind>', kinds, collect)
     .option('--same-address', 'one address for all kinds, without the kind at its end', false)
     .action(
@@ -36,13 +38,13 @@ function defineRegistration(command: Command, act: Act): void {
         (await import('../actions/manage-webhooks.ts')).registerWebhooks(output, url, options),
       ),
     );
-  addConfigOptions(command.command('list').description('where events are sent')).action(
+  addConfigOptions(command.command('list').description('list the registered addresses')).action(
     act(async (output, options) =>
       (await import('../actions/manage-webhooks.ts')).listWebhooks(output, options),
     ),
   );
-  addConfigOptions(command.command('delete').description('have no more events sent to an address'))
-    .argument('<url>', 'as it was registered, or as it was given to register')
+  addConfigOptions(command.command('delete').description('remove the registration of an address'))
+    .argument('<url>', 'as it was registered, or as you gave it to `register`')
     .option('--kind <kind>', kinds, collect)
     .action(
       act(async (output, url: string, options) =>

@@ -113,7 +113,7 @@ export async function withMigratedDatabase<Result>(
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
     const folder = shortPath(config.database.dataFolder);
-    progress.note(`Making an embedded database in ${folder}: some seconds, once.`);
+    progress.note(`Creating an embedded database in ${folder}. This takes some seconds, once.`);
   }
   return withDatabase(
     config,
@@ -152,7 +152,7 @@ export async function withPlanDatabase<Result>(
   }
   // What another ledger has posted is not known to a new one, whose plan would count it again.
   if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
-  progress.note('Nothing has run yet: the plan is made in a throw-away database, and nothing is kept.');
+  progress.note('Nothing has run yet. The plan uses a throw-away database, and nothing is kept.');
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
   try {
     const database = { ...config.database, url: '', dataFolder: folder };
@@ -195,7 +195,7 @@ function notMigrated(config: PipelineConfig): KnownError {
       ? 'Nothing has run yet: there is no database.'
       : 'The database lacks tables of this version.',
     where: databasePlace(config.database),
-    help: `${isNew ? 'Make it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does that by itself.`,
+    help: `${isNew ? 'Create it' : 'Create or update them'}:  npx influencer-sync migrate\nA run does this automatically.`,
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });

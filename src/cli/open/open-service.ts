@@ -33,8 +33,8 @@ export function findService(options: ConfigOptions, { needsKey }: { readonly nee
   const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
   throw new KnownError({
     code: url === '' ? 'api_url_missing' : 'api_key_missing',
-    message: `No service is named: ${variable} is not set.`,
-    help: 'To try it out, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010',
+    message: `No service is configured: ${variable} is not set.`,
+    help: 'For a trial, start the sandbox and use the url and key that it prints:\n  npx influencer-sync sandbox --port 4010',
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });

@@ -17,8 +17,8 @@ export function readEnvFile(path: string): readonly Misled[] {
   } catch (cause) {
     const message = existsSync(path)
       ? 'The environment file cannot be read.'
-      : 'There is no such environment file.';
-    const help = 'It holds lines like NAME=value; .env.example shows those that matter.';
+      : 'The environment file does not exist.';
+    const help = 'It must contain lines like NAME=value; see .env.example.';
     throw new KnownError({
       code: 'env_file_unreadable',
       message,
@@ -34,8 +34,8 @@ export function readEnvFile(path: string): readonly Misled[] {
   if (names.length === 0) return [];
   return [
     {
-      message: `${names.join(', ')}: the environment has another value than ${path}, and the environment wins.`,
-      help: `To use the file's:  unset ${names.join(' ')}`,
+      message: `${names.join(', ')}: the environment has another value than ${path} and takes precedence.`,
+      help: `To use the value of the file:  unset ${names.join(' ')}`,
     },
   ];
 }

@@ -29,7 +29,7 @@ export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
       return;
     }
     output.warn(
-      '\nFinishing what is on its way. Once more to stop at once: what is on its way then is in doubt.',
+      '\nFinishing the requests in flight. Press Ctrl-C again to stop at once; requests in flight are then in doubt.',
     );
     draining.abort();
   }

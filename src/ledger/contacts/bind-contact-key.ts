@@ -20,7 +20,7 @@ export async function bindContactKey(db: Database, fingerprint: string): Promise
     code: 'contact_key_changed',
     message: `The customers of this database were hashed with another key (since ${bound.bound_at.toISOString().slice(0, 10)}).`,
     where: 'contacts.hash_key',
-    help: 'Put the old key back (CONTACT_HASH_KEY). If it is lost for good, forget the customers, and all of them are submitted once more:\n  truncate ledger.contact_key, ledger.contacts, ledger.lookups, intake.contacts;',
+    help: 'Set the old key again (CONTACT_HASH_KEY). If you have lost it for good, forget the customers; all of them are then submitted again:\n  truncate ledger.contact_key, ledger.contacts, ledger.lookups, intake.contacts;',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

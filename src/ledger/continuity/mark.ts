@@ -182,8 +182,8 @@ function unavailable(
     code: 'mark_unavailable',
     message: `The mark of the ledger cannot be ${doing}. ${why}`,
     where: uri,
-    help: `${known === null ? '' : `${known.details.help}\n`}The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it. Without the mark nothing is posted: it is what shows a restored database.`,
-    safe: doing === 'read' ? 'Nothing was read or sent.' : 'What was not noted was not sent.',
+    help: `${known === null ? '' : `${known.details.help}\n`}The credentials need s3:ListBucket on the bucket of ledger.mark_uri, and s3:GetObject, s3:PutObject and s3:DeleteObject below it. Nothing is posted without the mark, because it shows whether the database was restored.`,
+    safe: doing === 'read' ? 'Nothing was read or sent.' : 'Claims that are not in the mark were not sent.',
     exitCode: known?.details.exitCode ?? EXIT.crash,
     cause,
   });

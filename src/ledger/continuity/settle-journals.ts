@@ -27,7 +27,7 @@ export type ClosedJournal = {
   readonly name: string;
 };
 
-const NEVER_SENT = 'its process ended before it began to write the request';
+const NEVER_SENT = 'its process ended before it started to write the request';
 
 /**
  * Settles what processes that are gone left behind, by what their journals say: answers that were not recorded any more, and claims whose

@@ -35,7 +35,7 @@ export function findYamlProblem(
   if (first.code === 'TAB_AS_INDENT') {
     return {
       where: at({ ...place, column: 1 }),
-      message: withLine('A tab indents this line, and YAML takes spaces only.', lines, place.line),
+      message: withLine('A tab indents this line, but YAML allows only spaces.', lines, place.line),
       help: HELP,
     };
   }
@@ -44,7 +44,7 @@ export function findYamlProblem(
     return {
       where: at({ line: odd.line, column: odd.indent + 1 }),
       message: withLine(
-        `This line is indented by ${spaces(odd.indent)}, which does not fit the lines beside it: they have ${odd.expected}.`,
+        `This line is indented by ${spaces(odd.indent)}, but the lines around it have ${odd.expected}.`,
         lines,
         odd.line,
       ),

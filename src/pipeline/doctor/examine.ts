@@ -26,8 +26,8 @@ async function look(check: Check, patient: Patient): Promise<readonly Finding[]>
       {
         status: 'problem',
         about: check.name,
-        what: `It could not be looked at: ${message}`,
-        mend: 'This is something that doctor does not know yet. Please report it.',
+        what: `It could not be checked: ${message}`,
+        fix: 'doctor does not know this error yet. Please report it.',
       },
     ];
   }

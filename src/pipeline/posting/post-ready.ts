@@ -125,9 +125,9 @@ async function keepAtLast(
   const code = first.cause instanceof Error && 'code' in first.cause ? String(first.cause.code) : 'unknown';
   throw new KnownError({
     code: 'answers_lost',
-    message: `${lost === 1 ? 'An answer' : `${lost} answers`} of the service could be kept neither in the database nor in the spool of the data folder (${code}).`,
-    help: 'Free space for the data folder, or let this user write to it, and bring the database back. Then run again: the orders come into doubt, and `review` shows them with their amounts.',
-    safe: 'The orders of these answers may have been credited, and nothing here says so. None of them is sent again before a person decides.',
+    message: `${lost === 1 ? 'An answer' : `${lost} answers`} of the service could not be stored, neither in the database nor in the spool of the data folder (${code}).`,
+    help: 'Free space for the data folder, or let this user write to it, and restore the database connection. Then run again: the orders are in doubt, and `review` shows them with their amounts.',
+    safe: 'The orders of these answers may have been credited. None of them is sent again before a person decides.',
     exitCode: EXIT.crash,
     cause: first.cause,
   });

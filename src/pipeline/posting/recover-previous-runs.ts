@@ -17,14 +17,14 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
   const { db, job, config, progress } = run;
   const replayed = await replaySpool(db, spoolFolder(run), run.owner);
   if (replayed.answers > 0)
-    progress.note(`Recorded ${replayed.answers} answers that an earlier run had left in its spool.`);
+    progress.note(`Recorded ${replayed.answers} answers from the spool of an earlier run.`);
   if (replayed.lost > 0)
     progress.note(
       `${replayed.lost} of them belong to claims that the database lost. Their orders count as these answers say, and are not sent again.`,
     );
   if (replayed.unreadable > 0)
     progress.note(
-      `${replayed.unreadable} lines of the spool cannot be used and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled stay.`,
+      `${replayed.unreadable} lines of the spool are unusable and were set aside in ${join(spoolFolder(run), 'unreadable')}. The doubts that they would have settled remain.`,
     );
   const now = new Date();
   const settledByJournal = await settleJournals(db, {
@@ -38,16 +38,16 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
   if (answered > 0) progress.note(`Recorded ${answered} answers from the journal of an earlier run.`);
   if (neverSent > 0)
     progress.note(
-      `${neverSent} orders are ready again: the journal of an earlier run shows that their requests were never begun.`,
+      `${neverSent} orders are ready again: the journal of an earlier run shows that their requests never started.`,
     );
   if (unreadable.length > 0)
     progress.note(
-      `The journal ${unreadable.join(', ')} is damaged, so it settles no doubt. Look for a full or failing disk.`,
+      `The journal ${unreadable.join(', ')} is damaged, so it settles no doubt. Check for a full or failing disk.`,
     );
   const reaped = await reapLost(db);
-  if (reaped > 0) progress.note(`${reaped} orders came into doubt: the process that sent them is gone.`);
+  if (reaped > 0) progress.note(`${reaped} orders are now in doubt: the process that sent them is gone.`);
   const settled = await settleByEvidence(db);
-  if (settled > 0) progress.note(`${settled} orders in doubt were settled by events of the service.`);
+  if (settled > 0) progress.note(`Events of the service settled ${settled} orders in doubt.`);
   await resendUnauthorised(db, { job: job.name });
   if (config.api.duplicateOrders !== 'ignored') return;
   const resent = await resendRestedDoubts(db, {
@@ -56,7 +56,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
   });
   if (resent > 0)
     progress.note(
-      `${resent} orders in doubt have rested and are sent again (api.duplicate_orders: ignored).`,
+      `${resent} orders in doubt are sent again after the quiet period (api.duplicate_orders: ignored).`,
     );
 }
 

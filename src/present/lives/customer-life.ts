@@ -33,13 +33,13 @@ function describeState(life: CustomerLife): string {
   const when = submittedAt === null ? '' : ` on ${formatInstant(submittedAt).slice(0, 16)}`;
   const again = isWaiting ? '; waits to be submitted again' : '';
   if (state === 'submitted')
-    return `submitted${when}${label}, by run ${runId ?? '?'}${submissions > 1 ? `, ${formatCount(submissions)} times in all` : ''}${again}`;
+    return `submitted${when}${label}, by run ${runId ?? '?'}${submissions > 1 ? `, ${formatCount(submissions)} times in total` : ''}${again}`;
   if (state === 'refused') return `refused by the service: ${stateReason ?? 'no reason was given'}${again}`;
   if (state === 'unsubscribed')
     return submittedAt === null
-      ? 'unsubscribed: is not submitted'
-      : `unsubscribed: is not submitted again; was${when}`;
-  return isWaiting ? 'waits to be submitted' : 'was read, but its file does not count yet';
+      ? 'unsubscribed: not submitted'
+      : `unsubscribed: not submitted again; was${when}`;
+  return isWaiting ? 'waits to be submitted' : 'read, but its file does not count yet';
 }
 
 function describeLookup({ lookup }: CustomerLife): string {

@@ -20,7 +20,7 @@ export function renderExplained({ title, sections, entries }: Explained, screen:
     '',
     screen.style('bold', 'Posted'),
     ...(entries.length === 0
-      ? ['  no: nothing was or will be sent for it as it stands']
+      ? ['  none: nothing was sent for it, and nothing will be unless it changes']
       : entries.flatMap((one) => [`  ${one.subject}`, ...renderEntryLife(one, screen)])),
   ].join('\n');
 }

@@ -14,7 +14,7 @@ export function renderOrderLife(life: OrderLife, screen: Screen): string {
     '',
     screen.style('bold', 'Stated by'),
     ...(life.versions.length === 0
-      ? ['  no file that is still known']
+      ? ['  no known file']
       : life.versions.flatMap((version) => renderVersion(version, screen))),
     '',
     screen.style('bold', 'Attributed'),
@@ -24,7 +24,7 @@ export function renderOrderLife(life: OrderLife, screen: Screen): string {
     '',
     screen.style('bold', 'Posted'),
     ...(life.entries.length === 0
-      ? ['  no: nothing was or will be sent for it as it stands']
+      ? ['  none: nothing was sent for it, and nothing will be unless it changes']
       : life.entries.flatMap((entry) => renderEntryLife(entry, screen))),
   ].join('\n');
 }
@@ -32,11 +32,7 @@ export function renderOrderLife(life: OrderLife, screen: Screen): string {
 function renderVersion(version: OrderVersion, screen: Screen): readonly string[] {
   const { fileState, isCurrent } = version;
   const role =
-    fileState !== 'sealed'
-      ? `file is ${fileState}: does not count`
-      : isCurrent
-        ? 'in force'
-        : 'replaced since';
+    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'in force' : 'replaced';
   const amounts = [
     version.total === null ? '' : `total ${formatMoney(version.total, version.currency)}`,
     version.subtotal === null ? '' : `subtotal ${formatMoney(version.subtotal, version.currency)}`,

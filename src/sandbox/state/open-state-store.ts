@@ -13,13 +13,13 @@ export async function openStateStore(
 ): Promise<StateStore | null> {
   if (db === undefined) return null;
   if (truth !== undefined)
-    throw unusable('A database and a truth file are named: the database keeps the truth.');
+    throw unusable('--db and --truth exclude each other: the database keeps the request log.');
   const stateStore = await open(db);
   const known = stateStore.all('seed')[0]?.[1];
   if (known === undefined) stateStore.put('seed', 'seed', seed);
   else if (known !== seed) {
     stateStore.close();
-    throw unusable('The database of the sandbox was made with another seed, so its ids would not fit.');
+    throw unusable('The database of the sandbox was created with another seed, so its ids would not match.');
   }
   return stateStore;
 }
@@ -30,10 +30,7 @@ async function open(path: string): Promise<StateStore> {
   try {
     return createSqliteStore(path);
   } catch (cause) {
-    throw unusable(
-      'The database of the sandbox cannot be opened, is in use, or holds something else.',
-      cause,
-    );
+    throw unusable('The database of the sandbox cannot be opened, is in use, or has other content.', cause);
   }
 }
 
@@ -41,7 +38,7 @@ function unusable(message: string, cause?: unknown): KnownError {
   return new KnownError({
     code: 'sandbox_db_unusable',
     message,
-    help: 'Name another file with --db, or use one of the sandbox, with the seed that it was made with and without --truth.',
+    help: 'Name another file with --db, or use a database of the sandbox with its own seed and without --truth.',
     safe: 'The sandbox was not started.',
     exitCode: EXIT.configuration,
     ...(cause === undefined ? {} : { cause }),

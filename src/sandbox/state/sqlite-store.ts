@@ -77,7 +77,7 @@ function prepare(database: DatabaseSync): void {
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   if (version === LAYOUT) return;
   const holds = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
-  if (version !== 0 || holds !== 0) throw new Error('This file holds something else than a sandbox.');
+  if (version !== 0 || holds !== 0) throw new Error('This file is not a database of the sandbox.');
   database.exec(`BEGIN; ${TABLES} COMMIT;`);
 }
 

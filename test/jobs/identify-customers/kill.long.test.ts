@@ -168,7 +168,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     const ended = shop.startIdentifying();
     await waitFor(() => open.length >= 2);
     ended.kill('SIGTERM');
-    await waitFor(() => ended.stderr().includes('Finishing what is on its way'));
+    await waitFor(() => ended.stderr().includes('Finishing the requests in flight'));
     service.behave(() => QUEUED);
     for (const answer of open) answer();
     expect((await ended.ended).exitCode).toBe(130);

@@ -248,11 +248,11 @@ describe('explain customer', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/Customer of brand 4819.*submitted on .*"web", by run 1.*3 orders/s);
     expect(stdout).not.toMatch(/ann@/i);
-    expect((await explain('bob@example.com')).stdout).toContain('unsubscribed: is not submitted');
+    expect((await explain('bob@example.com')).stdout).toContain('unsubscribed: not submitted');
     const unknown = await explain('nobody@example.com');
     expect(unknown.exitCode).toBe(2);
     expect(unknown.stderr).not.toContain('nobody');
-    expect((await explain('no address')).stderr).toContain('This is no e-mail address.');
+    expect((await explain('no address')).stderr).toContain('This is not an e-mail address.');
     // Out of the shell's history and the list of processes.
     const piped = (input: string) =>
       runCli(['explain', 'customer', '--config', join(shop.folder, 'pipeline.yaml')], {

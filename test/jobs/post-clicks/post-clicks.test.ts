@@ -191,7 +191,7 @@ Grand total,,"2,052","1,613"
     expect(await shop.runClicks()).toMatchObject({ code: 3, counts: { posted: 2, rejected_rows: 2 } });
     const rejected = (await shop.cli('rejected')).stdout;
     expect(rejected).toMatch(/line 2/);
-    expect(rejected).toContain('This is no number of clicks.');
+    expect(rejected).toContain('This is not a number of clicks.');
   });
 });
 

@@ -9,7 +9,7 @@ const NOTHING_SENT = 'Nothing was sent.';
 export function needsDays(job: string): KnownError {
   return new KnownError({
     code: 'usage',
-    message: 'A backfill needs its first and its last day, in that order.',
+    message: 'A backfill needs a first and a last day, in that order.',
     help: `npx influencer-sync backfill ${job} --from 2023-01-01 --to 2024-12-31 --plan`,
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,
@@ -20,8 +20,8 @@ export function needsDays(job: string): KnownError {
 export function backfillUnfinished({ backfillId, state, period }: Backfill): KnownError {
   return new KnownError({
     code: 'backfill_unfinished',
-    message: `Backfill ${backfillId} (${period.fromDay} to ${period.toDay}) of this job is ${state} and not at its end.`,
-    help: `Go on with it:  npx influencer-sync backfill resume ${backfillId}\nOr end it:      npx influencer-sync backfill cancel ${backfillId}`,
+    message: `Backfill ${backfillId} (${period.fromDay} to ${period.toDay}) of this job is ${state} and not finished.`,
+    help: `Continue it:  npx influencer-sync backfill resume ${backfillId}\nOr cancel it: npx influencer-sync backfill cancel ${backfillId}`,
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,
   });
@@ -31,9 +31,9 @@ export function backfillUnfinished({ backfillId, state, period }: Backfill): Kno
 export function planChanged({ backfillId, job, period }: Backfill, changes: PlanChanges): KnownError {
   return new KnownError({
     code: 'plan_changed',
-    message: `What would be posted is no longer what was planned: ${describeChanges(changes).join('; ')}.`,
+    message: `What would be posted no longer matches the plan: ${describeChanges(changes).join('; ')}.`,
     where: `backfill ${backfillId}, ${period.fromDay} to ${period.toDay}`,
-    help: `Look at a new plan, then have that executed:\n  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay} --plan`,
+    help: `Make a new plan, read it, then execute it:\n  npx influencer-sync backfill ${job} --from ${period.fromDay} --to ${period.toDay} --plan`,
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,
   });
@@ -43,7 +43,7 @@ export function planChanged({ backfillId, job, period }: Backfill, changes: Plan
 export function planGone({ backfillId }: Backfill): KnownError {
   return new KnownError({
     code: 'plan_gone',
-    message: `Plan ${backfillId} was executed, replaced or cancelled meanwhile.`,
+    message: `Plan ${backfillId} was executed, replaced or cancelled in the meantime.`,
     help: 'npx influencer-sync backfill status',
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,
@@ -53,8 +53,8 @@ export function planGone({ backfillId }: Backfill): KnownError {
 export function needsYes({ backfillId }: Backfill): KnownError {
   return new KnownError({
     code: 'usage',
-    message: 'Nobody is there to be asked whether the plan is to be executed.',
-    help: `Add --yes if you mean it:  npx influencer-sync backfill resume ${backfillId} --yes`,
+    message: 'This is not a terminal, so nobody can confirm the plan.',
+    help: `To confirm it, add --yes:  npx influencer-sync backfill resume ${backfillId} --yes`,
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,
   });
@@ -63,7 +63,7 @@ export function needsYes({ backfillId }: Backfill): KnownError {
 export function backfillMissing(id: string | undefined): KnownError {
   return new KnownError({
     code: 'backfill_not_found',
-    message: id === undefined ? 'No backfill is under way or planned.' : `There is no backfill ${id}.`,
+    message: id === undefined ? 'No backfill is running or planned.' : `There is no backfill ${id}.`,
     help: 'npx influencer-sync backfill status lists them.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
@@ -73,8 +73,8 @@ export function backfillMissing(id: string | undefined): KnownError {
 export function notToBeResumed({ backfillId, state }: Backfill): KnownError {
   return new KnownError({
     code: 'backfill_ended',
-    message: `Backfill ${backfillId} is ${state}: there is nothing to do that with.`,
-    help: 'npx influencer-sync backfill status lists them. Plan a new one for the same days: what is credited is not posted again.',
+    message: `Backfill ${backfillId} is ${state}, so this command does not apply.`,
+    help: 'npx influencer-sync backfill status lists them. You can plan a new one for the same days: credited orders are not posted again.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,
   });

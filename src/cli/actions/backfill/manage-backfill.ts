@@ -48,7 +48,9 @@ export async function pauseBackfill(
     if (!(await moveBackfill(db, backfill.backfillId, { from: ['running'], to: 'paused' })))
       throw notToBeResumed(backfill);
     output.emit({ event: 'backfill_paused', backfillId: backfill.backfillId });
-    output.print(`Backfill ${backfill.backfillId} is paused. To go on:  npx influencer-sync backfill resume`);
+    output.print(
+      `Backfill ${backfill.backfillId} is paused. To continue:  npx influencer-sync backfill resume`,
+    );
     return EXIT.ok;
   });
 }
@@ -76,7 +78,7 @@ export async function cancelBackfill(
     output.emit({ event: 'backfill_cancelled', backfillId, planned, accepted, inDoubt });
     const rest = plural(planned - accepted - inDoubt, 'order');
     output.print(
-      `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted, ${rest} not, and they stand as they did before.`,
+      `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} were not posted and return to their earlier state.`,
     );
     return EXIT.ok;
   });

@@ -138,7 +138,7 @@ async function wakeOther(output: Output, config: PipelineConfig, backfill: Backf
     if (process === null) return false;
     await moveBackfill(db, backfill.backfillId, { from: ['paused'], to: 'running' });
     output.emit({ event: 'backfill_resumed', backfill_id: backfill.backfillId, ...process });
-    output.print(`Backfill ${backfill.backfillId} goes on, in process ${process.pid} on ${process.host}.`);
+    output.print(`Backfill ${backfill.backfillId} continues in process ${process.pid} on ${process.host}.`);
     return true;
   });
 }
@@ -194,7 +194,7 @@ async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContex
   if (client === null) throw new Error('a plan posts nothing');
   const ledger = await openLedger(run, client);
   await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
-  run.progress.note(`Going on with backfill ${backfill.backfillId}.`);
+  run.progress.note(`Continuing backfill ${backfill.backfillId}.`);
   return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
 }
 

@@ -47,7 +47,7 @@ export async function warnOfHeldFiles(
   for (const file of held) output.emit({ event: 'held_file', ...file });
   if (held.length > 0)
     output.warn(
-      `${plural(held.length, 'file')} of its sources could not be used, and the plan is without ${held.length === 1 ? 'its' : 'their'} orders:  ${commandOf(options)('status')}`,
+      `${plural(held.length, 'file')} of its sources could not be used, so the plan lacks ${held.length === 1 ? 'its' : 'their'} orders:  ${commandOf(options)('status')}`,
     );
   return held.length === 0;
 }
@@ -66,7 +66,7 @@ export async function approve(
   const count = plural(sumOf(backfill), 'order');
   const question = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await question
-    .question(`Post ${count}? What the service has taken cannot be taken back. Type "yes" to go on: `)
+    .question(`Post ${count}? You cannot undo orders that the service has accepted. Type "yes" to continue: `)
     .finally(() => question.close());
   return answer.trim().toLowerCase() === 'yes';
 }

@@ -35,14 +35,14 @@ async function comparedWith(
   const offMs = their < before ? before - their : Math.max(0, their - after);
   const seconds = Math.round(offMs / 1_000);
   if (offMs < TOLERATED_MS)
-    return [{ status: 'ok', about: ABOUT, what: `This machine and ${whom} agree about the time.` }];
+    return [{ status: 'ok', about: ABOUT, what: `The clocks of this machine and ${whom} agree.` }];
   return [
     {
       status: offMs < HARMFUL_MS ? 'warning' : 'problem',
       about: ABOUT,
-      what: `This machine's clock is ${seconds} s ${their < before ? 'ahead of' : 'behind'} that of ${whom}.`,
-      why: 'Stores refuse signed requests of a wrong time, and a cron expression fires at the wrong moment. Leases are safe: they go by the database.',
-      mend: 'Let NTP (chrony, systemd-timesyncd) set the clock of whichever is wrong.',
+      what: `The clock of this machine is ${seconds} s ${their < before ? 'ahead of' : 'behind'} that of ${whom}.`,
+      why: 'Stores refuse requests signed with a wrong time, and schedules fire at the wrong time. Leases are safe, because they use the clock of the database.',
+      fix: 'Let NTP (chrony, systemd-timesyncd) set the wrong clock.',
     },
   ];
 }

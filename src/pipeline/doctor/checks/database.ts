@@ -22,7 +22,7 @@ export const database: Check = {
         {
           status: 'ok',
           about: ABOUT,
-          what: 'The embedded database is not there yet; the first run makes it.',
+          what: 'The embedded database does not exist yet; the first run creates it.',
         },
       ];
     const isEmbedded = config.database.url === '';
@@ -48,7 +48,7 @@ function versionOf({ version, versionNumber }: ServerFacts, isEmbedded: boolean)
     about: ABOUT,
     what: `Postgres ${version} is too old.`,
     why: 'The tables and queries need version 15 or later.',
-    mend: 'Move the database to a newer server (database.url).',
+    fix: 'Move the database to a newer server (database.url).',
   };
 }
 
@@ -60,8 +60,8 @@ function durabilityOf({ fsync, fullPageWrites }: ServerFacts): readonly Finding[
       status: 'warning',
       about: ABOUT,
       what: `${off.join(' and ')} is off.`,
-      why: 'A claim may then be forgotten in a power cut, and its order be posted twice.',
-      mend: 'Set it to on in postgresql.conf; only a server of tests can do without.',
+      why: 'A power cut could then lose a claim, and its order could be posted twice.',
+      fix: 'Set it to on in postgresql.conf. Only a test server can do without.',
     },
   ];
 }
@@ -75,8 +75,8 @@ function migrationsOf(pending: readonly string[], { mayCreate }: ServerFacts): r
         status: 'warning',
         about: ABOUT,
         what: list,
-        why: 'Commands that only read need them; a run applies them by itself.',
-        mend: 'npx influencer-sync migrate',
+        why: 'Commands that only read need them; a run applies them automatically.',
+        fix: 'npx influencer-sync migrate',
       },
     ];
   return [
@@ -84,8 +84,8 @@ function migrationsOf(pending: readonly string[], { mayCreate }: ServerFacts): r
       status: 'problem',
       about: ABOUT,
       what: `${list} This user may not create schemas.`,
-      why: 'A run applies them first, and would fail.',
-      mend: 'Run `npx influencer-sync migrate` as the owner of the database, or GRANT CREATE ON DATABASE … TO this user.',
+      why: 'A run applies them first and would fail.',
+      fix: 'Run `npx influencer-sync migrate` as the owner of the database, or GRANT CREATE ON DATABASE … TO this user.',
     },
   ];
 }
@@ -97,8 +97,8 @@ function readerRightsOf(needless: readonly string[]): readonly Finding[] {
       status: 'warning',
       about: ABOUT,
       what: `bi_reader has the right ${needless.join(' and ')}, which it does not need.`,
-      why: "Who reads reports could fill the server's disk, and then no job can work.",
-      mend: 'As the user that migrates:  npx influencer-sync migrate --roles',
+      why: "Readers of reports could fill the server's disk, and then no job could run.",
+      fix: 'As the user that migrates:  npx influencer-sync migrate --roles',
     },
   ];
 }
@@ -113,7 +113,7 @@ function rightsOf(missing: readonly string[]): readonly Finding[] {
       about: ABOUT,
       what: `This user lacks rights: ${missing.slice(0, SHOWN).join(', ')}${more}.`,
       why: 'A run reads and writes all of its tables.',
-      mend: 'Grant them as the owner of the tables, or use the user that ran the migrations.',
+      fix: 'Grant them as the owner of the tables, or use the user that ran the migrations.',
     },
   ];
 }

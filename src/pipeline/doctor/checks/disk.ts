@@ -19,16 +19,16 @@ export const disk: Check = {
       () => false,
     );
     const why =
-      'Answers that come while the database is away are kept there; one that is lost makes a doubt.';
+      'Answers that arrive while the database is unreachable are kept there. A lost answer leaves its order in doubt.';
     if (!isWritable) {
-      const mend = 'Let the user that runs influencer-sync write there, or mount a volume.';
-      return [{ status: 'problem', about: ABOUT, what: `${folder} is not writable.`, why, mend }];
+      const fix = 'Let the user that runs influencer-sync write there, or mount a volume.';
+      return [{ status: 'problem', about: ABOUT, what: `${folder} is not writable.`, why, fix }];
     }
     const free = await freeBytes(folder);
     const what = `${Math.floor(free / MEGABYTE).toLocaleString('en')} MB are free for the data folder.`;
     if (free >= LITTLE_BYTES) return [{ status: 'ok', about: ABOUT, what }];
     const status = free < TOO_LITTLE_BYTES ? 'problem' : 'warning';
-    return [{ status, about: ABOUT, what, why, mend: `Make room on the file system of ${folder}.` }];
+    return [{ status, about: ABOUT, what, why, fix: `Free space on the file system of ${folder}.` }];
   },
 };
 

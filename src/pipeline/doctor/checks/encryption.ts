@@ -9,8 +9,8 @@ export const encryption: Check = {
       status: 'warning',
       about: 'encryption',
       what: message,
-      why: 'Whoever can listen on the way can read it, and use it.',
-      mend: help,
+      why: 'Anybody on the network path can read it and use it.',
+      fix: help,
     }));
   },
 };

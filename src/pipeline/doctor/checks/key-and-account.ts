@@ -19,7 +19,7 @@ export const keyAndAccount: Check = {
     try {
       const { accountId } = await hello(client);
       return [
-        { status: 'ok', about: ABOUT, what: `${url} knows the key: account ${accountId}.` },
+        { status: 'ok', about: ABOUT, what: `${url} accepts the key of account ${accountId}.` },
         ...(await boundOf(patient, accountId)),
       ];
     } catch (error) {
@@ -37,9 +37,9 @@ async function boundOf({ db, hasTables }: Patient, accountId: string): Promise<r
     {
       status: 'problem',
       about: ABOUT,
-      what: `The key belongs to account ${accountId}, and the ledger to account ${bound}.`,
-      why: 'The same order posted to two accounts would be two orders, so every run refuses.',
-      mend: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
+      what: `The key belongs to account ${accountId}, but the ledger belongs to account ${bound}.`,
+      why: 'The same order posted to two accounts would count twice, so every run refuses.',
+      fix: `Use a key of account ${bound} (api.key), or another database (database.url) for account ${accountId}.`,
     },
   ];
 }
@@ -50,9 +50,9 @@ function toDetails(error: ApiError) {
     code: isRefused ? 'key_refused' : 'service_unavailable',
     message: isRefused
       ? `The service refused the key: ${error.text}`
-      : `The service did not answer as it should: ${error.message}`,
+      : `The answer of the service is not as expected: ${error.message}`,
     help: isRefused
-      ? 'Check api.key (INFLUENCER_API_KEY) against the API integration page of the service.'
+      ? 'Compare api.key (INFLUENCER_API_KEY) with the API integration page of the service.'
       : 'Check api.url (INFLUENCER_API_URL), the network, and whether the service is up.',
     exitCode: EXIT.configuration,
   };

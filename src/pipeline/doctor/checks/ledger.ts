@@ -25,9 +25,9 @@ export const ledger: Check = {
             {
               status: 'warning',
               about: ABOUT,
-              what: `${unreadable} lines of the spool could not be used and were set aside.`,
-              why: 'Each was an answer of the service; its order stays in doubt.',
-              mend: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
+              what: `${unreadable} lines of the spool are unusable and were set aside.`,
+              why: 'Each was an answer of the service, and its order stays in doubt.',
+              fix: `Compare them with \`npx influencer-sync review\`, then remove ${spoolFolder({ config })}/unreadable.`,
             },
           ];
     if (db === null || !hasTables) return spool;
@@ -53,8 +53,8 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
         status: 'problem',
         about: ABOUT,
         what: problem.message,
-        why: 'What the database does not know would be posted a second time, so every run refuses (exit 7).',
-        mend: problem.help,
+        why: 'Orders that the database does not know would be posted twice, so every run refuses (exit 7).',
+        fix: problem.help,
       },
     ];
   const ledgerId = await readLedgerId(db);
@@ -64,9 +64,9 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
       {
         status: isLoopback(config.api.url) ? 'warning' : 'problem',
         about: ABOUT,
-        what: `${name} has ${continuity.claims} claims, and there is no journal of it here (${describeJournals(config)}).`,
-        why: 'A run from here cannot notice a database that was restored or replaced, and would post its orders again.',
-        mend: 'Run jobs where the data folder is kept, keep it on a volume that lasts, or set ledger.mark_uri to a folder or S3. The first run from here begins a journal.',
+        what: `${name} has ${continuity.claims} claims, but this machine has no journal of it (${describeJournals(config)}).`,
+        why: 'A run on this machine cannot notice a restored or replaced database, and would post its orders again.',
+        fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
       },
     ];
   return [
@@ -75,8 +75,8 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
       about: ABOUT,
       what:
         continuity.kind === 'continuous'
-          ? `${name} has all that was posted from here.`
-          : `${name}: nothing has been posted yet.`,
+          ? `${name} has every order that was posted from here.`
+          : `${name}: nothing was posted yet.`,
     },
   ];
 }
@@ -89,8 +89,8 @@ async function machinesOf({ db, config }: Opened): Promise<readonly Finding[]> {
       status: 'warning',
       about: ABOUT,
       what: `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
-      why: 'After a restore or a failover every run is refused until `ledger recover` was run with each of them. A disk image of an older database is noticed only where its own claims are missing.',
-      mend: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
+      why: 'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine notices an older disk image of the database only if its own claims are missing.',
+      fix: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
     },
   ];
 }
@@ -105,15 +105,15 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
       about: ABOUT,
       what: `${double.length} orders were accepted more than once by the service.`,
       why: 'Their influencers were credited twice.',
-      mend: 'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
+      fix: 'npx influencer-sync review lists them with their amounts. Correct them in the service, then acknowledge each.',
     });
   if (waiting.claims > 0)
     findings.push({
       status: 'warning',
       about: ABOUT,
-      what: `${waiting.claims} orders were sent before the ledger went back, and no file has stated them to this database since.`,
-      why: 'They are not posted again, and they are in no report either.',
-      mend: 'Leave their exports where the sources read: the next run finds them.',
+      what: `${waiting.claims} orders were sent before the ledger went back, and no file has stated them since.`,
+      why: 'They are not posted again, but no report contains them.',
+      fix: 'Keep their exports where the sources read them. The next run finds them.',
     });
   return findings;
 }

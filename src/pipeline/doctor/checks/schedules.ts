@@ -32,9 +32,9 @@ async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly F
   const slots = nextSlots(openCalendar({ schedule, timeZone }), patient.now());
   const [next] = slots;
   if (next === undefined) {
-    const what = `"${schedule}" never comes.`;
-    const mend = 'Mend the expression: its day and month exclude each other.';
-    return [{ status: 'problem', about, what, why: 'serve would never run the job.', mend }];
+    const what = `"${schedule}" never fires.`;
+    const fix = 'Correct the expression: its day and month exclude each other.';
+    return [{ status: 'problem', about, what, why: 'serve would never run the job.', fix }];
   }
   const intervalMs = shortestGapMs(slots);
   const late = await isLate(patient, { job, about, intervalMs });
@@ -55,9 +55,9 @@ async function isLate(
     return {
       status: 'warning',
       about,
-      what: `It last ran ${Math.round(restedMs / 3_600_000)} hours ago, which is more than ${SLOTS_MISSED} slots.`,
+      what: `It last ran ${Math.round(restedMs / 3_600_000)} hours ago, more than ${SLOTS_MISSED} slots.`,
       why: `${itemsOf(kinds, job)} wait.`,
-      mend: 'Check that `npx influencer-sync serve` runs with this configuration.',
+      fix: 'Check that `npx influencer-sync serve` runs with this configuration.',
     };
   }
   const longestS = Math.max(...ran.map(({ seconds }) => seconds));
@@ -66,8 +66,8 @@ async function isLate(
     status: 'warning',
     about,
     what: `A run took ${Math.round(longestS / 60)} minutes, and slots are ${Math.round(intervalMs / 60_000)} minutes apart.`,
-    why: 'Slots that come while a run is at work are skipped, or queue up.',
-    mend: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit the past by `backfill`.',
+    why: 'Slots that are due during a run are skipped, or queue up.',
+    fix: 'Run it less often, raise api.requests_per_second if your plan allows it, or credit past orders with `backfill`.',
   };
 }
 

@@ -22,7 +22,7 @@ export const serverLimits: Check = {
     ];
     if (findings.length > 0) return findings;
     const how = limits.isOwnSession ? `${limits.connectionsLeft} connections are left` : 'behind a pooler';
-    return [{ status: 'ok', about: ABOUT, what: `The server takes writes; ${how}.` }];
+    return [{ status: 'ok', about: ABOUT, what: `The server accepts writes; ${how}.` }];
   },
 };
 
@@ -33,10 +33,10 @@ function readOnlyOf({ isStandby, isReadOnly }: ServerLimits): readonly Finding[]
       status: 'problem',
       about: ABOUT,
       what: isStandby
-        ? 'The server is a standby: it takes no writes.'
+        ? 'The server is a standby, so it accepts no writes.'
         : 'This role, or this database, is set to read-only.',
-      why: 'A run writes all that it does, before it posts.',
-      mend: isStandby
+      why: 'A run writes to the database before it posts.',
+      fix: isStandby
         ? 'Point database.url to the primary server.'
         : 'As the owner:  alter role … reset default_transaction_read_only  (or alter database …), or use the role that runs jobs.',
     },
@@ -51,16 +51,16 @@ function pooledOf({ isolation, statementTimeoutMs }: ServerLimits, limitMs: numb
       status: 'warning',
       about: ABOUT,
       what: `Behind this pooler, statements run at isolation level ${isolation}.`,
-      why: 'Statements that run beside each other then fail and are repeated; a run may end early.',
-      mend: "alter role … set default_transaction_isolation = 'read committed'",
+      why: 'Concurrent statements then fail and are repeated, and a run may end early.',
+      fix: "alter role … set default_transaction_isolation = 'read committed'",
     });
   if (statementTimeoutMs > 0 && statementTimeoutMs < limitMs)
     findings.push({
       status: 'warning',
       about: ABOUT,
       what: `Behind this pooler, the server ends statements after ${statementTimeoutMs / 1000} s (statement_timeout).`,
-      why: 'Reading a large file takes longer; influencer-sync has a limit of its own (database.statement_minutes).',
-      mend: 'alter role … set statement_timeout = 0',
+      why: 'Reading a large file takes longer; influencer-sync has its own limit (database.statement_minutes).',
+      fix: 'alter role … set statement_timeout = 0',
     });
   return findings;
 }
@@ -72,8 +72,8 @@ function connectionsOf({ connectionsLeft, isOwnSession }: ServerLimits): readonl
       status: 'warning',
       about: ABOUT,
       what: `${Math.max(0, connectionsLeft)} connections are left for this user; a run opens up to ${CONNECTIONS_OF_A_RUN}.`,
-      why: 'A run that gets no connection ends, and posts nothing more.',
-      mend: 'End sessions that are not needed, raise max_connections or the connection limit of the role or database, or put a pooler in front.',
+      why: 'A run without a connection ends and posts nothing more.',
+      fix: 'End unneeded sessions, raise max_connections or the connection limit of the role or database, or put a pooler in front.',
     },
   ];
 }
@@ -86,8 +86,8 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
       status: 'warning',
       about: ABOUT,
       what: `${one ? 'A standby follows' : `${asynchronousStandbys} standbys follow`} this server asynchronously (synchronous_standby_names is empty).`,
-      why: 'A failover to a standby that lags loses the last commits: claims and answers of orders that were posted. The mark and the journal of the ledger (docs/ledger.md) find that out, and the next run stops before it posts; without a data folder or mark that outlives the failover, orders could be posted twice.',
-      mend: 'Set synchronous_standby_names, or keep the data folder on a lasting disk, and run `ledger recover` after a failover.',
+      why: 'A failover to a standby that lags loses the last commits: claims and answers of posted orders. The mark and the journal of the ledger (docs/ledger.md) show this, and the next run stops before it posts. Without a data folder or mark that survives the failover, orders could be posted twice.',
+      fix: 'Set synchronous_standby_names. Or keep the data folder on a durable disk, and run `ledger recover` after a failover.',
     },
   ];
 }

@@ -63,8 +63,8 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
     if (error instanceof KnownError) return findingsOf(about, error.details);
     if (!(error instanceof FileHeld)) throw error;
     const { message, help } = error.reason;
-    const why = 'A run would hold the file: nothing of it would be posted.';
-    return [{ status: 'problem', about, what: message, why, mend: help }];
+    const why = 'A run would hold the file, and post nothing from it.';
+    return [{ status: 'problem', about, what: message, why, fix: help }];
   }
 }
 
@@ -76,8 +76,8 @@ function weaklyVersioned(
     status: 'warning',
     about,
     what: `The store names no ETag for ${withoutEtag} of ${files} files.`,
-    why: 'Their versions are told apart by size and modification time, and nothing but the size proves that they were read unharmed.',
-    mend: 'Put files there through the S3 interface, not into its folder directly; or read the folder itself, whose files are known by their content.',
+    why: 'Their versions are identified by size and modification time, and only the size shows that they were read completely.',
+    fix: 'Put files there through the S3 interface, not directly into its folder. Or read the folder itself: the tool identifies its files by their content.',
   };
 }
 
@@ -117,8 +117,8 @@ function noFiles(about: string, source: SourceSettings): Finding {
   return {
     status: 'warning',
     about,
-    what: `${source.uri} can be listed, and holds no files.`,
-    why: 'A run without any file fails, unless it is told --allow-empty.',
-    mend: 'Check the address, the prefix and the glob; or wait for the first export.',
+    what: `${source.uri} can be listed, but contains no files.`,
+    why: 'A run without any file fails, unless you give --allow-empty.',
+    fix: 'Check the address, the prefix and the glob. Or wait for the first export.',
   };
 }

@@ -104,7 +104,7 @@ describe('the command', () => {
     await backfill(workshop, 'orders', ...PERIOD, '--plan');
     const resumed = await workshop.cli('backfill', 'resume');
     expect(resumed, resumed.stderr).toMatchObject({ exitCode: 0 });
-    expect(resumed.stdout).toContain('Nothing is to be posted.');
+    expect(resumed.stdout).toContain('There is nothing to post.');
     expect((await workshop.cli('runs')).stdout).toContain('plan of 0 orders');
   });
 
