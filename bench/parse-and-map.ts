@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse';
-import { loadLayout } from '../src/map/load-layout.ts';
-import { mapOrders } from '../src/map/map-orders.ts';
+import { loadLayout } from '../src/map/layout/load-layout.ts';
+import { mapOrders } from '../src/map/orders/map-orders.ts';
 import { parseCsv } from '../src/parse/parse-csv.ts';
 import { writeShopifyExport } from './write-shopify-export.ts';
 

@@ -29,7 +29,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
 /** Expressions that are made while the program runs, and of what. */
 const MADE = {
   'src/api/key-mask.ts': 'the characters of the key, one after the other',
-  'src/map/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
+  'src/map/values/parse-time.ts': 'a pattern of times; at most 100 characters of a cell are held against it',
 };
 
 type Found = { readonly name: string; readonly isLinear: boolean };

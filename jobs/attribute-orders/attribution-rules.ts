@@ -1,6 +1,6 @@
 import type { AttributionRules } from '../../src/attribute/decisions.ts';
 import { layoutFolders } from '../../src/config/layout-folders.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';

@@ -1,5 +1,5 @@
 import { requireHashKey } from '../../src/config/require-hash-key.ts';
-import { mapContacts } from '../../src/map/map-contacts.ts';
+import { mapContacts } from '../../src/map/customers/map-contacts.ts';
 import {
   type ConsentCount,
   type ConsentRule,

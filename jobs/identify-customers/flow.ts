@@ -1,9 +1,9 @@
 import type { Client } from '../../src/api/client.ts';
 import { requireHashKey } from '../../src/config/require-hash-key.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { bindContactKey } from '../../src/ledger/contacts/bind-contact-key.ts';
-import { prepareBatches } from '../../src/ledger/contacts/prepare-batches.ts';
-import { fingerprintOf } from '../../src/map/contact-hash.ts';
+import { bindContactKey } from '../../src/intake/customers/bind-contact-key.ts';
+import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
+import { fingerprintOf } from '../../src/map/customers/contact-hash.ts';
 import type { RunStop } from '../../src/model/run.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
 import { openLedger } from '../../src/pipeline/open-ledger.ts';

@@ -9,8 +9,8 @@ import {
   recordLookups,
   type WantedLookup,
   wantedLookups,
-} from '../../src/ledger/contacts/lookups.ts';
-import { countWaiting } from '../../src/ledger/contacts/waiting-batches.ts';
+} from '../../src/intake/customers/lookups.ts';
+import { countWaiting } from '../../src/intake/customers/waiting-batches.ts';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
 import { KnownError } from '../../src/model/known-error.ts';

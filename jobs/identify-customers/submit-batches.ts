@@ -8,12 +8,12 @@ import {
   settleBatches,
   splitBatch,
   wasEverAccepted,
-} from '../../src/ledger/contacts/settle-batches.ts';
+} from '../../src/intake/customers/settle-batches.ts';
 import {
   countWaiting,
   type WaitingBatch,
   waitingBatches,
-} from '../../src/ledger/contacts/waiting-batches.ts';
+} from '../../src/intake/customers/waiting-batches.ts';
 import { groupCommit } from '../../src/ledger/group-commit.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
 import { KnownError } from '../../src/model/known-error.ts';

@@ -1,8 +1,8 @@
-import { type ContactTotals, createContactStager } from '../../src/intake/create-contact-stager.ts';
-import { RejectedSoFar } from '../../src/intake/rejected-so-far.ts';
-import { sealContacts } from '../../src/intake/seal-contacts.ts';
-import { contactHasher } from '../../src/map/contact-hash.ts';
-import { mapContacts } from '../../src/map/map-contacts.ts';
+import { type ContactTotals, createContactStager } from '../../src/intake/customers/create-contact-stager.ts';
+import { sealContacts } from '../../src/intake/customers/seal-contacts.ts';
+import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
+import { contactHasher } from '../../src/map/customers/contact-hash.ts';
+import { mapContacts } from '../../src/map/customers/map-contacts.ts';
 import type { ContactHash, StatedContact } from '../../src/model/contact.ts';
 import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';

@@ -1,10 +1,10 @@
-import { cleanText } from '../../src/map/clean-text.ts';
 import type { Fault } from '../../src/map/fault.ts';
-import { linkFinder, linkOf } from '../../src/map/find-links.ts';
+import type { Column, ResolvedHeader } from '../../src/map/layout/resolve-header.ts';
 import { firstFilled, type MapRowsOptions, type ReadRow } from '../../src/map/map-rows.ts';
-import { parseId } from '../../src/map/parse-id.ts';
-import { timeParser } from '../../src/map/parse-time.ts';
-import type { Column, ResolvedHeader } from '../../src/map/resolve-header.ts';
+import { linkFinder, linkOf } from '../../src/map/orders/find-links.ts';
+import { cleanText } from '../../src/map/values/clean-text.ts';
+import { parseId } from '../../src/map/values/parse-id.ts';
+import { timeParser } from '../../src/map/values/parse-time.ts';
 import type { Layout, LayoutField } from '../../src/model/layout.ts';
 import { foldCode, foldHandle } from '../../src/model/text/fold.ts';
 import { maskAddresses } from '../../src/model/text/mask-addresses.ts';

@@ -2,7 +2,7 @@ import { parseExactJson } from '../model/text/exact-json.ts';
 import { explainIssue } from './call.ts';
 import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
-import { type Field, requestFieldsOf } from './operation-fields.ts';
+import { type Field, requestFieldsOf } from './reference/operation-fields.ts';
 
 /** A request as a person gave it: texts by field, and perhaps a whole body. */
 export type TypedRequest = {

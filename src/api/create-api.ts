@@ -1,6 +1,4 @@
-import type { Operations } from './api-type.ts';
 import { call } from './call.ts';
-import { camelCase } from './camel-case.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import {
   type BodyInput,
@@ -10,6 +8,7 @@ import {
   type QueryInput,
   type ResponseOf,
 } from './contract.ts';
+import type { Operations } from './reference/api-type.ts';
 
 /** What an operation is given: its body, or its query; nothing where it has neither. No operation has both. */
 export type InputOf<Name extends OperationName> =
@@ -79,3 +78,8 @@ export function toApi(client: Client): Api {
 export { readListing } from './account.ts';
 export { ApiError, type Fate } from './api-error.ts';
 export type { OperationName, ResponseOf } from './contract.ts';
+
+/** `get_search` and `affiliate tracking` as names of members: `getSearch`, `affiliateTracking`. */
+export function camelCase(words: string): string {
+  return words.replace(/[_ ](\w)/g, (_, letter: string) => letter.toUpperCase());
+}

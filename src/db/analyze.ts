@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './connect.ts';
-import { isConnectionLost } from './connection-lost.ts';
+import { isConnectionLost } from './server/connection-lost.ts';
 
 /** Growth that is worth new statistics, as autovacuum counts it; and pages that are too few to be worth any. */
 const GROWTH = 1.1;

@@ -33,7 +33,7 @@ const NUMERIC = 1700;
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (options.url === '') return connectEmbedded(options.embeddedFolder);
-  const { connectServer } = await import('./connect-server.ts');
+  const { connectServer } = await import('./server/connect-server.ts');
   const { db, cancelAll } = connectServer(options);
   cancellers().set(db, cancelAll);
   return db;
@@ -77,7 +77,7 @@ async function connectEmbedded(folder: string): Promise<Database> {
 
 /** Makes the folder where there is none, and takes it for this process. @returns a function that gives it back. */
 async function takeFolder(folder: string): Promise<() => void> {
-  const { lockFolder } = await import('./lock-folder.ts');
+  const { lockFolder } = await import('./server/lock-folder.ts');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return lockFolder(folder);

@@ -5,9 +5,9 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
-import { explainFailure } from './explain-failure.ts';
 import { hasTable } from './has-table.ts';
 import { inPhase } from './phase.ts';
+import { explainFailure } from './server/explain-failure.ts';
 
 const FOLDER = new URL('../../sql/migrations/', import.meta.url);
 

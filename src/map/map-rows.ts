@@ -1,8 +1,8 @@
 import type { Layout, ReadFor } from '../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { type Fault, reject } from './fault.ts';
-import { layoutFor } from './layout-for.ts';
-import { type Column, type ResolvedHeader, resolveHeader } from './resolve-header.ts';
+import { layoutFor } from './layout/layout-for.ts';
+import { type Column, type ResolvedHeader, resolveHeader } from './layout/resolve-header.ts';
 
 /** What became of one record of a file in which each row stands for itself. */
 export type ReadRow<Row> =

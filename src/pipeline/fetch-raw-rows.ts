@@ -1,6 +1,6 @@
 import { layoutFolders } from '../config/layout-folders.ts';
-import { loadLayout } from '../map/load-layout.ts';
-import { type ResolvedHeader, resolveHeader } from '../map/resolve-header.ts';
+import { loadLayout } from '../map/layout/load-layout.ts';
+import { type ResolvedHeader, resolveHeader } from '../map/layout/resolve-header.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { Layout } from '../model/layout.ts';

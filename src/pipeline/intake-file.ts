@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { beginFile } from '../intake/begin-file.ts';
-import type { FileRead } from '../intake/fence.ts';
-import { holdFile } from '../intake/hold-file.ts';
-import type { SealedRead } from '../intake/seal-read.ts';
+import { beginFile } from '../intake/files/begin-file.ts';
+import type { FileRead } from '../intake/files/fence.ts';
+import { holdFile } from '../intake/files/hold-file.ts';
+import type { SealedRead } from '../intake/files/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import { KnownError } from '../model/known-error.ts';

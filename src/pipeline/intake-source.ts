@@ -1,9 +1,9 @@
 import { layoutFolders } from '../config/layout-folders.ts';
-import { type HeldVersion, listHeldVersions, releaseFiles } from '../intake/release-files.ts';
-import { selectUnread } from '../intake/select-unread.ts';
-import { checkSource } from '../map/check-source.ts';
-import { layoutHash } from '../map/layout-hash.ts';
-import { loadLayout, loadLayouts } from '../map/load-layout.ts';
+import { type HeldVersion, listHeldVersions, releaseFiles } from '../intake/files/release-files.ts';
+import { selectUnread } from '../intake/files/select-unread.ts';
+import { checkSource } from '../map/layout/check-source.ts';
+import { layoutHash } from '../map/layout/layout-hash.ts';
+import { loadLayout, loadLayouts } from '../map/layout/load-layout.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';

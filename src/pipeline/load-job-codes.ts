@@ -1,6 +1,6 @@
 import { type LoadedCodes, loadCodes } from '../attribute/load-codes.ts';
 import { layoutFolders } from '../config/layout-folders.ts';
-import { loadLayout } from '../map/load-layout.ts';
+import { loadLayout } from '../map/layout/load-layout.ts';
 import { findUnknownOwners } from '../mirror/find-unknown-owners.ts';
 import type { JobSettings } from '../model/config.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../db/connect.ts';
-import { isConnectionLost } from '../db/connection-lost.ts';
 import { inTransaction } from '../db/in-transaction.ts';
+import { isConnectionLost } from '../db/server/connection-lost.ts';
 import { storeEvents } from '../intake/store-events.ts';
 import { applyEvidences } from '../ledger/apply-evidence.ts';
 import { groupCommit } from '../ledger/group-commit.ts';

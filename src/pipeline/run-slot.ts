@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Database } from '../db/connect.ts';
-import { isConnectionLost } from '../db/connection-lost.ts';
-import { explainFailure } from '../db/explain-failure.ts';
+import { isConnectionLost } from '../db/server/connection-lost.ts';
+import { explainFailure } from '../db/server/explain-failure.ts';
 import type { JobSettings, PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';

@@ -6,7 +6,7 @@ import { readLines } from '../attribute/read-lines.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
-import { parseSeeds } from '../map/parse-seeds.ts';
+import { parseSeeds } from '../map/orders/parse-seeds.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';

@@ -1,7 +1,7 @@
-import { RejectedSoFar } from '../intake/rejected-so-far.ts';
-import type { SealedRead } from '../intake/seal-read.ts';
-import { stageRejected } from '../intake/stage-leftovers.ts';
-import { type SealRowsOptions, sealRows, stageRows } from '../intake/stage-rows.ts';
+import { RejectedSoFar } from '../intake/files/rejected-so-far.ts';
+import type { SealedRead } from '../intake/files/seal-read.ts';
+import { stageRejected } from '../intake/files/stage-leftovers.ts';
+import { type SealRowsOptions, sealRows, stageRows } from '../intake/files/stage-rows.ts';
 import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
 import type { Purpose } from '../model/layout.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';

@@ -1,5 +1,5 @@
 import { analyzeGrown } from '../db/analyze.ts';
-import { isConnectionLost } from '../db/connection-lost.ts';
+import { isConnectionLost } from '../db/server/connection-lost.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';

@@ -1,7 +1,7 @@
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
-import { exampleCommand } from '../api/example-command.ts';
-import { requestFieldsOf } from '../api/operation-fields.ts';
+import { exampleCommand } from '../api/reference/example-command.ts';
+import { requestFieldsOf } from '../api/reference/operation-fields.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { cut } from './text.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { isUniqueViolation } from '../db/is-unique-violation.ts';
+import { isUniqueViolation } from '../db/server/is-unique-violation.ts';
 
 /** A slot that this process has claimed: what it says of it later counts only while the claim stands. */
 export type ClaimedSlot = {

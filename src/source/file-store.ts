@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { LedgerSettings } from '../model/config.ts';
 import type { FileStore, StoredFile } from '../model/source.ts';
-import { createS3Client, type S3Client } from './create-s3-client.ts';
-import { explainS3Error } from './explain-s3-error.ts';
-import { listS3Files } from './list-s3-files.ts';
 import { parseObjectUri, pathOfFileUri } from './parse-source-uri.ts';
+import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
+import { explainS3Error } from './s3/explain-s3-error.ts';
+import { listS3Files } from './s3/list-s3-files.ts';
 
 /** Where the files are, and how their store is reached: as for a source. */
 export type FileStoreSettings = NonNullable<LedgerSettings['mark']>;

@@ -2,8 +2,8 @@ import type { SourceSettings } from '../model/config.ts';
 import type { SourceFile } from '../model/source.ts';
 import { createSkipRule, type SkippedFile } from './exclude.ts';
 import { isOfFolder, listFolderFiles } from './list-folder-files.ts';
-import { isOfPlace, listS3Files } from './list-s3-files.ts';
 import { parseObjectUri, parseSourceUri, pathOfFileUri } from './parse-source-uri.ts';
+import { isOfPlace, listS3Files } from './s3/list-s3-files.ts';
 import type { SourceClients } from './source-clients.ts';
 
 export type ListFilesOptions = {

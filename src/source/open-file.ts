@@ -1,7 +1,7 @@
 import type { SourceSettings } from '../model/config.ts';
 import type { SourceFile } from '../model/source.ts';
 import { openFolderFile } from './open-folder-file.ts';
-import { openS3File } from './open-s3-file.ts';
+import { openS3File } from './s3/open-s3-file.ts';
 import type { SourceClients } from './source-clients.ts';
 
 export type OpenFileOptions = {

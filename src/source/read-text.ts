@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { SourceSettings } from '../model/config.ts';
 import type { SourceFile } from '../model/source.ts';
-import { decodeText } from './decode-text.ts';
-import { decompress } from './decompress.ts';
+import { decodeText } from './decode/decode-text.ts';
+import { decompress } from './decode/decompress.ts';
 import { openFile } from './open-file.ts';
 import type { SourceClients } from './source-clients.ts';
 

@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../model/config.ts';
-import { createS3Client, type S3Client } from './create-s3-client.ts';
+import { createS3Client, type S3Client } from './s3/create-s3-client.ts';
 
 /** The connections that reading sources needs; folders need none. */
 export type SourceClients = {

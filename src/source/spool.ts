@@ -1,7 +1,7 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tooLarge } from './cap-size.ts';
+import { tooLarge } from './decode/cap-size.ts';
 
 /** A temporary file without a name. */
 export type SpooledFile = AsyncDisposable & { readonly fd: number };

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { ApiError, createApi, readListing } from 'influencer-sync/api';
 import { startSandbox } from 'influencer-sync/sandbox';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apiTypeSource } from '../../src/api/api-type-source.ts';
-import { camelCase } from '../../src/api/camel-case.ts';
 import { operationNames, operationOf } from '../../src/api/contract.ts';
-import { exampleOf } from '../../src/api/examples.ts';
+import { camelCase } from '../../src/api/create-api.ts';
+import { apiTypeSource } from '../../src/api/reference/api-type-source.ts';
+import { exampleOf } from '../../src/api/reference/examples.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -85,7 +85,9 @@ describe('one function an operation', () => {
   });
 
   it('the type says what the contract says: run npm run openapi', () => {
-    expect(readFileSync(new URL('src/api/api-type.ts', `file://${ROOT}`), 'utf8')).toBe(apiTypeSource());
+    expect(readFileSync(new URL('src/api/reference/api-type.ts', `file://${ROOT}`), 'utf8')).toBe(
+      apiTypeSource(),
+    );
   });
 });
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { contract, operationNames, operationOf } from '../../src/api/contract.ts';
-import { exampleOf } from '../../src/api/examples.ts';
-import { openApiDocument } from '../../src/api/openapi.ts';
-import { operationReference } from '../../src/api/operation-reference.ts';
+import { exampleOf } from '../../src/api/reference/examples.ts';
+import { openApiDocument } from '../../src/api/reference/openapi.ts';
+import { operationReference } from '../../src/api/reference/operation-reference.ts';
 
 const MEND = 'Run `npm run openapi` and commit what it writes.';
 

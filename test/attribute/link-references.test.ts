@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { referencesOf } from '../../src/attribute/link-references.ts';
-import { linkFinder } from '../../src/map/find-links.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { linkFinder } from '../../src/map/orders/find-links.ts';
 import { foldCode } from '../../src/model/text/fold.ts';
 
 const { links } = loadLayout('shopify-orders');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { operationNames, operationOf } from '../../src/api/contract.ts';
-import { requestFieldsOf } from '../../src/api/operation-fields.ts';
+import { requestFieldsOf } from '../../src/api/reference/operation-fields.ts';
 import { type CliResult, readEvents } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';

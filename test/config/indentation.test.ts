@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
 import { makeTestFolder } from '../support/setup.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
-import { exampleOf } from '../../src/api/examples.ts';
+import { exampleOf } from '../../src/api/reference/examples.ts';
 import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 

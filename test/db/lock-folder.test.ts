@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { lockFolder } from '../../src/db/lock-folder.ts';
+import { lockFolder } from '../../src/db/server/lock-folder.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
 import { makeTestFolder } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const MODULE = new URL('../../src/db/lock-folder.ts', import.meta.url).href;
+const MODULE = new URL('../../src/db/server/lock-folder.ts', import.meta.url).href;
 
 let folder = '';
 let note = '';

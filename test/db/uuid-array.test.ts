@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { toUuidArrayParameter } from '../../src/db/to-uuid-array-parameter.ts';
+import { toUuidArrayParameter } from '../../src/db/array-parameters.ts';
 import { ENGINES, useDatabase } from '../intake/story.ts';
 
 describe.each(ENGINES)('an array of uuids on %s', (engine) => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { beginFile } from '../../src/intake/begin-file.ts';
-import { holdFile } from '../../src/intake/hold-file.ts';
-import { sealFile } from '../../src/intake/seal-file.ts';
-import { stageBatch } from '../../src/intake/stage-batch.ts';
+import { beginFile } from '../../src/intake/files/begin-file.ts';
+import { holdFile } from '../../src/intake/files/hold-file.ts';
+import { sealFile } from '../../src/intake/orders/seal-file.ts';
+import { stageBatch } from '../../src/intake/orders/stage-batch.ts';
 import {
   continuation,
   currentOrders,

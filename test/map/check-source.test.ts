@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkSource } from '../../src/map/check-source.ts';
-import { layoutHash } from '../../src/map/layout-hash.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { checkSource } from '../../src/map/layout/check-source.ts';
+import { layoutHash } from '../../src/map/layout/layout-hash.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cleanText, isBlank } from '../../src/map/clean-text.ts';
+import { cleanText, isBlank } from '../../src/map/values/clean-text.ts';
 import { renderCsv } from '../../src/present/csv.ts';
 
 it('a text is blank exactly where cleaning leaves nothing of it', () => {

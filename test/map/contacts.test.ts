@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { layoutFor } from '../../src/map/layout-for.ts';
-import { loadLayouts } from '../../src/map/load-layout.ts';
-import type { MapContactsOptions } from '../../src/map/map-contacts.ts';
+import type { MapContactsOptions } from '../../src/map/customers/map-contacts.ts';
+import { layoutFor } from '../../src/map/layout/layout-for.ts';
+import { loadLayouts } from '../../src/map/layout/load-layout.ts';
 import { type Mapped, mapCustomers as mapText, NOT_RECORDED } from './map-customers.ts';
 
 /** `address orders spent` of each contact, those who have unsubscribed with a minus. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type DateOrder, watchDates } from '../../src/map/date-order.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { type DateOrder, watchDates } from '../../src/map/orders/date-order.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { mapText } from './map-text.ts';

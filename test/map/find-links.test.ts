@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { linkFinder } from '../../src/map/find-links.ts';
-import { loadLayout } from '../../src/map/load-layout.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { linkFinder } from '../../src/map/orders/find-links.ts';
 
 const find = linkFinder(loadLayout('shopify-orders').links);
 

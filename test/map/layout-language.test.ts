@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { layoutSchema } from '../../src/map/layout-schema.ts';
-import { toLayout } from '../../src/map/to-layout.ts';
+import { layoutSchema } from '../../src/map/layout/layout-schema.ts';
+import { toLayout } from '../../src/map/layout/to-layout.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import { toParseOptions } from '../../src/parse/parse-options.ts';

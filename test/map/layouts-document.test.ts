@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { layoutJsonSchema } from '../../src/map/layout-json-schema.ts';
-import { TIME_TOKENS } from '../../src/map/parse-time.ts';
+import { layoutJsonSchema } from '../../src/map/layout/layout-json-schema.ts';
+import { TIME_TOKENS } from '../../src/map/values/parse-time.ts';
 import { LAYOUT_FIELDS } from '../../src/model/layout.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8');

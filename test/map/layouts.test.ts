@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { layoutFor } from '../../src/map/layout-for.ts';
-import { loadLayouts } from '../../src/map/load-layout.ts';
+import { layoutFor } from '../../src/map/layout/layout-for.ts';
+import { loadLayouts } from '../../src/map/layout/load-layout.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { type Mapped, mapFixture, mapText } from './map-text.ts';
 

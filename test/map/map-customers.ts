@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
-import { type MapContactsOptions, mapContacts } from '../../src/map/map-contacts.ts';
+import { type MapContactsOptions, mapContacts } from '../../src/map/customers/map-contacts.ts';
+import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
   type ContactsSeen,
   NOTHING_SEEN,

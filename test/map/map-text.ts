@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { loadLayout } from '../../src/map/load-layout.ts';
-import { type MapOptions, mapOrders } from '../../src/map/map-orders.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { type MapOptions, mapOrders } from '../../src/map/orders/map-orders.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { OrderContinuation, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contactHasher, fingerprintOf } from '../../src/map/contact-hash.ts';
-import { foldAddress, parseAddress } from '../../src/map/parse-address.ts';
+import { contactHasher, fingerprintOf } from '../../src/map/customers/contact-hash.ts';
+import { foldAddress, parseAddress } from '../../src/map/customers/parse-address.ts';
 
 describe('an address', () => {
   test.each([

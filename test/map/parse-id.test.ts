@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseId } from '../../src/map/parse-id.ts';
+import { parseId } from '../../src/map/values/parse-id.ts';
 
 test.each([
   ['#1001', '#1001'],

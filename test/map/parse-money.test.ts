@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromUnits, toUnits } from '../../src/map/add-money.ts';
-import { parseMoney } from '../../src/map/parse-money.ts';
+import { fromUnits, toUnits } from '../../src/map/orders/add-money.ts';
+import { parseMoney } from '../../src/map/values/parse-money.ts';
 import type { MoneyFormat } from '../../src/model/layout.ts';
 
 const POINT: MoneyFormat = { decimal: '.', thousands: ',', symbols: true };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isTimeFormat, timeParser } from '../../src/map/parse-time.ts';
+import { isTimeFormat, timeParser } from '../../src/map/values/parse-time.ts';
 
 test.each([
   ['2026-04-10 11:11:26 +0530', '2026-04-10T05:41:26Z'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { loadLayout, loadLayouts } from '../../src/map/load-layout.ts';
-import { resolveHeader } from '../../src/map/resolve-header.ts';
+import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
+import { resolveHeader } from '../../src/map/layout/resolve-header.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 
 const GENERIC = loadLayout('generic');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { loadLayout } from '../../src/map/load-layout.ts';
-import { codeSplitter } from '../../src/map/split-codes.ts';
+import { loadLayout } from '../../src/map/layout/load-layout.ts';
+import { codeSplitter } from '../../src/map/orders/split-codes.ts';
 
 test.each([
   ['shopify-orders', 'ADA10', ['ADA10']],

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../src/source/decode-text.ts';
+import { decodeText } from '../../src/source/decode/decode-text.ts';
 import { collect, holdReason, inPieces, knownError } from './source-settings.ts';
 
 function decode(bytes: Uint8Array, encoding = 'utf-8', pieceBytes = 64 * 1_024): Promise<Buffer> {

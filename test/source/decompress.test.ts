@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SourceLimits } from '../../src/model/config.ts';
-import { decompress } from '../../src/source/decompress.ts';
+import { decompress } from '../../src/source/decode/decompress.ts';
 import { collect, holdReason, inPieces } from './source-settings.ts';
 
 const MEBIBYTE = 1_024 ** 2;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../../../src/api/client.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { explainFailure } from '../../../src/db/explain-failure.ts';
+import { explainFailure } from '../../../src/db/server/explain-failure.ts';
 import type { PipelineConfig } from '../../../src/model/config.ts';
 import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
 import { KnownError } from '../../../src/model/known-error.ts';

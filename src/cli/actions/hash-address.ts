@@ -1,7 +1,7 @@
 import { isIdentifyCustomers } from '../../../jobs/identify-customers/settings.ts';
 import { requireHashKey } from '../../config/require-hash-key.ts';
-import { contactHasher } from '../../map/contact-hash.ts';
-import { foldAddress, parseAddress } from '../../map/parse-address.ts';
+import { contactHasher } from '../../map/customers/contact-hash.ts';
+import { foldAddress, parseAddress } from '../../map/customers/parse-address.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import type { ContactHash } from '../../model/contact.ts';
 import { EXIT } from '../../model/exit-code.ts';

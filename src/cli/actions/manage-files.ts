@@ -1,6 +1,6 @@
 import { jobKinds } from '../../../jobs/index.ts';
 import type { Database } from '../../db/connect.ts';
-import { releaseFiles, requestReread } from '../../intake/release-files.ts';
+import { releaseFiles, requestReread } from '../../intake/files/release-files.ts';
 import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';

@@ -4,7 +4,7 @@ import { type ApiError, toApiError } from '../../api/api-error.ts';
 import { buildRequest, type RequestProblem } from '../../api/build-request.ts';
 import type { ExchangeInput } from '../../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
-import { requestFieldsOf } from '../../api/operation-fields.ts';
+import { requestFieldsOf } from '../../api/reference/operation-fields.ts';
 import type { Exchange } from '../../model/exchange.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { lockFile } from '../../db/lock-folder.ts';
+import { lockFile } from '../../db/server/lock-folder.ts';
 import type { ClaimedEntry, Outcome } from '../../model/ledger.ts';
 import {
   answerLine,

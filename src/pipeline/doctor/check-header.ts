@@ -1,5 +1,5 @@
-import { layoutFor } from '../../map/layout-for.ts';
-import { resolveForOrders } from '../../map/resolve-for-orders.ts';
+import { layoutFor } from '../../map/layout/layout-for.ts';
+import { resolveForOrders } from '../../map/orders/resolve-for-orders.ts';
 import type { NewestFile } from '../runnable-kind.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { explainFailure } from '../../db/explain-failure.ts';
+import { explainFailure } from '../../db/server/explain-failure.ts';
 import type { Finding } from '../../model/finding.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';

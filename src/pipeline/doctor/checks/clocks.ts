@@ -1,4 +1,4 @@
-import { readClock } from '../../../db/inspect-server.ts';
+import { readClock } from '../../../db/server/inspect-server.ts';
 import type { Finding } from '../../../model/finding.ts';
 import type { Check, Patient } from '../check.ts';
 

@@ -1,11 +1,11 @@
+import { pendingMigrations } from '../../../db/migrate.ts';
 import {
   inspectServer,
   missingGrants,
   needlessReaderRights,
   OLDEST_VERSION,
   type ServerFacts,
-} from '../../../db/inspect-server.ts';
-import { pendingMigrations } from '../../../db/migrate.ts';
+} from '../../../db/server/inspect-server.ts';
 import type { Finding } from '../../../model/finding.ts';
 import type { Check } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';

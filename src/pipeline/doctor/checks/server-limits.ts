@@ -1,4 +1,4 @@
-import { inspectLimits, type ServerLimits } from '../../../db/inspect-limits.ts';
+import { inspectLimits, type ServerLimits } from '../../../db/server/inspect-limits.ts';
 import type { Finding } from '../../../model/finding.ts';
 import type { Check } from '../check.ts';
 

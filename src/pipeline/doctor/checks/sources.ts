@@ -1,6 +1,6 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
-import { checkSource } from '../../../map/check-source.ts';
-import { loadLayout, loadLayouts } from '../../../map/load-layout.ts';
+import { checkSource } from '../../../map/layout/check-source.ts';
+import { loadLayout, loadLayouts } from '../../../map/layout/load-layout.ts';
 import type { SourceSettings } from '../../../model/config.ts';
 import { FileHeld } from '../../../model/file-held.ts';
 import type { Finding } from '../../../model/finding.ts';
@@ -13,7 +13,7 @@ import { parseCsv } from '../../../parse/parse-csv.ts';
 import { toParseOptions } from '../../../parse/parse-options.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { readText } from '../../../source/read-text.ts';
-import { isWeaklyVersioned } from '../../../source/s3-version.ts';
+import { isWeaklyVersioned } from '../../../source/s3/s3-version.ts';
 import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
 import { checkHeader } from '../check-header.ts';

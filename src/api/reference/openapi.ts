@@ -1,0 +1,156 @@
+import type { z } from 'zod';
+import type { Operation } from '../contract/operation.ts';
+import { type OperationName, operationNames, operationOf } from '../contract.ts';
+import { exampleOf } from './examples.ts';
+import { GROUPS } from './groups.ts';
+import { rulesOf, toJsonSchema } from './json-schema.ts';
+
+/** Version of the interface: section Versioning of the specification. */
+const VERSION = '1.4.2';
+
+/**
+ * The OpenAPI 3.1 document of the contract, pretty-printed, with a line break at its end. `npm run openapi` writes it to docs/openapi.json.
+ * Members that the specification marks "not shown" carry `x-not-shown`; those that are not in it `x-not-in-specification`.
+ */
+export function openApiDocument(): string {
+  return `${JSON.stringify(describeService(), null, 2)}\n`;
+}
+
+function describeService(): object {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Influencer-marketing service',
+      version: VERSION,
+      summary: 'Every operation of the service, as influencer-sync and its sandbox speak it.',
+      description:
+        'Drawn from the contract in src/api/contract. Amounts are exact JSON numbers. Where the specification says "not shown", schemas stay open.',
+      license: { name: 'Not licensed for others', identifier: 'LicenseRef-UNLICENSED' },
+    },
+    servers: [
+      {
+        url: '{base_url}',
+        description: 'The service, or a sandbox on this machine (npx influencer-sync sandbox --port 4010).',
+        variables: {
+          base_url: { default: 'http://127.0.0.1:4010', description: 'Base address, without /v1.' },
+        },
+      },
+    ],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
+    paths: describePaths(),
+    components: COMPONENTS,
+  };
+}
+
+function describePaths(): Record<string, Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const name of operationNames) {
+    const operation = operationOf(name);
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(name, operation) };
+    for (const path of operation.otherPaths) {
+      const other = {
+        ...describeOperation(name, operation),
+        operationId: path.split('/').at(-1),
+        deprecated: true,
+      };
+      paths[path] = { ...paths[path], [method]: other };
+    }
+  }
+  return paths;
+}
+
+function describeOperation(name: OperationName, operation: Operation): object {
+  const { group, query, body, response, sendsKey, repeatable, credits, description } = operation;
+  return {
+    operationId: name,
+    tags: [group],
+    summary: firstSentence(description),
+    description: [description, ...rulesIn(query), ...rulesIn(body), repeatable ? [] : NOT_REPEATABLE]
+      .flat()
+      .join('\n\n'),
+    'x-repeatable': repeatable,
+    ...(credits === null ? {} : { 'x-credits': credits }),
+    ...(sendsKey ? {} : { security: [] }),
+    ...(query === null ? {} : { parameters: describeQuery(name, query) }),
+    ...(body === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: toJsonSchema(body, 'input'),
+                examples: { one: { value: exampleOf(name).body } },
+              },
+            },
+          },
+        }),
+    responses: {
+      '200': {
+        description: 'Done.',
+        content: { 'application/json': { schema: toJsonSchema(response, 'output') } },
+      },
+      ...(sendsKey ? { '429': { $ref: '#/components/responses/TooManyRequests' } } : {}),
+      '4XX': { $ref: '#/components/responses/Refused' },
+      '5XX': { $ref: '#/components/responses/Failed' },
+    },
+  };
+}
+
+const NOT_REPEATABLE =
+  'Must not be repeated: after a lost answer it is unknown whether the request was processed.';
+
+function rulesIn(schema: z.ZodType | null): readonly string[] {
+  return schema === null ? [] : rulesOf(schema).map((rule) => `Rule: ${rule}.`);
+}
+
+function describeQuery(name: OperationName, query: z.ZodType): readonly object[] {
+  const { properties = {}, required = [] } = toJsonSchema(query, 'input');
+  const example = exampleOf(name).query ?? {};
+  return Object.entries(properties).map(([member, { description, ...schema }]) => ({
+    name: member,
+    in: 'query',
+    required: required.includes(member),
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(example[member] === undefined ? {} : { example: example[member] }),
+  }));
+}
+
+/** `Adds a note to a deal` of `Adds a note to a deal. Endpoints, Influencer page (CRM).` */
+function firstSentence(description: string): string {
+  return description.split(/\.(?: |$)/)[0] ?? description;
+}
+
+const ERROR = { $ref: '#/components/schemas/Error' };
+
+const COMPONENTS = {
+  securitySchemes: {
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY', description: 'Section Authentication.' },
+  },
+  schemas: {
+    Error: {
+      type: 'object',
+      description: 'Section Errors: the reason stands in message; a field named error may also carry it.',
+      properties: { message: { type: 'string' }, error: {}, error_message: { type: 'string' } },
+      additionalProperties: {},
+    },
+  },
+  responses: {
+    Refused: {
+      description: 'The request is at fault. Which status means what: not shown.',
+      content: { 'application/json': { schema: ERROR } },
+    },
+    TooManyRequests: {
+      description: 'Not processed: send it again after the time that Retry-After says.',
+      headers: { 'Retry-After': { description: 'Seconds, or a date.', schema: { type: 'string' } } },
+      content: { 'application/json': { schema: ERROR } },
+    },
+    Failed: {
+      description: 'The service is at fault. Whether the request was processed is unknown.',
+      content: { 'application/json': { schema: ERROR } },
+    },
+  },
+};

@@ -1,0 +1,94 @@
+import type { Operation } from '../contract/operation.ts';
+import { type JsonSchema, rulesOf, toJsonSchema } from './json-schema.ts';
+
+/** One member of a query, body or answer, for people and for what reads people's input. */
+export type Field = {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** `text`, `whole number`, `instagram | tiktok | youtube`, `list of text`, `object`, … */
+  readonly type: string;
+  /** How text that a person types becomes JSON. */
+  readonly takes: 'text' | 'texts' | 'json';
+  readonly isNullable: boolean;
+  /** Empty when the contract says nothing more. */
+  readonly description: string;
+  /** Of an object, or of the objects in a list, where they are known. */
+  readonly members: readonly Field[];
+};
+
+/** Where the members of a request go: GET operations have a query, the others a body. */
+export type RequestFields = {
+  readonly place: 'query' | 'body' | 'none';
+  readonly fields: readonly Field[];
+  /** Rules between fields, each a sentence. */
+  readonly rules: readonly string[];
+};
+
+export function requestFieldsOf({ query, body }: Operation): RequestFields {
+  const schema = body ?? query;
+  if (schema === null) return { place: 'none', fields: [], rules: [] };
+  return {
+    place: body === null ? 'query' : 'body',
+    fields: fieldsOf(toJsonSchema(schema, 'input')),
+    rules: rulesOf(schema),
+  };
+}
+
+export function responseFieldsOf({ response }: Operation): readonly Field[] {
+  return fieldsOf(toJsonSchema(response, 'output'));
+}
+
+function fieldsOf({ properties = {}, required = [] }: JsonSchema): readonly Field[] {
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    isRequired: required.includes(name),
+    type: describeType(schema),
+    takes: takenAs(schema),
+    isNullable: alternatives(schema).some(({ type }) => type === 'null'),
+    description: schema.description ?? '',
+    members: fieldsOf(schema.items ?? schema),
+  }));
+}
+
+/** The type in words; alternatives with a bar between them. */
+function describeType(schema: JsonSchema): string {
+  const kinds = [...new Set(alternatives(schema).map(describeOne))];
+  // A query says true as text.
+  return kinds.filter((kind) => kind !== 'true | false' || !kinds.includes(WORDS.boolean ?? '')).join(' | ');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  boolean: 'true or false',
+  null: 'null',
+};
+
+function describeOne(schema: JsonSchema): string {
+  if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
+  if (schema.type === 'array')
+    return `list of ${schema.items === undefined ? 'anything' : plural(schema.items)}`;
+  if (typeof schema.type !== 'string') return 'anything';
+  const { minimum, maximum } = schema;
+  const word = WORDS[schema.type] ?? schema.type;
+  if (minimum !== undefined && maximum !== undefined) return `${word} ${minimum} to ${maximum}`;
+  return minimum === undefined ? word : `${word} from ${minimum}`;
+}
+
+function plural(items: JsonSchema): string {
+  const type = describeType(items);
+  if (type === 'object') return 'objects';
+  return type.startsWith('list of') ? type.replace('list', 'lists') : type;
+}
+
+function alternatives(schema: JsonSchema): readonly JsonSchema[] {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(alternatives);
+  const { type } = schema;
+  return Array.isArray(type) ? type.map((one: string) => ({ ...schema, type: one })) : [schema];
+}
+
+function takenAs(schema: JsonSchema): Field['takes'] {
+  const kinds = alternatives(schema);
+  if (kinds.some(({ type, items }) => type === 'array' && items?.type === 'string')) return 'texts';
+  return kinds.some(({ type }) => type === 'string') ? 'text' : 'json';
+}

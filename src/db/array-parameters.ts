@@ -1,0 +1,33 @@
+/** The type `uuid`, as pg_type.dat numbers it. */
+const UUID = 2950;
+const UUID_BYTES = 16;
+const HEADER_BYTES = 20;
+const ELEMENT_BYTES = 4 + UUID_BYTES;
+
+/**
+ * A `uuid[]` as one parameter in Postgres's binary form (`array_send`: dimensions, flags, type, length, lower bound; then each element with
+ * its length), which Postgres reads several times faster than digits.
+ *
+ * @param uuids each of 32 hexadecimal digits, without hyphens.
+ */
+export function toUuidArrayParameter(uuids: readonly string[]): Buffer {
+  if (uuids.length === 0) return Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UUID >> 8, UUID & 0xff]);
+  const array = Buffer.alloc(HEADER_BYTES + uuids.length * ELEMENT_BYTES);
+  for (const [place, value] of [1, 0, UUID, uuids.length, 1].entries()) array.writeInt32BE(value, 4 * place);
+  let at = HEADER_BYTES;
+  for (const uuid of uuids) {
+    array.writeInt32BE(UUID_BYTES, at);
+    array.write(uuid, at + 4, UUID_BYTES, 'hex');
+    at += ELEMENT_BYTES;
+  }
+  return array;
+}
+
+/**
+ * An array of Postgres as one parameter, of values that need no quotes: digits, hexadecimal digits, letters. Null when all of them are:
+ * a column that says nothing is not sent.
+ */
+export function toArrayParameter(values: readonly (string | number | boolean | null)[]): string | null {
+  if (values.every((value) => value === null)) return null;
+  return `{${values.map((value) => value ?? 'null').join()}}`;
+}

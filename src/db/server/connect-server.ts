@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import type { ConnectOptions, Database } from '../connect.ts';
+import type { DB } from '../tables.ts';
+import type { WireClient } from './cancel-request.ts';
+import { ServerDialect } from './server-dialect.ts';
+import { applicationName, prepareSession } from './session.ts';
+import { cut, type StatementWatch, watchStatements } from './statement-watch.ts';
+
+/** A connection attempt that takes longer than this is a network problem, not a slow server. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** For the question beside a slow statement. */
+const CONNECT_BESIDE_TIMEOUT_MS = 5_000;
+/** After a server has fallen silent, and until it answers: a run that ends asks several times, and each would wait its full time. */
+const RECONNECT_TIMEOUT_MS = 2_000;
+/** Of silence, after which TCP asks whether the other side is there; ten seconds later the connection counts as broken. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** Saying goodbye to a server that is gone takes for ever. */
+const CLOSE_TIMEOUT_MS = 2_000;
+/** Of a statement outside a transaction that the server undid for the sake of another one. */
+const TRIES = 8;
+/** Before the second try at most, then twice as long each time: those who met would otherwise meet again. */
+const REST_MS = 10;
+
+/** Opens a pool of connections to a server, each watched (`statement-watch.ts`). */
+export function connectServer(options: ConnectOptions): {
+  readonly db: Database;
+  readonly cancelAll: () => Promise<void>;
+} {
+  const application_name = applicationName(options.purpose ?? '');
+  const connection = {
+    connectionString: options.url,
+    application_name,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  };
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.maxConnections ?? 8,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    onConnect: (client) => prepared(client as WireClient),
+  });
+  const clients = new Set<WireClient>();
+  const reasons = new WeakMap<object, Error>();
+  // A connection that the server ends (a restart) must not end the process, idle or in use; the query that needs it reports it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => {
+    pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
+    clients.add(client as WireClient);
+    // Of an error that comes between two statements the next one would say only that the connection cannot be used.
+    client.on('error', (error) => reasons.set(client, error));
+  });
+  pool.on('remove', (client) => clients.delete(client as WireClient));
+  const watch = watchStatements({
+    limitMs: options.statementLimitMs ?? DEFAULT_STATEMENT_LIMIT_MS,
+    applicationName: application_name,
+    async connectBeside() {
+      const client = new pg.Client({ ...connection, connectionTimeoutMillis: CONNECT_BESIDE_TIMEOUT_MS });
+      client.on('error', () => {});
+      await client.connect();
+      return client;
+    },
+    onUnreachable(error) {
+      pool.options.connectionTimeoutMillis = RECONNECT_TIMEOUT_MS;
+      for (const client of clients) cut(client, error);
+    },
+  });
+  const dialect = new ServerDialect({ pool: guarded(pool, { watch, reasons, clients }) });
+  return { db: new Kysely<DB>({ dialect }), cancelAll: watch.cancelAll };
+}
+
+/** As `database.statement_minutes` has it; tests and tools that open a database themselves need not say so. */
+const DEFAULT_STATEMENT_LIMIT_MS = 15 * 60_000;
+
+/** @throws what the server says, or that it says nothing: the pool's own time limit ends with the handshake. */
+async function prepared(client: WireClient): Promise<void> {
+  const error = new Error('timeout exceeded when trying to connect');
+  const timer = setTimeout(() => cut(client, error), CONNECT_TIMEOUT_MS);
+  try {
+    await prepareSession(client);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Guard = {
+  readonly watch: StatementWatch;
+  readonly reasons: WeakMap<object, Error>;
+  readonly clients: ReadonlySet<WireClient>;
+};
+
+/** The pool as Kysely uses it. A connection is always wrapped by the same object, by which Kysely knows it again. */
+function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
+  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  return {
+    options: {},
+    async connect() {
+      const client = (await pool.connect()) as WireClient;
+      const seen = known.get(client) ?? guardClient(client, guard);
+      known.set(client, seen);
+      return seen;
+    },
+    async end() {
+      await guard.watch.stop();
+      const { promise: isLate, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+      const closed = pool.end();
+      await Promise.race([closed, isLate]);
+      clearTimeout(timer);
+      // What is left belongs to work that was given up, or to a server that is gone: nobody gives it back.
+      for (const client of guard.clients) cut(client, new Error('Connection terminated'));
+    },
+  };
+}
+
+function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoolClient {
+  let isInTransaction = false;
+  let wasCancelled = false;
+
+  async function ask(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
+    const statement = watch.begin(client, text);
+    try {
+      return await client.query(text, [...parameters]);
+    } catch (error) {
+      throw watch.explain(statement, reasons.get(client) ?? error);
+    } finally {
+      watch.end(statement);
+      wasCancelled ||= statement.ending !== null;
+    }
+  }
+
+  /** A single statement that the server undid for the sake of another one (a deadlock, a stricter isolation) can be said again as it is. */
+  async function askAgain(
+    text: string,
+    parameters: readonly unknown[],
+    tries = TRIES,
+  ): Promise<pg.QueryResult> {
+    try {
+      return await ask(text, parameters);
+    } catch (error) {
+      if (tries === 1 || isInTransaction || !isUndone(error)) throw error;
+      await sleep(Math.random() * REST_MS * 2 ** (TRIES - tries));
+      return askAgain(text, parameters, tries - 1);
+    }
+  }
+
+  return {
+    processID: client.processID,
+    // Kysely asks with a cursor only where the dialect was given one.
+    query: (async (text: string, parameters: readonly unknown[]) => {
+      if (text !== 'begin') {
+        const result = await askAgain(text, parameters);
+        if (text === 'commit' || text === 'rollback') isInTransaction = false;
+        return result;
+      }
+      // Behind a pooler the session is not ours to set up, but each transaction is.
+      const result = await ask('begin isolation level read committed', parameters);
+      isInTransaction = true;
+      return result;
+    }) as unknown as PostgresPoolClient['query'],
+    release(destroy) {
+      isInTransaction = false;
+      // A request to cancel may still be on its way, and must not meet another statement.
+      client.release(destroy === true || wasCancelled);
+    },
+  };
+}
+
+/** SQLSTATE serialization_failure and deadlock_detected. */
+function isUndone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01');
+}

@@ -1,0 +1,258 @@
+import type pg from 'pg';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { currentPhase, type Phase } from '../phase.ts';
+import { requestCancel, type WireClient } from './cancel-request.ts';
+import { isConnectionLost } from './connection-lost.ts';
+import { findLockWaits, type LockWait } from './lock-waits.ts';
+
+/**
+ * Sees to it that no statement takes for ever. A statement is cancelled in the server when it takes longer than its phase allows, waits too
+ * long for a lock, or its run is to end; if the server does not even answer that, the connection is cut.
+ *
+ * A statement that takes a few seconds may be at work, wait for a lock, or have a server that is gone without a word (packets dropped by a
+ * firewall, a machine switched off). TCP notices that after a quarter of an hour. So this asks on a connection of its own who waits for whom:
+ * an answer says that the server is there; none, twice, that it is not, and then all connections are cut, and whoever uses them is told.
+ */
+export type StatementWatch = {
+  /** Notes that a statement begins. */
+  begin(client: WireClient, text: string): Statement;
+  /** Notes that it has ended. */
+  end(statement: Statement): void;
+  /** What its error means, if it was this watch that ended it. */
+  explain(statement: Statement, error: unknown): unknown;
+  /** Cancels everything in the server, before the process exits. */
+  cancelAll(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type Statement = {
+  readonly client: WireClient;
+  readonly text: string;
+  readonly phase: Phase;
+  /** The phase's, when it began. */
+  readonly phaseName: string;
+  readonly beganAt: number;
+  drainedAt: number | null;
+  wait: (LockWait & { readonly since: number }) | null;
+  /** Why it is to end, when that was asked for, and when the request had been passed on. */
+  ending: { readonly why: 'limit' | 'lock' | 'draining' | 'abandoned'; readonly at: number } | null;
+};
+
+export type StatementWatchOptions = {
+  /** Of a phase without a limit of its own. */
+  readonly limitMs: number;
+  /** This process in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Opens a connection beside the pool's. */
+  readonly connectBeside: () => Promise<pg.Client>;
+  /** Cuts all connections, since the server does not answer. */
+  readonly onUnreachable: (error: Error) => void;
+};
+
+const CHECK_EVERY_MS = 250;
+/** Few statements take longer; those that do can bear a question beside them. */
+const LOOK_AFTER_MS = 3_000;
+const LOOK_EVERY_MS = 3_000;
+/** A server that has no connection for the question, or refuses it, is there: it need not be asked often. */
+const LOOK_AGAIN_AFTER_REFUSAL_MS = 30_000;
+const LOOK_TIMEOUT_MS = 5_000;
+/** One question may be lost when a pooler or a proxy restarts. */
+const UNANSWERED_AT_MOST = 2;
+/** What a statement has left when its run is to end: most are done by then, and a supervisor waits for half a minute. */
+const DRAIN_LIMIT_MS = 10_000;
+/** A server that is there ends a statement within moments of the request. */
+const CUT_AFTER_MS = 5_000;
+
+export function watchStatements(options: StatementWatchOptions): StatementWatch {
+  const { limitMs, applicationName, connectBeside, onUnreachable } = options;
+  const running = new Set<Statement>();
+  let beside: pg.Client | null = null;
+  let isLooking = false;
+  let lookAt = 0;
+  let unanswered = 0;
+
+  function endEarly(statement: Statement, why: NonNullable<Statement['ending']>['why']): Promise<void> {
+    statement.ending = { why, at: performance.now() };
+    return requestCancel(statement.client);
+  }
+
+  function check(): void {
+    const now = performance.now();
+    let longestMs = 0;
+    for (const statement of running) {
+      if (statement.ending !== null) {
+        if (now - statement.ending.at > CUT_AFTER_MS)
+          cut(statement.client, unanswering(statement.ending.at - statement.beganAt));
+        continue;
+      }
+      longestMs = Math.max(longestMs, now - statement.beganAt);
+      const why = whyToEnd(statement, now, limitMs);
+      if (why !== null) void endEarly(statement, why);
+    }
+    if (longestMs >= LOOK_AFTER_MS && now >= lookAt && !isLooking) void look();
+    else if (longestMs === 0 && beside !== null && !isLooking) closeBeside();
+  }
+
+  /** Asks who waits for whom, and thereby whether anybody answers. */
+  async function look(): Promise<void> {
+    isLooking = true;
+    const askedAt = performance.now();
+    try {
+      beside ??= await connectBeside();
+      const waits = await findLockWaits(beside, applicationName, LOOK_TIMEOUT_MS);
+      unanswered = 0;
+      for (const statement of running) noteWait(statement, waits, askedAt);
+      lookAt = performance.now() + LOOK_EVERY_MS;
+    } catch (error) {
+      closeBeside();
+      const isRefused = error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
+      unanswered = isRefused ? 0 : unanswered + 1;
+      lookAt = isRefused ? performance.now() + LOOK_AGAIN_AFTER_REFUSAL_MS : 0;
+      if (unanswered >= UNANSWERED_AT_MOST) {
+        unanswered = 0;
+        onUnreachable(unanswering(performance.now() - askedAt + LOOK_AFTER_MS));
+      }
+    } finally {
+      isLooking = false;
+    }
+  }
+
+  function closeBeside(): void {
+    const client = beside;
+    beside = null;
+    if (client !== null) (client as unknown as WireClient).connection.stream.destroy();
+  }
+
+  const timer = setInterval(check, CHECK_EVERY_MS);
+  timer.unref();
+  return {
+    begin(client, text) {
+      const phase = currentPhase();
+      const statement = { client, text, phase, phaseName: phase.name, beganAt: performance.now() };
+      const watched: Statement = { ...statement, drainedAt: null, wait: null, ending: null };
+      running.add(watched);
+      return watched;
+    },
+    end: (statement) => void running.delete(statement),
+    explain: (statement, error) => explainEnd(statement, error, limitMs),
+    async cancelAll() {
+      await Promise.all([...running].map((statement) => endEarly(statement, 'abandoned')));
+    },
+    async stop() {
+      clearInterval(timer);
+      closeBeside();
+    },
+  };
+}
+
+function whyToEnd(
+  statement: Statement,
+  now: number,
+  limitMs: number,
+): NonNullable<Statement['ending']>['why'] | null {
+  const { phase, beganAt, wait } = statement;
+  if (phase.abandoned?.aborted === true) return 'abandoned';
+  if (phase.draining?.aborted === true) statement.drainedAt ??= now;
+  if (statement.drainedAt !== null && now - statement.drainedAt > DRAIN_LIMIT_MS) return 'draining';
+  if (wait !== null && now - wait.since > phase.lockLimitMs) return 'lock';
+  return now - beganAt > (phase.limitMs ?? limitMs) ? 'limit' : null;
+}
+
+function noteWait(statement: Statement, waits: readonly LockWait[], askedAt: number): void {
+  const { client, text, phase, wait, beganAt } = statement;
+  if (beganAt > askedAt) return;
+  const found = waits.find(
+    ({ pid, query }) => pid === client.processID || (query !== '' && text.startsWith(query)),
+  );
+  if (found === undefined) {
+    statement.wait = null;
+    return;
+  }
+  if (wait === null) phase.note(`Waiting for a lock of the database, held by ${found.holders}.`);
+  statement.wait = { ...found, since: wait?.since ?? beganAt };
+}
+
+export function cut(client: WireClient, error: Error): void {
+  client.connection.stream.destroy(error);
+}
+
+function unanswering(elapsedMs: number): Error {
+  const message = `The database has not answered for ${Math.round(elapsedMs / 1000)} s.`;
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
+}
+
+/** SQLSTATE query_canceled and lock_not_available. */
+const CANCELLED = '57014';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+function explainEnd(statement: Statement, error: unknown, limitMs: number): unknown {
+  const { phase, phaseName, ending, wait } = statement;
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === LOCK_NOT_AVAILABLE && wait !== null)
+    return Object.assign(error as Error, { lockHolders: wait.holders });
+  if (ending === null || (code !== CANCELLED && !isConnectionLost(error))) return error;
+  switch (ending.why) {
+    case 'limit':
+      return tooSlow(phaseName, phase.limitMs ?? limitMs, {
+        isSetting: phase.limitMs === null,
+        cause: error,
+      });
+    case 'lock':
+      return lockNotFree({
+        phaseName,
+        waitedMs: ending.at - (wait?.since ?? ending.at),
+        holders: wait?.holders ?? 'another session',
+        cause: error,
+      });
+    case 'draining':
+    case 'abandoned':
+      return phase.draining?.reason instanceof KnownError ? phase.draining.reason : stopped(phaseName, error);
+  }
+}
+
+const GOES_ON =
+  'The statement changed nothing. The next run continues from what the ledger has recorded, and posts nothing twice.';
+
+function tooSlow(
+  phaseName: string,
+  limitMs: number,
+  { isSetting, cause }: { readonly isSetting: boolean; readonly cause: unknown },
+): KnownError {
+  const limit = limitMs >= 120_000 ? `${Math.round(limitMs / 6_000) / 10} minutes` : `${limitMs / 1000} s`;
+  return new KnownError({
+    code: 'statement_too_slow',
+    message: `A statement took longer than ${limit}, so the database cancelled it (phase: ${phaseName}).`,
+    help: `${isSetting ? 'If the database is large or slow, raise database.statement_minutes in pipeline.yaml. ' : ''}Check the load of the server, and that its tables are vacuumed and analysed: npx influencer-sync doctor`,
+    safe: GOES_ON,
+    exitCode: EXIT.crash,
+    cause,
+  });
+}
+
+function lockNotFree(told: {
+  readonly phaseName: string;
+  readonly waitedMs: number;
+  readonly holders: string;
+  readonly cause: unknown;
+}): KnownError {
+  return new KnownError({
+    code: 'lock_timed_out',
+    message: `A lock of the database was not released for ${Math.round(told.waitedMs / 1000)} s (phase: ${told.phaseName}). It is held by ${told.holders}.`,
+    help: 'Wait until that session ends, or end it: select pg_terminate_backend(<its pid>). Then run the command again.',
+    safe: GOES_ON,
+    exitCode: EXIT.crash,
+    cause: told.cause,
+  });
+}
+
+function stopped(phaseName: string, cause: unknown): KnownError {
+  return new KnownError({
+    code: 'interrupted',
+    message: `The run was told to stop, so the database cancelled its statement (phase: ${phaseName}).`,
+    help: 'Run the job again: it continues where this run stopped.',
+    safe: GOES_ON,
+    exitCode: EXIT.interrupted,
+    cause,
+  });
+}

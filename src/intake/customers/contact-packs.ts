@@ -1,0 +1,105 @@
+import type { ContactHash, StatedContact } from '../../model/contact.ts';
+import type { PlacedContact } from './placed-contact.ts';
+import type { Verdict } from './stage-contacts.ts';
+import type { ContactsToStore } from './store-contact-batches.ts';
+
+/** So many questions are stored together; each is asked and recorded by itself. */
+const LOOKUPS_A_PACK = 100;
+
+/** Gathers the addresses of customers who are to be sent, batch by batch. */
+export type ContactPacks = {
+  /** Takes customers who were placed, in their order, with what is to be done with each. */
+  add(placed: readonly PlacedContact[], verdicts: Verdicts): void;
+  /** Those behind which another has begun; with `all`, the begun ones too. */
+  take(all: boolean): readonly ContactsToStore[];
+  /** Customers to submit so far. */
+  submitted(): number;
+  /** Customers to look up so far, and how many there are for whom the budget did not suffice. */
+  lookedUp(): { readonly within: readonly ContactHash[]; readonly beyond: number };
+};
+
+export type Verdicts = {
+  /** Of those who were known; all others are new. */
+  readonly known: ReadonlyMap<ContactHash, Verdict>;
+  /** Whom the job would look up, and has not. */
+  readonly wanted: ReadonlySet<ContactHash>;
+};
+
+export type ContactPacksOptions = {
+  /** Customers to look up at most. */
+  readonly lookupBudget: number;
+  /** Whom the run looks up anyway, because another file named them. */
+  readonly lookedUpAlready: ReadonlySet<ContactHash>;
+};
+
+export function createContactPacks({ lookupBudget, lookedUpAlready }: ContactPacksOptions): ContactPacks {
+  let full: ContactsToStore[] = [];
+  let submit: Pack | null = null;
+  let lookup = newPack('lookup', null);
+  let submitted = 0;
+  // Also what keeps a customer who stands in a file twice from being asked about twice; bounded by the budget.
+  const asked = new Set<ContactHash>();
+  let beyond = 0;
+
+  function close(pack: Pack): void {
+    if (pack.addresses.length > 0) full.push(pack);
+  }
+
+  function packOf(batchId: string): Pack {
+    if (submit?.batchId === batchId) return submit;
+    if (submit !== null) close(submit);
+    submit = newPack('submit', batchId);
+    return submit;
+  }
+
+  function lookUp(contact: StatedContact): void {
+    if (asked.has(contact.hash) || lookedUpAlready.has(contact.hash)) return;
+    if (asked.size >= lookupBudget) {
+      beyond += 1;
+      return;
+    }
+    asked.add(contact.hash);
+    put(lookup, contact);
+    if (lookup.addresses.length < LOOKUPS_A_PACK) return;
+    close(lookup);
+    lookup = newPack('lookup', null);
+  }
+
+  return {
+    add(placed, { known, wanted }) {
+      for (const { contact, batchId } of placed) {
+        const pack = packOf(batchId);
+        const verdict = known.get(contact.hash) ?? (contact.isUnsubscribed ? 'unsubscribed' : 'submit');
+        if (verdict === 'submit') {
+          put(pack, contact);
+          submitted += 1;
+        }
+        if (verdict !== 'unsubscribed' && wanted.has(contact.hash)) lookUp(contact);
+      }
+    },
+    take(all) {
+      if (all) {
+        if (submit !== null) close(submit);
+        submit = null;
+        close(lookup);
+        lookup = newPack('lookup', null);
+      }
+      const taken = full;
+      full = [];
+      return taken;
+    },
+    submitted: () => submitted,
+    lookedUp: () => ({ within: [...asked], beyond }),
+  };
+}
+
+type Pack = ContactsToStore & { readonly addresses: string[]; readonly hashes: ContactHash[] };
+
+function newPack(purpose: Pack['purpose'], batchId: string | null): Pack {
+  return { purpose, batchId, addresses: [], hashes: [] };
+}
+
+function put(pack: Pack, { address, hash }: StatedContact): void {
+  pack.addresses.push(address);
+  pack.hashes.push(hash);
+}

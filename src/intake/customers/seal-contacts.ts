@@ -1,0 +1,71 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
+import type { ConsentCount } from '../../model/contact.ts';
+import type { HoldReason } from '../../model/source.ts';
+import { judgeOptionalColumns, judgeRows } from '../files/find-hold-reason.ts';
+import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
+import type { ContactTotals } from './create-contact-stager.ts';
+
+export type SealContactsOptions = SealReadOptions & {
+  /** What the stager says that it has stored. */
+  readonly staged: ContactTotals;
+  readonly maxRejectedShare: number;
+  /** A file with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
+  readonly maxUnreadableShare: number;
+  /** Name of the source. */
+  readonly source: string;
+};
+
+type Totals = { readonly contactRows: number; readonly rejectedRows: number; readonly stored: number };
+
+/** Seals a file that was read for its customers: only when its rows add up and not too many are of no use. */
+export function sealContacts(db: Database, options: SealContactsOptions): Promise<SealedRead<Totals>> {
+  const { staged, sourceFileId } = options;
+  return sealRead<Totals>(db, options, {
+    settle: (trx) => countStored(trx, sourceFileId, staged.contactRows),
+    findHoldReason: (trx, totals) => findReason(trx, options, totals),
+    publish: async (_trx, { contactRows, rejectedRows }) => ({
+      contact_rows: contactRows,
+      contacts_new: staged.new,
+      rejected_rows: rejectedRows,
+      consent_columns: staged.seen.consent.columns,
+      consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
+      passed_over: JSON.stringify(
+        Object.fromEntries(Object.entries(staged.passedOver).filter(([, rows]) => rows > 0)),
+      ),
+    }),
+  });
+}
+
+function countsOf({ yes, no, blank }: ConsentCount) {
+  return { yes, no, blank };
+}
+
+async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRows: number): Promise<Totals> {
+  const { rows } = await sql<{ rejected: string; stored: string }>`
+    select
+      (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected,
+      (select coalesce(sum(contacts), 0) from intake.contacts
+       where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`.execute(trx);
+  return { contactRows, rejectedRows: Number(rows[0]?.rejected), stored: Number(rows[0]?.stored) };
+}
+
+async function findReason(
+  trx: Transaction<DB>,
+  { sourceFileId, rowsRead, staged, maxRejectedShare, maxUnreadableShare, source }: SealContactsOptions,
+  { contactRows: used, rejectedRows: rejected, stored }: Totals,
+): Promise<HoldReason | null> {
+  if (stored !== staged.toSubmit) {
+    return {
+      code: 'rows_do_not_add_up',
+      message: `${staged.toSubmit} customers were to be stored, but ${stored} are.`,
+      help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
+    };
+  }
+  const rows = { sourceFileId, rowsRead, used, usedAs: 'of customers', rejected };
+  return (
+    (await judgeRows(trx, { ...rows, maxRejectedShare, source })) ??
+    judgeOptionalColumns(staged.seen.optional, { source, maxUnreadableShare })
+  );
+}

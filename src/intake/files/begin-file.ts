@@ -1,0 +1,144 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import type { DB } from '../../db/tables.ts';
+import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { withdrawContacts } from '../customers/withdraw-contacts.ts';
+import { clearStaged } from './clear-staged.ts';
+
+export type BeginFileOptions = {
+  /** Name of the source; the caller holds its lease, so nobody else reads a file of it. */
+  readonly source: string;
+  readonly file: SourceFile;
+  readonly layout: string;
+  /** Digest of the layout and of the source's settings. */
+  readonly layoutHash: string;
+  readonly runId: string;
+  /** A fresh random UUID for this one read: what an older reader of the file stages or seals changes nothing. */
+  readonly reader: string;
+  /** Reads a held file again though nothing about it has changed. */
+  readonly again?: boolean;
+  /** Orders when not given. A file that was read for one is still new to the other. */
+  readonly readFor?: ReadFor;
+};
+
+export type BegunFile =
+  | { readonly kind: 'read'; readonly sourceFileId: string }
+  /** Nothing to do: its orders count already, or it is kept back for a reason that still holds. */
+  | {
+      readonly kind: 'known';
+      readonly sourceFileId: string;
+      readonly state: 'sealed' | 'duplicate' | 'held' | 'released';
+    };
+
+/**
+ * Opens a version of a file for reading, or says that it is known. What a dead read of this or another file of the source has left
+ * staged is cleared: one file of a source is read at a time.
+ */
+export function beginFile(db: Database, options: BeginFileOptions): Promise<BegunFile> {
+  return inTransaction(db, async (trx) => {
+    const known = await lockFile(trx, options);
+    if (known !== null) {
+      const { source_file_id: sourceFileId, state } = known;
+      if (!isToBeRead(known, options) && state !== 'reading') return { kind: 'known', sourceFileId, state };
+    }
+    await takeOver(trx, options);
+    if (known !== null && isOutdated(known, options)) await withdrawContacts(trx, known.source_file_id);
+    if (known?.state === 'sealed' || known?.state === 'duplicate')
+      return { kind: 'read', sourceFileId: await supersede(trx, options, known.source_file_id) };
+    return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };
+  });
+}
+
+/** As `selectUnread`, and what a run asks for by name. */
+function isToBeRead(known: KnownFile, options: BeginFileOptions): boolean {
+  if (known.is_reread_wanted || isOutdated(known, options)) return true;
+  const { layoutHash, again = false } = options;
+  if (known.state === 'held') return known.layout_hash !== layoutHash || known.hold_is_transient || again;
+  return known.state === 'released' && (!known.is_released_by_person || again);
+}
+
+/** The last reading stays in force, under a row of its own, until the new one is sealed. */
+async function supersede(
+  trx: Transaction<DB>,
+  options: BeginFileOptions,
+  sourceFileId: string,
+): Promise<string> {
+  // First by itself, since the new row has no number yet and no two rows of a version may both be the last.
+  await sql`
+    update intake.source_files set superseded_by = source_file_id where source_file_id = ${sourceFileId}::bigint`.execute(
+    trx,
+  );
+  const newId = await open(trx, options, null);
+  await sql`
+    update intake.source_files set superseded_by = ${newId}::bigint where source_file_id = ${sourceFileId}::bigint`.execute(
+    trx,
+  );
+  return newId;
+}
+
+/** Whether it was read, under other settings, and is read again for that. */
+function isOutdated(known: KnownFile, { readFor = 'orders', layoutHash }: BeginFileOptions): boolean {
+  const isRead = known.state === 'sealed' || known.state === 'duplicate';
+  return isRead && IS_READ_ANEW[readFor] && known.layout_hash !== layoutHash;
+}
+
+type KnownFile = {
+  source_file_id: string;
+  state: 'reading' | 'sealed' | 'held' | 'duplicate' | 'released';
+  layout_hash: string;
+  hold_is_transient: boolean;
+  is_released_by_person: boolean;
+  is_reread_wanted: boolean;
+};
+
+async function lockFile(
+  trx: Transaction<DB>,
+  { source, file, readFor = 'orders' }: BeginFileOptions,
+): Promise<KnownFile | null> {
+  const { rows } = await sql<KnownFile>`
+    select source_file_id, state, layout_hash, hold_is_transient, released_by is not null as is_released_by_person,
+      reread_at is not null as is_reread_wanted
+    from intake.source_files
+    where source = ${source} and read_for = ${readFor} and uri = ${file.uri} and version = ${file.version} and superseded_by is null
+    for update`.execute(trx);
+  return rows[0] ?? null;
+}
+
+/** Fences off readers that died, or lost their lease: a new reader's id is theirs no more. Then clears what they had staged. */
+async function takeOver(
+  trx: Transaction<DB>,
+  { source, readFor = 'orders' }: BeginFileOptions,
+): Promise<void> {
+  const { rows } = await sql<{ source_file_id: string }>`
+    update intake.source_files set reader = gen_random_uuid()
+    where source = ${source} and read_for = ${readFor} and state = 'reading' returning source_file_id`.execute(
+    trx,
+  );
+  for (const row of rows) await clearStaged(trx, row.source_file_id);
+}
+
+async function open(
+  trx: Transaction<DB>,
+  options: BeginFileOptions,
+  sourceFileId: string | null,
+): Promise<string> {
+  const { source, file, layout, layoutHash, runId, reader, readFor = 'orders' } = options;
+  const { rows } = await (sourceFileId === null
+    ? sql<{ source_file_id: string }>`
+        insert into intake.source_files (source, read_for, uri, version, size_bytes, layout, layout_hash, state, reader, run_id)
+        values (${source}, ${readFor}, ${file.uri}, ${file.version}, ${file.sizeBytes}, ${layout}, ${layoutHash}, 'reading',
+                ${reader}::uuid, ${runId}::bigint)
+        returning source_file_id`
+    : sql<{ source_file_id: string }>`
+        update intake.source_files
+        set state = 'reading', reader = ${reader}::uuid, layout = ${layout}, layout_hash = ${layoutHash}, run_id = ${runId}::bigint,
+            hold_code = null, hold_message = null, hold_help = null, hold_is_transient = false, rows_read = null, content_sha256 = null,
+            released_at = null, released_by = null, release_reason = null, reread_at = null, reread_by = null
+        where source_file_id = ${sourceFileId}::bigint returning source_file_id`
+  ).execute(trx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a file could not be opened');
+  return row.source_file_id;
+}

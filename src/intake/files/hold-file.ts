@@ -1,0 +1,36 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import type { DB } from '../../db/tables.ts';
+import type { HoldReason } from '../../model/source.ts';
+import { clearStaged } from './clear-staged.ts';
+import type { FileRead } from './fence.ts';
+
+/**
+ * Keeps a file back: what was staged is cleared, the reason stays.
+ *
+ * @returns false when another reader has taken the file over: nothing was changed.
+ */
+export function holdFile(
+  db: Database,
+  options: FileRead & { readonly reason: HoldReason },
+): Promise<boolean> {
+  return inTransaction(db, (trx) => holdFileWithin(trx, options));
+}
+
+/** As `holdFile`, as part of a commit. */
+export async function holdFileWithin(
+  trx: Transaction<DB>,
+  options: FileRead & { readonly reason: HoldReason },
+): Promise<boolean> {
+  const { sourceFileId, reader, reason } = options;
+  const { rows } = await sql`
+    update intake.source_files
+    set state = 'held', reader = null, hold_code = ${reason.code}, hold_message = ${reason.message}, hold_help = ${reason.help},
+        hold_is_transient = ${reason.isTransient ?? false}::boolean
+    where source_file_id = ${sourceFileId}::bigint and reader = ${reader}::uuid and state = 'reading'
+    returning source_file_id`.execute(trx);
+  if (rows.length === 0) return false;
+  await clearStaged(trx, sourceFileId);
+  return true;
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { OrderContinuation } from '../../model/order.ts';
+import type { RejectedRow } from '../../model/record.ts';
+import { type FileRead, fenceOf } from './fence.ts';
+
+/** Stores rows whose order stands elsewhere in the file. @returns false when another reader has taken the file over. */
+export async function stageContinuations(
+  db: Database,
+  read: FileRead,
+  continuations: readonly OrderContinuation[],
+): Promise<boolean> {
+  const { rows } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(read)}),
+    inserted as (
+      insert into intake.order_continuations (source_file_id, group_key, line_no, record_no, row_count)
+      select f.source_file_id, g."groupKey", g.line, g.record, g."rowCount"
+      from fence f cross join jsonb_to_recordset(${toJsonParameter(continuations)}::jsonb) as g(
+        "groupKey" text, line bigint, record bigint, "rowCount" integer)
+    )
+    select count(*) as fenced from fence`.execute(db);
+  return rows[0]?.fenced === '1';
+}
+
+/** Stores rows that could not be used. @returns false when another reader has taken the file over. */
+export async function stageRejected(
+  db: Database,
+  read: FileRead & { readonly runId: string },
+  rejected: readonly RejectedRow[],
+): Promise<boolean> {
+  const { rows } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(read)}),
+    inserted as (
+      insert into intake.rejected_rows
+        (source_file_id, line_no, record_no, code, column_name, value, reason, help, row_count, run_id)
+      select f.source_file_id, g.line, g.record, g.code, g."column", g.value, g.reason, g.help, g."rowCount", ${read.runId}::bigint
+      from fence f cross join jsonb_to_recordset(${toJsonParameter(rejected)}::jsonb) as g(
+        line bigint, record bigint, code text, "column" text, value text, reason text, help text, "rowCount" integer)
+    )
+    select count(*) as fenced from fence`.execute(db);
+  return rows[0]?.fenced === '1';
+}

@@ -1,0 +1,72 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { DB } from '../../db/tables.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import { type FileRead, fenceOf } from './fence.ts';
+import { judgeRows } from './find-hold-reason.ts';
+import { type SealedRead, type SealReadOptions, sealRead } from './seal-read.ts';
+
+/** A row with its place in the file. */
+export type StagedRow = { readonly line: number; readonly record: number; readonly content: unknown };
+
+/** Stores rows of a file that is being read. @returns false when another reader has taken the file over. */
+export async function stageRows(
+  db: Database,
+  read: FileRead,
+  staged: readonly StagedRow[],
+): Promise<boolean> {
+  const { rows } = await sql<{ fenced: string }>`
+    with fence as materialized (${fenceOf(read)}),
+    inserted as (
+      insert into intake.staged_rows (source_file_id, line_no, record_no, content)
+      select f.source_file_id, g.line, g.record, g.content
+      from fence f cross join jsonb_to_recordset(${toJsonParameter(staged)}::jsonb) as g(line bigint, record bigint, content jsonb)
+    )
+    select count(*) as fenced from fence`.execute(db);
+  return rows[0]?.fenced === '1';
+}
+
+export type SealRowsOptions = SealReadOptions & {
+  /** Name of the source. */
+  readonly source: string;
+  /** Rows that were staged. */
+  readonly staged: number;
+  /** Rows that state nothing that is looked for, by reason. */
+  readonly passedOver: Readonly<Record<string, number>>;
+  /** What the rows are, for people: `clicks`. */
+  readonly usedAs: string;
+  readonly maxRejectedShare: number;
+  /** Puts the rows of `intake.staged_rows` in force. */
+  readonly publish: (trx: Transaction<DB>, sourceFileId: string) => Promise<void>;
+};
+
+type Totals = { readonly used: number; readonly rejected: number };
+
+/** Seals a file whose rows were staged: only when they add up, and not too many are of no use. */
+export function sealRows(db: Database, options: SealRowsOptions): Promise<SealedRead<Totals>> {
+  const { sourceFileId, staged, passedOver, usedAs } = options;
+  const passed = Object.values(passedOver).reduce((sum, rows) => sum + rows, 0);
+  return sealRead<Totals>(db, options, {
+    settle: async (trx) => {
+      const { rows } = await sql<{ staged: string; rejected: string }>`
+        select (select count(*) from intake.staged_rows where source_file_id = ${sourceFileId}::bigint) as staged,
+          (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected`.execute(
+        trx,
+      );
+      return { used: Number(rows[0]?.staged) + passed, rejected: Number(rows[0]?.rejected) };
+    },
+    findHoldReason: async (trx, totals) =>
+      totals.used !== staged + passed
+        ? {
+            code: 'rows_do_not_add_up',
+            message: `${staged} rows were to be stored, but ${totals.used - passed} are.`,
+            help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
+          }
+        : judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` }),
+    publish: async (trx, { used, rejected }) => {
+      await options.publish(trx, sourceFileId);
+      await sql`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);
+      return { other_rows: used, rejected_rows: rejected, passed_over: JSON.stringify(passedOver) };
+    },
+  });
+}

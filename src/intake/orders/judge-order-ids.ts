@@ -1,0 +1,70 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+import type { OrderIdColumn } from '../../model/order.ts';
+import type { HoldReason } from '../../model/source.ts';
+
+/**
+ * Why a file must be kept back that names its orders by another column than files of its source before it: an order that both name would
+ * have two ids, and would be credited under each. Orders are compared by their name (Shopify: `Name`), which both files have. Where they
+ * share none the file counts; where one side has orders without a name, nothing can be compared.
+ */
+export async function judgeOrderIds(
+  trx: Transaction<DB>,
+  { sourceFileId, orderIdColumn }: { readonly sourceFileId: string; readonly orderIdColumn: OrderIdColumn },
+): Promise<HoldReason | null> {
+  const { name, isFallback } = orderIdColumn;
+  if (name === null) return null;
+  const before = await columnBefore(trx, sourceFileId, orderIdColumn);
+  if (before === null) return null;
+  const { rows } = await sql<{ shared: string; nameless: string; here: string; there: string }>`
+    select count(*) filter (where order_name is not null and here > 0 and there > 0 and ids > 1) as shared,
+      coalesce(sum(here + there) filter (where order_name is null), 0) as nameless, coalesce(sum(here), 0) as here,
+      coalesce(sum(there), 0) as there
+    from (
+      select o.order_name, count(*) filter (where o.source_file_id = f.source_file_id) as here,
+        count(*) filter (where o.source_file_id <> f.source_file_id) as there, count(distinct o.order_id) as ids
+      from intake.source_files f
+      join intake.orders o on o.source = f.source and o.is_current
+      join intake.source_files b on b.source_file_id = o.source_file_id
+      where f.source_file_id = ${sourceFileId}::bigint
+        and (o.source_file_id = f.source_file_id
+          or (b.order_id_column <> ${name} or (b.order_id_column is null and ${isFallback}::boolean)))
+      group by o.order_name
+    ) names`.execute(trx);
+  const [row] = rows;
+  if (row === undefined || row.here === '0' || row.there === '0') return null;
+  const shared = Number(row.shared);
+  if (shared === 0 && row.nameless === '0') return null;
+  const what =
+    shared > 0
+      ? `${shared} of its orders are known by another id`
+      : 'orders without a name cannot be compared with those that are known';
+  return {
+    code: 'order_id_column_changed',
+    message: `This file names its orders by "${name}", earlier files of this source by "${before}": ${what}. These orders would be credited again.`,
+    help: `Export the file with the column "${before}", filled on every order. If the shop has changed its export permanently, give the new files a source and a job of their own, with a start_date after the last order of the old ones.`,
+  };
+}
+
+/** Another column that a sealed file of the same source was read by; null when there is none. */
+async function columnBefore(
+  trx: Transaction<DB>,
+  sourceFileId: string,
+  { name, isFallback }: OrderIdColumn,
+): Promise<string | null> {
+  const { rows } = await sql<{ name: string }>`
+    with f as (select source from intake.source_files where source_file_id = ${sourceFileId}::bigint)
+    select coalesce(b.order_id_column, 'another column') as name
+    from f cross join lateral (
+      (select order_id_column from intake.source_files
+        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column < ${name} limit 1)
+      union all
+      (select order_id_column from intake.source_files
+        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column > ${name} limit 1)
+      union all
+      (select order_id_column from intake.source_files
+        where source = f.source and read_for = 'orders' and state = 'sealed' and order_id_column is null
+          and order_rows > 0 and ${isFallback}::boolean limit 1)
+    ) b limit 1`.execute(trx);
+  return rows[0]?.name ?? null;
+}

@@ -1,0 +1,76 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+
+const REASON = 'The row belongs to an order whose first row is unknown and not in this file.';
+const HELP = 'Export the order again with all its rows, or put its first row before this one.';
+
+/**
+ * Gives rows whose order stands elsewhere to their order: one that this file has staged, else one that is known. Those without an
+ * order are rejected as `orphan_rows`. Grouping takes the place of joins: whatever the planner believes about tables that have just
+ * been filled, each is read once.
+ *
+ * @returns rows that went to orders which are known and not staged by this file.
+ */
+export async function settleContinuations(
+  trx: Transaction<DB>,
+  options: { readonly sourceFileId: string; readonly runId: string },
+): Promise<number> {
+  const { sourceFileId } = options;
+  const { rows } = await sql`
+    select from intake.order_continuations where source_file_id = ${sourceFileId}::bigint limit 1`.execute(
+    trx,
+  );
+  if (rows.length === 0) return 0;
+  const left = await giveToStaged(trx, sourceFileId);
+  return left === 0 ? 0 : giveToKnown(trx, options);
+}
+
+/** @returns how many orders the file has rows of without having staged them. */
+async function giveToStaged(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  const { rows } = await sql<{ left: string }>`
+    with owners as materialized (
+      select min(order_version_id) as order_version_id, sum(row_count)::integer as row_count
+      from (
+        select group_key, null::bigint as order_version_id, row_count from intake.order_continuations
+        where source_file_id = ${sourceFileId}::bigint
+        union all
+        select group_key, order_version_id, null from intake.orders where source_file_id = ${sourceFileId}::bigint
+      ) both_kinds
+      group by group_key having count(row_count) > 0
+    ),
+    given as (
+      update intake.orders o set row_count = o.row_count + w.row_count from owners w
+      where o.order_version_id = w.order_version_id
+        and o.order_version_id = any (array(select order_version_id from owners where order_version_id is not null))
+    )
+    select count(*) as left from owners where order_version_id is null`.execute(trx);
+  return Number(rows[0]?.left ?? 0);
+}
+
+async function giveToKnown(
+  trx: Transaction<DB>,
+  { sourceFileId, runId }: { readonly sourceFileId: string; readonly runId: string },
+): Promise<number> {
+  const { rows } = await sql<{ rows: string }>`
+    with both_kinds as (
+      select group_key, line_no, record_no, row_count, null::boolean as is_staged from intake.order_continuations
+      where source_file_id = ${sourceFileId}::bigint
+      union all
+      select o.group_key, null, null, null, o.source_file_id = f.source_file_id
+      from intake.source_files f join intake.orders o on o.source = f.source
+      where f.source_file_id = ${sourceFileId}::bigint and (o.is_current or o.source_file_id = f.source_file_id)
+    ),
+    waiting as materialized (
+      select * from (
+        select line_no, record_no, row_count, bool_or(is_staged) over (partition by group_key) as has_staged from both_kinds
+      ) grouped
+      where row_count is not null and has_staged is not true
+    ),
+    rejected as (
+      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count, run_id)
+      select ${sourceFileId}::bigint, line_no, record_no, 'orphan_rows', ${REASON}, ${HELP}, row_count, ${runId}::bigint
+      from waiting where has_staged is null
+    )
+    select coalesce(sum(row_count), 0) as rows from waiting where has_staged is not null`.execute(trx);
+  return Number(rows[0]?.rows ?? 0);
+}

@@ -1,0 +1,93 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+import { columnNames, columnsMergedBy, STORED_COLUMNS } from './order-columns.ts';
+import { assignSummed, summedColumns, summedHash } from './summed-orders.ts';
+
+/** Orders that were noted as unchanged and turned out to be part of another version, and their rows. */
+export type SettledRepeats = { readonly orders: number; readonly rows: number };
+
+const NONE: SettledRepeats = { orders: 0, rows: 0 };
+
+export type SettleRepeatsOptions = { readonly sourceFileId: string; readonly sums: boolean };
+
+/** Settles orders that a file repeats as known in one place and states again, or otherwise, in another. */
+export async function settleRepeats(
+  trx: Transaction<DB>,
+  options: SettleRepeatsOptions,
+): Promise<SettledRepeats> {
+  const { sourceFileId } = options;
+  const { rows: noted } = await sql`
+    select from intake.order_sightings where source_file_id = ${sourceFileId}::bigint limit 1`.execute(trx);
+  if (noted.length === 0) return NONE;
+  const { rows } = await sql<{ orders: string; rows: string }>`
+    with repeats as materialized (${repeatsOf(options)}),
+    ${options.sums ? addSums(sourceFileId) : markContradictions}
+    select count(*) as orders, coalesce(sum(row_count), 0) as rows from repeats`.execute(trx);
+  return { orders: Number(rows[0]?.orders ?? 0), rows: Number(rows[0]?.rows ?? 0) };
+}
+
+/**
+ * Known versions that the file repeats and that it also states otherwise (`staged_id`) or, where rows add up, several times.
+ * Grouping takes the place of a join: whatever the planner believes about a table that has just been filled, it is one pass.
+ */
+function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unknown> {
+  return sql`
+    select order_version_id, max(staged_id) as staged_id, count(line_no) as times,
+      min(line_no) as line_no, min(record_no) as record_no, sum(row_count)::integer as row_count
+    from (
+      select v.order_version_id, null::bigint as staged_id, v.line_no, v.record_no, v.row_count
+      from intake.order_sightings s
+      cross join lateral unnest(s.order_version_ids, s.line_nos, s.record_nos, s.row_counts)
+        as v(order_version_id, line_no, record_no, row_count)
+      where s.source_file_id = ${sourceFileId}::bigint
+      union all
+      select o.replaces, o.order_version_id, null, null, null from intake.orders o
+      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
+    ) known_and_staged
+    group by order_version_id
+    having count(line_no) > 0 and (max(staged_id) is not null or (${sums}::boolean and count(line_no) > 1))`;
+}
+
+/** As known in one place and otherwise in another: a contradiction, whose rows stand with the version that was staged. */
+const markContradictions = sql`
+    marked as (
+      update intake.orders o
+      set conflicting_line_no = coalesce(o.conflicting_line_no, r.line_no), row_count = o.row_count + r.row_count
+      from repeats r where o.order_version_id = r.staged_id and o.order_version_id = any (array(select staged_id from repeats))
+    )`;
+
+/**
+ * Where rows add up, rows apart that each look like the known order are no repetition: they are added to the version that was staged,
+ * or, where only such rows stand in the file, become a version of their own.
+ */
+function addSums(sourceFileId: string): RawBuilder<unknown> {
+  return sql`
+    known as materialized (
+      select c.source, ${timesOver}, r.line_no, r.record_no, r.row_count, r.staged_id, r.order_version_id
+      from repeats r
+      cross join lateral (select c.* from intake.orders c where c.order_version_id = r.order_version_id limit 1) c
+    ),
+    added as (
+      update intake.orders o set ${assignSummed(sql`m.known_line_no`)}
+      from (
+        select o.order_version_id, k.line_no as known_line_no, ${summedColumns('k', 'o')}
+        from known k
+        cross join lateral (select o.* from intake.orders o where o.order_version_id = k.staged_id limit 1) o
+      ) m
+      where o.order_version_id = m.order_version_id and o.order_version_id = any (array(select staged_id from known))
+    ),
+    inserted as (
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
+      select source, ${sourceFileId}::bigint, false, ${summedHash('k')}, ${columnNames}, line_no, record_no, row_count, order_version_id
+      from known k where staged_id is null
+    )`;
+}
+
+/** The columns of known order `c` as `r.times` rows of it state them together: amounts add up. */
+const timesOver = sql.join(
+  STORED_COLUMNS.map(({ column }) =>
+    columnsMergedBy('sum').includes(column)
+      ? sql`${sql.ref(`c.${column}`)} * r.times as ${sql.ref(column)}`
+      : sql.ref(`c.${column}`),
+  ),
+);

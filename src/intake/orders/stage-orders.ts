@@ -1,0 +1,125 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
+import type { StagedOrder } from '../../model/order.ts';
+import { foldCode } from '../../model/text/fold.ts';
+import { type FileRead, fenceOf } from '../files/fence.ts';
+import { columnDefinitions, columnNames, STORED_COLUMNS } from './order-columns.ts';
+import { assignSummed, summedColumns } from './summed-orders.ts';
+
+export type StagedCounts = {
+  /** First seen in this file. */
+  readonly new: number;
+  /** Known, with other content here. */
+  readonly changed: number;
+  /** Known with the same content. */
+  readonly unchanged: number;
+  /** Stated before in this file. */
+  readonly repeated: number;
+};
+
+export type StageOrdersOptions = FileRead & {
+  /** Each order once. */
+  readonly orders: readonly StagedOrder[];
+  /** Rows of one order that are apart add up (a layout with one amount an item) instead of contradicting each other. */
+  readonly sums: boolean;
+};
+
+/**
+ * Stores orders in full: a new one as the current version, which is hidden until the file is sealed; a changed one as not current,
+ * switched at sealing; one that the file has stated before is merged into its row.
+ * `limit 1` keeps each look-up a look-up in a unique index: the planner knows nothing yet about a table that is being filled, and would
+ * rather read all of a source.
+ *
+ * @returns null when another reader has taken the file over: nothing was staged.
+ */
+export async function stageOrders(db: Database, options: StageOrdersOptions): Promise<StagedCounts | null> {
+  const { orders, sums } = options;
+  const { rows } = await sql<Record<keyof StagedCounts | 'fenced', string>>`
+    with fence as materialized (${fenceOf(options)}),
+    given as materialized (
+      select f.source, f.source_file_id, g.*,
+        h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash,
+        c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
+      from fence f
+      cross join jsonb_to_recordset(${toJsonParameter(orders.map(toRow))}::jsonb) as g(
+        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text)
+      left join lateral (
+        select o.order_version_id from intake.orders o
+        where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
+      left join lateral (
+        select o.order_version_id, o.content_hash, o.cancelled_at, o.exclusion from intake.orders o
+        where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
+    ),
+    inserted as (
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
+      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id
+      from given
+      where here_id is null and current_hash is distinct from content_hash
+      returning is_current
+    ),
+    noted as (
+      insert into intake.order_sightings (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
+      select source_file_id, array_agg(current_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
+        count(*) filter (where is_cancelled)
+      from given where here_id is null and current_hash = content_hash group by source_file_id
+      returning cardinality(order_version_ids) as orders
+    ),
+    merged as (${sums ? mergeSummed : mergeStated})
+    select (select count(*) from fence) as fenced,
+      count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
+      coalesce((select orders from noted), 0) as unchanged, (select count(*) from merged) as repeated
+    from inserted`.execute(db);
+  const [row] = rows;
+  if (row?.fenced !== '1') return null;
+  return {
+    new: Number(row.new),
+    changed: Number(row.changed),
+    unchanged: Number(row.unchanged),
+    repeated: Number(row.repeated),
+  };
+}
+
+/** Order `o` was stated before in this file. An array keeps that a few look-ups in the primary key, however the join is made. */
+const isHere = sql`o.order_version_id = any (array(select here_id from given where here_id is not null))`;
+
+/** The same order again: its rows count; other content is a contradiction, which sealing rejects. */
+const mergeStated = sql`
+  update intake.orders o
+  set row_count = o.row_count + g.row_count,
+      conflicting_line_no = case when o.content_hash <> g.content_hash then coalesce(o.conflicting_line_no, g.line_no)
+                            else o.conflicting_line_no end
+  from given g where o.order_version_id = g.here_id and ${isHere}
+  returning 1`;
+
+/** More rows of an order that is summed. */
+const mergeSummed = sql`
+  update intake.orders o set ${assignSummed(sql`m.given_line_no`)}
+  from (
+    select o.order_version_id, g.line_no as given_line_no, ${summedColumns('o', 'g')}
+    from given g join intake.orders o on o.order_version_id = g.here_id and ${isHere}
+  ) m
+  where o.order_version_id = m.order_version_id
+  returning 1`;
+
+/** What was left out because a list is empty is empty. */
+const columnValues = sql.join(
+  STORED_COLUMNS.map(({ column, type }) =>
+    type === 'text[]' ? sql`coalesce(${sql.ref(column)}, '{}')` : sql.ref(column),
+  ),
+);
+
+/** Absent rather than null where there is nothing: fewer bytes to write and to read. */
+function toRow(order: StagedOrder): Readonly<Record<string, unknown>> {
+  const row: Record<string, unknown> = {};
+  for (const { field, column, isFolded } of STORED_COLUMNS) {
+    const value = order[field];
+    if (typeof value === 'string') row[column] = value;
+    else if (value !== null && value.length > 0) row[column] = isFolded ? value.map(foldCode) : value;
+  }
+  row.line_no = order.line;
+  row.record_no = order.record;
+  row.row_count = order.rowCount;
+  row.content_hash = order.contentHash;
+  return row;
+}

@@ -1,0 +1,213 @@
+import type { SourceSettings } from '../../model/config.ts';
+import type {
+  ConsentRule,
+  ContactBatch,
+  ContactHash,
+  ContactsSeen,
+  OptionalColumn,
+  OptionalField,
+  PassedOver,
+  StatedContact,
+} from '../../model/contact.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
+import { type Fault, reject } from '../fault.ts';
+import { layoutFor } from '../layout/layout-for.ts';
+import { type Column, resolveHeader } from '../layout/resolve-header.ts';
+import { isBlank } from '../values/clean-text.ts';
+import { currencyParser } from '../values/parse-currency.ts';
+import { parseMoney } from '../values/parse-money.ts';
+import { foldAddress, parseAddress } from './parse-address.ts';
+import { requireConsent, requireFormat, SAYS } from './plan-consent.ts';
+import { type ContactPlan, planContacts } from './plan-contacts.ts';
+
+export type MapContactsOptions = {
+  readonly layout: Layout;
+  readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
+  /** Layouts to name when a header does not fit this one but another. */
+  readonly otherLayouts?: readonly Layout[];
+  readonly consent: ConsentRule;
+  /** Digest of a folded address, for the job's brand. */
+  readonly hashOf: (folded: string) => ContactHash;
+};
+
+/**
+ * Makes customers of records: one row, one customer, or the reason why not. A row without an address (a line item, an order at the
+ * counter, a customer with only a phone) is no fault, only passed over; what stands there and is no address is rejected.
+ *
+ * @returns a batch for each chunk, in which every record of it is accounted for once.
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
+ */
+export async function* mapContacts(
+  chunks: AsyncIterable<CsvChunk>,
+  options: MapContactsOptions,
+): AsyncGenerator<ContactBatch> {
+  const layout = layoutFor(options.layout, 'contacts');
+  if (layout === null) throw new Error(`the layout ${options.layout.name} has no column email`);
+  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'contacts') ?? []);
+  let reader: ContactReader | null = null;
+  for await (const { header, records, rejected } of chunks) {
+    if (reader === null) {
+      const resolved = resolveHeader(header, layout, otherLayouts);
+      requireFormat(header, options.layout);
+      requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
+      reader = contactReader(layout, planContacts(layout, resolved), options);
+    }
+    const batch = {
+      contacts: [] as StatedContact[],
+      passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+      rejected: [...rejected],
+      rowsRead: rejected.length + records.length,
+    };
+    for (const record of records) {
+      const result = reader.read(record);
+      if (typeof result === 'string') batch.passedOver[result] += 1;
+      else if ('hash' in result) {
+        if (result.isUnsubscribed) batch.passedOver.unsubscribed += 1;
+        batch.contacts.push(result);
+      } else batch.rejected.push(result);
+    }
+    if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
+  }
+}
+
+type Read = StatedContact | PassedOver | RejectedRow;
+
+type ContactReader = {
+  readonly read: (record: CsvRecord) => Read;
+  readonly seen: () => ContactsSeen;
+};
+
+function contactReader(
+  { name, money }: Layout,
+  plan: ContactPlan,
+  { consent: rule, hashOf, source }: MapContactsOptions,
+): ContactReader {
+  const toCurrency = currencyParser(source.currency);
+  const columns = plan.consent.columns.map((column) => column.name);
+  const said = { yes: 0, no: 0, blank: 0 };
+  const toSpent = counted('spent', plan.spent, (text) => textOrNull(parseMoney(text, money)));
+  const toCount = counted('orders_count', plan.ordersCount, countOf);
+  const toSpentIn = counted('currency', plan.currency, (text) => textOrNull(toCurrency(text)));
+  const currencyOfSource = textOrNull(toCurrency(''));
+
+  function read(record: CsvRecord): Read {
+    const { cells } = record;
+    if (plan.marks.length > 0 && firstFilled(cells, plan.marks) === null) return 'no_address';
+    const emailColumn = firstFilled(cells, plan.email);
+    const cell = emailColumn === null ? '' : (cells[emailColumn.index] ?? '');
+    const address = parseAddress(cell);
+    if (typeof address !== 'string') return rejectCell(record, address, emailColumn);
+    if (address === '') return 'no_address';
+    const says = plan.consent.read(cells);
+    const isRefused = (says & (SAYS.no | SAYS.unsubscribed)) !== 0;
+    if (says >= SAYS.unknown && !isRefused && rule !== 'ignored')
+      return rejectCell(record, unknownConsent(name), plan.consent.unknownIn(cells));
+    said[isRefused ? 'no' : (says & SAYS.yes) !== 0 ? 'yes' : 'blank'] += 1;
+    const isUnsubscribed = rule !== 'ignored' && (says & SAYS.unsubscribed) !== 0;
+    if (!isUnsubscribed && !consents(says, rule)) return 'no_consent';
+    const spent = toSpent.read(record);
+    const currency = toSpentIn.read(record, currencyOfSource);
+    return {
+      address,
+      hash: hashOf(foldAddress(address)),
+      isUnsubscribed,
+      ordersCount: toCount.read(record),
+      spent,
+      currency: spent === null ? null : currency,
+      boughtWithCode: plan.codes.length === 0 ? null : firstFilled(cells, plan.codes) !== null,
+    };
+  }
+
+  return {
+    read,
+    seen: () => ({
+      consent: { columns, ...said },
+      optional: [toCount, toSpent, toSpentIn].flatMap((column) => column.seen()),
+    }),
+  };
+}
+
+function consents(says: number, rule: ConsentRule): boolean {
+  if (rule === 'ignored') return true;
+  if ((says & SAYS.no) !== 0) return false;
+  return rule === 'not_refused' || (says & SAYS.yes) !== 0;
+}
+
+function unknownConsent(layout: string): Fault {
+  return {
+    code: 'unknown_consent',
+    reason: `The layout ${layout} does not list this value as consent, refusal or neither.`,
+    help: "Correct the cell, or list the value under consent.given, consent.refused or consent.neither of the layout. The row's customer is not submitted.",
+  };
+}
+
+function firstFilled(cells: readonly string[], columns: readonly Column[]): Column | null {
+  for (const column of columns) if (!isBlank(cells[column.index] ?? '')) return column;
+  return null;
+}
+
+/**
+ * Reads a value that only helps to choose whom to look up: one that cannot be read is none, and costs no row. How many cannot be read
+ * is counted for each column, because many of them mean a wrong column or another format, and hold the file.
+ */
+function counted<Value>(
+  holds: OptionalField,
+  columns: readonly Column[],
+  parse: (text: string) => Value | null,
+) {
+  const counts = columns.map(({ name: column, index }) => ({
+    index,
+    cells: { column, holds, filled: 0, unreadable: 0, firstUnreadableLine: null as number | null },
+  }));
+  return {
+    read({ cells: row, line }: CsvRecord, ifBlank: Value | null = null): Value | null {
+      for (const { index, cells } of counts) {
+        const text = row[index] ?? '';
+        if (isBlank(text)) continue;
+        const value = parse(text);
+        cells.filled += 1;
+        if (value !== null) return value;
+        cells.unreadable += 1;
+        cells.firstUnreadableLine ??= line;
+        return null;
+      }
+      return ifBlank;
+    },
+    seen: (): readonly OptionalColumn[] => counts.map(({ cells }) => ({ ...cells })),
+  };
+}
+
+function textOrNull(read: string | Fault): string | null {
+  return typeof read === 'string' ? read : null;
+}
+
+/** A spreadsheet may have put an apostrophe before it. More digits are no count of orders. */
+const COUNT = /^\s*'?(\d{1,8})\s*$/;
+
+function countOf(text: string): number | null {
+  const [, digits] = COUNT.exec(text) ?? [];
+  return digits === undefined ? null : Number(digits);
+}
+
+function rejectCell(record: CsvRecord, fault: Fault, column: Column | null): RejectedRow {
+  const { line, cells } = record;
+  const value = column === null ? null : (cells[column.index] ?? '');
+  return reject({ line, record: record.record, count: 1 }, fault, {
+    column: column?.name ?? null,
+    value: value === null ? null : hideLetters(value),
+  });
+}
+
+/**
+ * What is no address may still be enough of one to reach a person (`jane@example`, `jane at example.com`, a name): first letter and
+ * marks stay, so that the fault can be seen.
+ */
+function hideLetters(value: string): string {
+  let seen = 0;
+  return value.slice(0, MAX_SHOWN_CHARS).replace(/[\p{L}\p{M}\p{N}]/gu, (letter) => {
+    seen += 1;
+    return seen === 1 ? letter : '*';
+  });
+}
+const MAX_SHOWN_CHARS = 80;

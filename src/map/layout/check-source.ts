@@ -1,0 +1,113 @@
+import type { SourceSettings } from '../../model/config.ts';
+import type { ConsentRule } from '../../model/contact.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError, type Problem } from '../../model/known-error.ts';
+import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
+import { layoutFor } from './layout-for.ts';
+
+/**
+ * Checks that a source can be read for what it is read for, and that it gives what its layout's format lacks.
+ *
+ * @throws KnownError `layout_unfit`, `source_incomplete` (exit 2), the latter naming each setting to add.
+ */
+export function checkSource(layout: Layout, source: SourceSettings, purpose: Purpose = ORDERS): void {
+  const { readFor } = purpose;
+  if (layoutFor(layout, readFor) === null) throw unfit(layout, source, readFor);
+  const problems = findGaps(layout, source, purpose);
+  if (problems.length === 0) return;
+  throw new KnownError({
+    code: 'source_incomplete',
+    message: `The source ${source.name} lacks settings that its export does not provide.`,
+    where: `sources.${source.name}`,
+    help: 'Add the settings to pipeline.yaml and run the job again.',
+    safe: 'Nothing was read or sent.',
+    problems,
+    exitCode: EXIT.configuration,
+  });
+}
+
+const ORDERS: Purpose = { readFor: 'orders' };
+
+function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): readonly Problem[] {
+  switch (purpose.readFor) {
+    case 'orders':
+      return findOrderGaps(layout, source);
+    case 'contacts':
+      // Customers have no times, and an amount without a currency still tells who has spent much.
+      return findConsentGaps(layout, source, purpose.consent);
+    case 'clicks':
+    case 'creators':
+      return [];
+  }
+}
+
+/** Whether the files of a source can tell what the job must know of consent. */
+function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRule): readonly Problem[] {
+  const where = `sources.${source.name}`;
+  const { given } = layout.consent;
+  if (rule === 'required' && (given.length === 0 || source.consent === 'not_recorded')) {
+    const why =
+      given.length === 0
+        ? `the layout ${layout.name} cannot tell who has consented`
+        : `the source says consent: not_recorded`;
+    return [
+      {
+        where,
+        message: `The job has consent: required, but ${why}, so nobody would be submitted.`,
+        help: 'Remove the source from the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
+      },
+    ];
+  }
+  // A layout that does not say it at all may be older than the key: its files are held, and other sources are read.
+  if (rule === 'ignored' || !layout.lacks.includes('consent') || source.consent === 'not_recorded') return [];
+  return [
+    {
+      where,
+      message: `The layout ${layout.name} has no column of consent, so the job cannot tell who has refused.`,
+      help: `If nobody in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
+    },
+  ];
+}
+
+/** What the format of orders lacks and the source does not give. */
+function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem[] {
+  const problems: Problem[] = [];
+  const where = `sources.${source.name}`;
+  if (layout.lacks.includes('currency') && source.currency === null) {
+    problems.push({
+      where,
+      message: `The layout ${layout.name} has no currency column, so the source must give the currency.`,
+      help: `Add to ${where}:  currency: EUR   (the currency in which the shop exports amounts)`,
+    });
+  }
+  if (layout.lacks.includes('time_zone') && source.timeZone === null) {
+    problems.push({
+      where,
+      message: `The layout ${layout.name} writes times without a zone, so the source must give the zone.`,
+      help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
+    });
+  }
+  return problems;
+}
+
+const UNFIT: Readonly<Record<ReadFor, readonly [what: string, help: string]>> = {
+  orders: ['it has no orders', 'Name a layout of orders, or let a job of another kind read this source.'],
+  contacts: [
+    'it has no e-mail column, so it names no customers',
+    'Use another layout. Or, if the files have the column, add it to the layout: columns: { email: [Email] }',
+  ],
+  clicks: ['it has no column of clicks', 'Name a layout of clicks, such as generic-clicks.'],
+  creators: ['it has no column of platforms', 'Name a layout of creators, such as generic-creators.'],
+};
+
+function unfit(layout: Layout, source: SourceSettings, readFor: ReadFor): KnownError {
+  const [what, help] = UNFIT[readFor];
+  return new KnownError({
+    code: 'layout_unfit',
+    message: `The layout ${layout.name} cannot be read for ${readFor === 'contacts' ? 'customers' : readFor}: ${what}.`,
+    where: `sources.${source.name}.layout`,
+    help,
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}

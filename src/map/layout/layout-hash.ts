@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto';
+import type { SourceSettings } from '../../model/config.ts';
+import type { Layout, Purpose } from '../../model/layout.ts';
+import { layoutFor } from './layout-for.ts';
+
+/**
+ * Grows when the code of this stage gives another meaning to the same layout: what was held is then read again.
+ */
+const MEANING = 2;
+
+/** Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not. */
+export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
+  const { name: _, title: __, status, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
+  const { timeZone, currency, dateOrder, encoding, limits } = source;
+  const meaning = {
+    MEANING,
+    purpose,
+    consent: purpose.readFor === 'contacts' ? source.consent : null,
+    layout: rest,
+    words: status.words,
+    known: status.known,
+    timeZone,
+    currency,
+    dateOrder,
+    encoding: encoding ?? layout.encoding,
+    limits,
+  };
+  return hash('sha256', stableJson(meaning), 'base64url');
+}
+
+/** JSON with its keys sorted, so that the order in which a file lists things does not count. Lists keep theirs. */
+function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}

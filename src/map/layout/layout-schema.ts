@@ -1,0 +1,275 @@
+import { z } from 'zod';
+import { LAYOUT_FIELDS, type LayoutField } from '../../model/layout.ts';
+import { isTimeFormat, saysZone, TIME_TOKENS } from '../values/parse-time.ts';
+import { linearPattern } from './linear-pattern.ts';
+
+const names = z.array(z.string().trim().min(1)).min(1);
+
+const regex = z.string().refine(isRegex, {
+  error: 'This is not a regular expression of RE2 (which has no lookahead and no back-references).',
+});
+
+const cellTest = {
+  columns: names.describe("Spellings of the column's header."),
+  equals: names.optional().describe('Any of these words, ignoring case and outer blanks.'),
+  none_of: names
+    .optional()
+    .describe('None of these words, ignoring case and outer blanks. A blank cell is none of them.'),
+  not_blank: z.literal(true).optional().describe('Any value except a blank.'),
+  matches: regex.optional().describe('Regular expression (RE2), ignoring case.'),
+};
+
+type OneTest = { equals?: unknown; none_of?: unknown; not_blank?: unknown; matches?: unknown };
+
+function hasOneTest({ equals, none_of, not_blank, matches }: OneTest): boolean {
+  return [equals, none_of, not_blank, matches].filter((one) => one !== undefined).length === 1;
+}
+const ONE_TEST = { error: 'Give exactly one of equals, none_of, not_blank and matches.' };
+
+const oneCellTest = z.strictObject(cellTest).refine(hasOneTest, ONE_TEST);
+const cellTests = z.array(oneCellTest).default([]);
+
+const field = z.enum(LAYOUT_FIELDS, { error: `This is not a field. Fields: ${LAYOUT_FIELDS.join(', ')}.` });
+
+const sum = z.strictObject({
+  plus: names.describe('Columns to add, row by row.'),
+  minus: names.optional().describe('Columns to subtract.'),
+});
+
+/** What `config/layouts/<name>.yaml` may say. */
+export const layoutSchema = z
+  .strictObject({
+    title: z.string().trim().min(1).describe('Name of this kind of export.'),
+    delimiter: z
+      .enum([',', ';', '\t', '|', 'auto'])
+      .default('auto')
+      .describe('auto: the one that occurs most in the header.'),
+    quote: z.enum(['"', 'none']).default('"').describe('none: quotes have no meaning in this format.'),
+    encoding: z.string().min(1).default('utf-8').describe('utf-8, utf-16le, windows-1252, …'),
+    preamble_lines: z
+      .union([z.int().min(0).max(1000), z.literal('search')], {
+        error: 'Give the number of lines, up to 1000, or search.',
+      })
+      .default(0)
+      .describe(
+        'Lines before the header. search: the header is the first row, within 100 lines, that has all required columns.',
+      ),
+    footer: z
+      .array(z.string().trim().min(3))
+      .default([])
+      .describe(
+        'Beginnings of the rows after the last order, in their first or second filled cell, ignoring case. Such rows are no orders.',
+      ),
+    lacks: z
+      .array(z.enum(['currency', 'time_zone', 'codes', 'status', 'consent']))
+      .default([])
+      .describe(
+        'What the format does not have. The source must give currency and time_zone, and consent: not_recorded.',
+      ),
+    columns: z
+      .partialRecord(field, names)
+      .describe(
+        'Spellings of each column, in order of preference. group and order_id use one column for the whole file, the first that is not blank in every row; others the first that is not blank.',
+      ),
+    conditional_columns: z
+      .array(
+        z.strictObject({
+          name: z.string().trim().min(1).describe('A name that no column of the export has.'),
+          columns: names.describe("Spellings of the column's header."),
+          when: oneCellTest,
+        }),
+      )
+      .default([])
+      .describe(
+        'Columns that the layout adds: cells of other columns in rows that pass the test, and blanks in all other rows. columns, sums and tests may use them.',
+      ),
+    zero_falls_through: z
+      .array(field)
+      .default([])
+      .describe('Fields in which zero means the same as a blank: the next column counts.'),
+    left_after_refund: z
+      .array(z.strictObject({ before: names, after: names }))
+      .default([])
+      .describe(
+        'For exports without a column of the refund: an amount, and what is left of it. The difference was refunded, unless the second is blank or zero.',
+      ),
+    time_of_day: names.optional().describe('Column with the time, if placed_at is only a date.'),
+    required: z.array(field).min(1).describe('Columns that a file must have.'),
+    required_any: z
+      .array(z.array(field).min(2))
+      .default([])
+      .describe('Lists of columns. A file must have at least one column of each list.'),
+    signature: z
+      .array(names)
+      .default([])
+      .describe(
+        'Sets of columns. A file that has all columns of one set is this kind of export and no other: a file with the signature of another layout is held. Omit it if the format has no columns of its own.',
+      ),
+    grouping: z
+      .strictObject({
+        line_items: z
+          .boolean()
+          .default(false)
+          .describe("In later rows of an order, the order's columns are blank."),
+        sum: z.partialRecord(z.enum(['total', 'subtotal', 'refunded']), sum).default({}),
+        adds_nothing: cellTests,
+      })
+      .prefault({}),
+    money: z
+      .strictObject({
+        decimal: z.enum(['.', ',']).default('.'),
+        thousands: z.enum([',', '.', ' ', "'"]).nullable().default(null),
+        symbols: z.boolean().default(false).describe('Whether a currency symbol may be beside the digits.'),
+      })
+      .prefault({}),
+    times: z
+      .array(
+        z.string().refine(isTimeFormat, {
+          error: `This is not a pattern of times. Write iso, or these tokens, each once, with year, month and day among them: ${TIME_TOKENS}. An example: M/D/YYYY H:mm.`,
+        }),
+      )
+      .min(1)
+      .default(['iso'])
+      .describe(`Patterns of times: iso, or these tokens: ${TIME_TOKENS}.`),
+    time_zone: z
+      .string()
+      .refine(isTimeZone, {
+        error: 'This is not a time zone of the IANA list, such as UTC or Europe/Amsterdam.',
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        "Zone of times without a zone, if the format defines it, for example UTC. The source's time_zone then does not apply.",
+      ),
+    time_zone_column: names
+      .optional()
+      .describe(
+        "Column with the zone of the row's times: an IANA name, an offset, or an abbreviation such as PST.",
+      ),
+    codes: z
+      .strictObject({
+        split: z
+          .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+          .nullable()
+          .default(null)
+          .describe('Separator of several codes in one cell, or a list of possible separators.'),
+        pattern: regex
+          .nullable()
+          .default(null)
+          .describe('For cells that hold more than codes (RE2): the first group is a code.'),
+      })
+      .prefault({}),
+    links: z
+      .strictObject({
+        keys: z.array(z.string().min(1)).default([]).describe('"key: value" lines of the notes.'),
+        parameters: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Query parameters of links in the notes.'),
+      })
+      .prefault({}),
+    status: z
+      .strictObject({
+        words: z.record(z.string(), z.string()).default({}).describe('Translations, to the word used here.'),
+        known: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe(
+            'Further words of the format. If nearly all orders of a file have other words, the file is held.',
+          ),
+        credited: names
+          .nullable()
+          .default(null)
+          .describe('Words of orders to credit, unless a job says otherwise.'),
+      })
+      .prefault({}),
+    exclusions: z
+      .array(
+        z
+          .strictObject({ reason: z.string().regex(/^[a-z][a-z0-9_]{0,40}$/), ...cellTest })
+          .refine(hasOneTest, ONE_TEST),
+      )
+      .default([])
+      .describe(
+        'Orders that are never posted. With the reason draft they are, if the job says drafts: credit.',
+      ),
+    consent: z
+      .strictObject({
+        columns: z
+          .array(z.string().trim().min(1))
+          .default([])
+          .describe(
+            'Spellings of the columns of consent. A file that has none of them is held. Default: the columns of given and refused, else those of unsubscribed.',
+          ),
+        given: cellTests.describe('Tests for customers who said yes; one must pass.'),
+        refused: cellTests.describe('Tests for customers who said no; one must pass.'),
+        neither: cellTests.describe(
+          'Values that say neither yes nor no. A row with any other value is rejected.',
+        ),
+      })
+      .prefault({})
+      .describe('Which columns hold consent, and what their values mean.'),
+    unsubscribed: cellTests.describe(
+      'Tests for customers who unsubscribed or were blacklisted; one must pass.',
+    ),
+  })
+  .superRefine((layout, context) => {
+    const fault = (path: readonly (string | number)[], message: string): void => {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    };
+    const has = (field: LayoutField): boolean =>
+      layout.columns[field] !== undefined ||
+      (layout.grouping.sum as Record<string, unknown>)[field] !== undefined;
+    const mustHave = (name: LayoutField, path: readonly (string | number)[]): void => {
+      if (!has(name)) fault(path, `${name} is required, but columns does not name it.`);
+    };
+    for (const [index, name] of layout.required.entries()) mustHave(name, ['required', index]);
+    for (const [index, list] of layout.required_any.entries())
+      for (const [place, name] of list.entries()) mustHave(name, ['required_any', index, place]);
+    const { columns, given, refused } = layout.consent;
+    const tests = [...given, ...refused, ...layout.unsubscribed];
+    if (columns.length > 0 && tests.length === 0)
+      fault(['consent'], 'Define what the columns mean: consent.given, consent.refused or unsubscribed.');
+    const marks: readonly LayoutField[] = ['email', 'clicks', 'platform'];
+    const isOfOrders = layout.required.includes('order_id');
+    if (!isOfOrders && layout.required.some((name) => marks.includes(name))) return;
+    if (!isOfOrders)
+      fault(
+        ['required'],
+        'order_id must be required; or email for an export of customers, clicks for one of clicks, platform for one of creators.',
+      );
+    if (!has('total') && !has('subtotal')) fault(['columns'], 'Neither total nor subtotal has a column.');
+    if (!has('currency') && !layout.lacks.includes('currency')) {
+      fault(['columns'], 'currency has no column. Name one, or list currency under lacks.');
+    }
+    if (
+      layout.times.some((format) => format !== 'iso' && !saysZone(format)) &&
+      !layout.lacks.includes('time_zone') &&
+      layout.time_zone === null &&
+      layout.time_zone_column === undefined
+    ) {
+      fault(
+        ['times'],
+        'A pattern without Z has no offset. List time_zone under lacks, or set time_zone or time_zone_column.',
+      );
+    }
+  })
+  .describe('Describes how influencer-sync reads one kind of export.');
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isRegex(source: string): boolean {
+  try {
+    linearPattern(source);
+    return true;
+  } catch {
+    return false;
+  }
+}

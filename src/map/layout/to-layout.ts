@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { Layout, SummedField } from '../../model/layout.ts';
+import type { layoutSchema } from './layout-schema.ts';
+
+type LayoutFile = z.output<typeof layoutSchema>;
+type CellTestFile = LayoutFile['grouping']['adds_nothing'][number];
+
+/** The file's content as the rest of the program knows it. */
+export function toLayout(name: string, file: LayoutFile): Layout {
+  const { grouping } = file;
+  const sums = Object.entries(grouping.sum).map(([field, rule]) => [
+    field,
+    { plus: rule.plus, minus: rule.minus ?? [] },
+  ]);
+  return {
+    name,
+    title: file.title,
+    delimiter: file.delimiter,
+    quote: file.quote === 'none' ? null : file.quote,
+    encoding: file.encoding,
+    preambleLines: file.preamble_lines,
+    footer: file.footer,
+    lacks: file.lacks,
+    columns: file.columns as Layout['columns'],
+    required: file.required,
+    requiredAny: file.required_any,
+    signature: file.signature,
+    conditionalColumns: file.conditional_columns.map(({ name: made, columns, when }) => ({
+      name: made,
+      columns,
+      when: toCellTest(when),
+    })),
+    zeroFallsThrough: file.zero_falls_through,
+    leftAfterRefund: file.left_after_refund,
+    timeOfDay: file.time_of_day ?? [],
+    grouping: {
+      lineItems: grouping.line_items,
+      sum: Object.fromEntries(sums) as Record<SummedField, { plus: string[]; minus: string[] }>,
+      addsNothing: grouping.adds_nothing.map(toCellTest),
+    },
+    money: file.money,
+    times: { formats: file.times, zone: file.time_zone, zoneColumn: file.time_zone_column ?? [] },
+    codes: { ...file.codes, split: [file.codes.split ?? []].flat() },
+    links: file.links,
+    status: file.status,
+    exclusions: file.exclusions.map((rule) => ({ reason: rule.reason, ...toCellTest(rule) })),
+    consent: toConsent(file),
+    unsubscribed: file.unsubscribed.map(toCellTest),
+  };
+}
+
+/**
+ * Where consent stands. A layout whose tests already name the columns need not list them again. Where it only tells who has unsubscribed,
+ * the plain words for "no" say so of nobody.
+ */
+function toConsent({ consent, unsubscribed }: LayoutFile): Layout['consent'] {
+  const { columns, given, refused, neither } = consent;
+  const tested = columnsOf([...given, ...refused]);
+  const left = columns.length + tested.length > 0 ? [] : columnsOf(unsubscribed);
+  const isNotLeft = { columns: left, equals: ['no', 'false', '0'] };
+  return {
+    columns: columns.length > 0 ? columns : [...tested, ...left],
+    given: given.map(toCellTest),
+    refused: refused.map(toCellTest),
+    neither: [...neither, ...(left.length > 0 ? [isNotLeft] : [])].map(toCellTest),
+  };
+}
+
+function columnsOf(tests: readonly CellTestFile[]): string[] {
+  return [...new Set(tests.flatMap(({ columns }) => columns))];
+}
+
+function toCellTest(test: CellTestFile) {
+  return {
+    columns: test.columns,
+    equals: test.equals ?? null,
+    noneOf: test.none_of ?? null,
+    notBlank: test.not_blank ?? false,
+    matches: test.matches ?? null,
+  };
+}

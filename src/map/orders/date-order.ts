@@ -1,0 +1,94 @@
+import type { SourceSettings } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+
+/** Which of day and month comes first in dates of digits: 4/5/2026 is the 5th of April (MDY) or the 4th of May (DMY). */
+export type DateOrder = 'MDY' | 'DMY';
+
+/**
+ * Whether the dates of a file are read in the order in which they were written. A layout whose patterns have one order says it; one that
+ * lists both (plugins follow the settings of the shop) leaves it to the file, where a first or second number above 12 decides; else the
+ * source must say it. A date that proves the other order holds the file in any case: beside it stand dates up to the 12th that were read
+ * wrongly without a fault.
+ */
+export type DateWatch = {
+  /** Takes note of a date. */
+  readonly see: (text: string, line: number) => void;
+  /** @throws FileHeld `date_order_unknown`, `date_order_contradicted`, once the whole file was seen. */
+  readonly require: () => void;
+};
+
+type Given = Pick<SourceSettings, 'name' | 'dateOrder'>;
+
+/** The layout with its patterns in the order that the source names. */
+export function withDateOrder(layout: Layout, dateOrder: DateOrder | null): Layout {
+  if (dateOrder === null) return layout;
+  const formats = layout.times.formats.map((format) => {
+    const order = orderOf(format);
+    return order === null || order === dateOrder ? format : swap(format);
+  });
+  return { ...layout, times: { ...layout.times, formats: [...new Set(formats)] } };
+}
+
+/** @returns null where nothing can be mistaken: the layout has no dates of digits that begin with day or month, or the source says the order. */
+export function watchDates(layout: Layout, source: Given): DateWatch | null {
+  const orders = layout.times.formats.map(orderOf).filter((order) => order !== null);
+  const [used] = orders;
+  if (used === undefined || source.dateOrder !== null) return null;
+  const proofs: Record<DateOrder, Proof> = { MDY: { dates: 0, line: 0 }, DMY: { dates: 0, line: 0 } };
+  let either = 0;
+
+  function see(text: string, line: number): void {
+    const [, first, second] = DIGITS_FIRST.exec(text) ?? [];
+    if (first === undefined || second === undefined) return;
+    const [one, other] = [Number(first), Number(second)];
+    if (one <= 12 && other <= 12) {
+      if (one !== other) either += 1;
+      return;
+    }
+    if (one > 12 && other > 12) return; // No date at all: its row is rejected.
+    const proof = proofs[one > 12 ? 'DMY' : 'MDY'];
+    if (proof.dates === 0) proof.line = line;
+    proof.dates += 1;
+  }
+
+  return {
+    see,
+    require() {
+      const other = used === 'MDY' ? 'DMY' : 'MDY';
+      const setting = `date_order under sources.${source.name}`;
+      if (proofs[other].dates > 0) {
+        throw new FileHeld({
+          code: 'date_order_contradicted',
+          message: `${count(proofs[other].dates)} with ${FIRST[other]} first (the first on line ${proofs[other].line})${proofs[used].dates > 0 ? `, and ${count(proofs[used].dates)} with ${FIRST[used]} first (line ${proofs[used].line})` : ''}. The layout ${layout.name} reads ${FIRST[used]} first, so dates up to the 12th would be read wrongly.`,
+          help: `If the file has ${FIRST[other]} first, set ${setting} to ${other}. If a spreadsheet has rewritten some of its dates, export it again. With ${setting} set to ${used}, rows with other dates are rejected one by one.`,
+        });
+      }
+      if (either === 0 || proofs[used].dates > 0 || !orders.includes(other)) return;
+      throw new FileHeld({
+        code: 'date_order_unknown',
+        message: `Every date of the file is the 12th of a month or earlier, so they do not show whether ${FIRST.DMY} or ${FIRST.MDY} is first (${count(either)}). The layout ${layout.name} would read ${FIRST[used]} first.`,
+        help: `Set ${setting} to MDY (4/5/2026 is the 5th of April) or DMY (the 4th of May). The tool does not guess.`,
+      });
+    },
+  };
+}
+
+type Proof = { dates: number; line: number };
+
+const FIRST = { MDY: 'the month', DMY: 'the day' } as const;
+const DIGITS_FIRST = /^\s*'?(\d{1,2})[/.\- ](\d{1,2})[/.\- ]\d/;
+
+function count(dates: number): string {
+  return dates === 1 ? '1 date' : `${dates} dates`;
+}
+
+/** Of a pattern whose dates begin with day or month in digits; null for others, such as iso or `MMM D, YYYY`. */
+function orderOf(format: string): DateOrder | null {
+  if (/^\s*(?:MM?(?!M))[^A-Za-z]+DD?(?!D)/.test(format)) return 'MDY';
+  return /^\s*DD?[^A-Za-z]+MM?(?!M)/.test(format) ? 'DMY' : null;
+}
+
+function swap(format: string): string {
+  return format.replace(/^(\s*)(MM?|DD?)([^A-Za-z]+)(MM?|DD?)/, '$1$4$3$2');
+}

@@ -1,0 +1,83 @@
+import type { Layout } from '../../model/layout.ts';
+import { foldLink } from '../../model/text/fold.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { cleanText } from '../values/clean-text.ts';
+
+/**
+ * Finds in an order's notes what may name an influencer: values of `key: value` lines, of which an address is shortened to its host and path,
+ * and query parameters of links.
+ */
+export type LinkFinder = (notes: string) => readonly string[];
+
+const MAX_LINKS = 20;
+/** A code, a handle or a link is short; longer values are messages. */
+const MAX_CHARS = 100;
+const MAX_KEY_CHARS = 60;
+/** Servers refuse longer addresses, so nobody came by one. */
+const MAX_ADDRESS_CHARS = 8_192;
+
+/**
+ * Makes the finder of a layout. Keys are compared with case, blanks, - and _ folded.
+ *
+ * Notes are what a shopper typed, up to a whole record of them. So they are read by searches that never go back, and end with the last
+ * link that is kept.
+ */
+export function linkFinder({ keys, parameters }: Layout['links']): LinkFinder {
+  const wantedKeys = new Set(keys.map(foldKey));
+  const wantedParameters = new Set(parameters.map(foldKey));
+  if (wantedKeys.size + wantedParameters.size === 0) return () => [];
+  return (notes) => {
+    if (notes === '') return [];
+    const found = new Set<string>();
+    for (const line of notes.split(/\r\n|\r|\n/)) {
+      const pair = wantedKeys.size === 0 ? null : readPair(line);
+      if (pair !== null && wantedKeys.has(foldKey(pair.key))) add(found, foldLink(pair.value) ?? pair.value);
+      if (wantedParameters.size > 0) addParameters(found, line, wantedParameters);
+      if (found.size >= MAX_LINKS) break;
+    }
+    return [...found].slice(0, MAX_LINKS);
+  };
+}
+
+/** A cell of a column that holds nothing but the link, code or handle: none where it is blank or too long to be one. */
+export function linkOf(cell: string): readonly string[] {
+  if (cell === '') return [];
+  const found = new Set<string>();
+  add(found, foldLink(cell) ?? cell);
+  return [...found];
+}
+
+/** `key: value` or `"key" = value`; null where the line is neither. */
+function readPair(line: string): { readonly key: string; readonly value: string } | null {
+  const mark = line.search(/[:=]/);
+  if (mark === -1) return null;
+  const key = line.slice(0, mark).trim().replace(/^"/, '').replace(/"$/, '').trim();
+  if (key === '' || key.length > MAX_KEY_CHARS) return null;
+  const value = line.slice(mark + 1).trim();
+  return value === '' || value.length > MAX_ADDRESS_CHARS ? null : { key, value };
+}
+
+function addParameters(found: Set<string>, line: string, wanted: ReadonlySet<string>): void {
+  for (const [, name = '', value = ''] of line.matchAll(/[?&]([\w.-]{1,60})=([^&#\s"'<>]+)/g)) {
+    if (value.length <= MAX_ADDRESS_CHARS && wanted.has(foldKey(name))) add(found, decode(value));
+    if (found.size >= MAX_LINKS) return;
+  }
+}
+
+function add(found: Set<string>, value: string): void {
+  const link = maskAddresses(cleanText(value));
+  if (link !== '' && link.length <= MAX_CHARS && !/^https?:\/\//i.test(link)) found.add(link);
+}
+
+function foldKey(key: string): string {
+  return key.toLowerCase().replace(/[\s_-]+/g, '');
+}
+
+function decode(value: string): string {
+  const spaced = value.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced; // A stray % is part of the value.
+  }
+}

@@ -1,0 +1,81 @@
+import { FileHeld } from '../../model/file-held.ts';
+import type { CsvRecord } from '../../model/record.ts';
+import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
+import { isBlank } from '../values/clean-text.ts';
+
+/** A header whose `group` and `order_id` are one column each, for the whole file. */
+export type NamedHeader = ResolvedHeader & {
+  /** Throws FileHeld `order_id_changes` for a row that a preferred column names after all. */
+  readonly check: (row: CsvRecord) => void;
+};
+
+/** So many rows, or so many characters of them, wait for one that fills the preferred column. */
+const TRIAL_ROWS = 1_000;
+const TRIAL_CHARS = 1024 ** 2;
+
+/**
+ * Chooses the column that names a file's orders: of those that the header has, the first that is not blank on every row. An id is what keeps
+ * an order from being posted twice, so it must not change from row to row: where rows of one file fill different columns, the preferred one
+ * counts, and rows without it are rejected. Nearly always the first row decides. Else rows wait (bounded); after that a row that fills a
+ * preferred column holds the file.
+ */
+export class IdColumns {
+  readonly #header: ResolvedHeader;
+  /** Candidates of `group` and `order_id`, by preference, and the best that a row has filled so far. */
+  readonly #lists: readonly { readonly candidates: readonly Column[]; best: number }[];
+  #rows = 0;
+  #chars = 0;
+
+  constructor(header: ResolvedHeader) {
+    this.#header = header;
+    this.#lists = [header.ids.group, header.ids.orderId].map((candidates) => ({
+      candidates,
+      best: candidates.length,
+    }));
+  }
+
+  /** Looks at the next rows. @returns null while they must wait, all of them. */
+  look(rows: readonly CsvRecord[]): NamedHeader | null {
+    for (const { cells } of rows) {
+      if (this.#isDecided()) break;
+      this.#rows += 1;
+      for (const cell of cells) this.#chars += cell.length;
+      for (const list of this.#lists) {
+        const filled = list.candidates.findIndex(({ index }) => !isBlank(cells[index] ?? ''));
+        if (filled !== -1) list.best = Math.min(list.best, filled);
+      }
+    }
+    const isEnough = this.#rows >= TRIAL_ROWS || this.#chars >= TRIAL_CHARS;
+    return this.#isDecided() || isEnough ? this.choose() : null;
+  }
+
+  /** Chooses by the rows that were looked at. */
+  choose(): NamedHeader {
+    const [group, orderId] = this.#lists.map(({ candidates, best }) => candidates[best] ?? candidates[0]);
+    const passedOver = this.#lists.flatMap(({ candidates, best }) =>
+      best === candidates.length ? [] : candidates.slice(0, best),
+    );
+    const fields = {
+      ...this.#header.fields,
+      group: group === undefined ? [] : [group],
+      order_id: orderId === undefined ? [] : [orderId],
+    };
+    const check = ({ cells, line }: CsvRecord): void => {
+      const other = passedOver.find(({ index }) => !isBlank(cells[index] ?? ''));
+      if (other !== undefined) throw idChanges(other.name, orderId?.name ?? '', line);
+    };
+    return { ...this.#header, fields, check };
+  }
+
+  #isDecided(): boolean {
+    return this.#lists.every(({ candidates, best }) => candidates.length <= 1 || best === 0);
+  }
+}
+
+function idChanges(preferred: string, chosen: string, line: number): FileHeld {
+  return new FileHeld({
+    code: 'order_id_changes',
+    message: `Column "${preferred}" is blank in the first ${TRIAL_ROWS} rows, so "${chosen}" names their orders, but it is filled on line ${line}. One file cannot use two columns.`,
+    help: `Export the file again, with "${preferred}" filled or blank on all rows.`,
+  });
+}

@@ -1,0 +1,173 @@
+import type { MoneyFormat } from '../../model/layout.ts';
+import type { CsvRecord, RejectedRow } from '../../model/record.ts';
+import { type Fault, missingValue, reject } from '../fault.ts';
+import { cleanText, isBlank } from '../values/clean-text.ts';
+import { parseId } from '../values/parse-id.ts';
+import { parseMoney } from '../values/parse-money.ts';
+import { toUnits } from './add-money.ts';
+import { addRow, type OpenOrder } from './open-order.ts';
+import type { ColumnPlan, SumColumn } from './plan-columns.ts';
+import { MAX_CODES, TOO_MANY_CODES } from './split-codes.ts';
+
+/**
+ * Folds rows into orders. Orders stay open for two generations: rows of one order merge when fewer than `generationOrders` other orders
+ * begin between them, and at most twice that many are open. Which orders leave together depends on the rows alone, never on how the
+ * text arrived.
+ */
+export class OrderWindow {
+  readonly #plan: ColumnPlan;
+  readonly #money: MoneyFormat;
+  readonly #generationOrders: number;
+  #young = new Map<string, OpenOrder>();
+  #old = new Map<string, OpenOrder>();
+  #lastCell: string | null = null;
+  #last: OpenOrder | null = null;
+  /** Column of each slot. */
+  readonly #columns: readonly number[];
+  /** Values of the order that was opened last. */
+  #previous: readonly string[] = [];
+
+  constructor(
+    plan: ColumnPlan,
+    { money, generationOrders }: { money: MoneyFormat; generationOrders: number },
+  ) {
+    this.#plan = plan;
+    this.#columns = plan.slots.map((slot) => slot.index);
+    this.#money = money;
+    this.#generationOrders = generationOrders;
+  }
+
+  /**
+   * Takes a row.
+   *
+   * @returns the orders that leave the window because of it; a rejection when it names no order; null otherwise.
+   */
+  add(row: CsvRecord): readonly OpenOrder[] | RejectedRow | null {
+    const plan = this.#plan;
+    const cell = row.cells[plan.group.index] ?? '';
+    if (cell === this.#lastCell && this.#last !== null) {
+      this.#merge(this.#last, row);
+      return null;
+    }
+    const key = parseId(cell);
+    if (typeof key !== 'string') return this.#rejectRow(row, key, cell);
+    const known = this.#young.get(key) ?? this.#old.get(key);
+    this.#lastCell = cell;
+    if (known !== undefined) {
+      this.#last = known;
+      this.#merge(known, row);
+      return null;
+    }
+    const leaving = this.#young.size >= this.#generationOrders ? this.#turn() : null;
+    this.#last = this.#open(key, row);
+    this.#young.set(key, this.#last);
+    return leaving;
+  }
+
+  /** Ends the file. @returns the orders that are left, in the order of their first rows. */
+  close(): readonly OpenOrder[] {
+    const left = [...this.#old.values(), ...this.#young.values()];
+    this.#old = new Map();
+    this.#young = new Map();
+    this.#last = null;
+    return left;
+  }
+
+  #turn(): readonly OpenOrder[] {
+    const leaving = [...this.#old.values()];
+    this.#old = this.#young;
+    this.#young = new Map();
+    return leaving;
+  }
+
+  #open(key: string, row: CsvRecord): OpenOrder {
+    const columns = this.#columns;
+    const previous = this.#previous;
+    const { cells, line, record } = row;
+    const values = new Array<string>(columns.length);
+    for (let at = 0; at < columns.length; at += 1) {
+      const cell = cells[columns[at] ?? -1] ?? '';
+      // Currency, status and the like: keeping the old copy lets the new one go at once, which spares the garbage collector much.
+      values[at] = cell === previous[at] ? (previous[at] ?? '') : cell;
+    }
+    this.#previous = values;
+    const order: OpenOrder = {
+      key,
+      values,
+      more: null,
+      sums: null,
+      record,
+      line,
+      together: 1,
+      apart: null,
+      rowCount: 1,
+      fault: null,
+    };
+    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    return order;
+  }
+
+  #merge(order: OpenOrder, row: CsvRecord): void {
+    const columns = this.#columns;
+    const { values } = order;
+    const { cells } = row;
+    for (let at = 0; at < columns.length; at += 1) {
+      const cell = cells[columns[at] ?? -1] ?? '';
+      if (cell !== '' && cell !== values[at]) this.#mergeValue(order, at, cell);
+    }
+    if (this.#plan.sums.length > 0) this.#addSums(order, cells);
+    addRow(order, row.record, row.line);
+  }
+
+  #mergeValue(order: OpenOrder, at: number, cell: string): void {
+    const slot = this.#plan.slots[at];
+    const value = order.values[at] ?? '';
+    const isEqual = isBlank(cell) || cleanText(cell) === cleanText(value);
+    if (slot === undefined || isEqual) return;
+    if (isBlank(value)) order.values[at] = cell;
+    else if (slot.merge === 'same')
+      order.fault ??= { fault: CONFLICTING_ROWS, column: slot.name, value: cell };
+    else if (slot.merge === 'all') this.#addMore(order, at, cell);
+  }
+
+  #addMore(order: OpenOrder, slot: number, value: string): void {
+    order.more ??= [];
+    if (order.more.some((one) => one.slot === slot && one.value === value)) return;
+    if (order.more.length < MAX_CODES) order.more.push({ slot, value });
+    else order.fault ??= { fault: TOO_MANY_CODES, column: this.#plan.slots[slot]?.name ?? '', value };
+  }
+
+  #addSums(order: OpenOrder, cells: readonly string[]): void {
+    const addsNothing = this.#plan.addsNothing.some(({ index, test }) => test(cells[index] ?? ''));
+    for (const column of this.#plan.sums) {
+      const cell = addsNothing ? '0' : (cells[column.index] ?? '');
+      if (!isBlank(cell)) this.#addSum(order, column, cell);
+    }
+  }
+
+  #addSum(order: OpenOrder, { field, sign, name }: SumColumn, cell: string): void {
+    const amount = parseMoney(cell, this.#money);
+    if (typeof amount !== 'string') {
+      order.fault ??= { fault: amount, column: name, value: cell };
+      return;
+    }
+    order.sums ??= {};
+    order.sums[field] = (order.sums[field] ?? 0n) + sign * toUnits(amount);
+  }
+
+  #rejectRow({ record, line }: CsvRecord, fault: Fault, cell: string): RejectedRow {
+    const { name } = this.#plan.group;
+    const what =
+      fault.code === 'missing_value'
+        ? missingValue(`"${name}" that says which order this row belongs to`)
+        : fault;
+    this.#lastCell = null;
+    return reject({ record, line, count: 1 }, what, { column: name, value: cell });
+  }
+}
+
+const CONFLICTING_ROWS: Fault = {
+  code: 'conflicting_rows',
+  reason: 'Rows of one order contradict each other in this column.',
+  help: 'Find the right value and correct the others, or export the file again. The tool does not guess.',
+};

@@ -1,0 +1,114 @@
+import type { MoneyFormat } from '../../model/layout.ts';
+import type { SeedProblem, SeedRow } from '../../model/seed.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import type { Fault } from '../fault.ts';
+import { currencyParser } from '../values/parse-currency.ts';
+import { parseId } from '../values/parse-id.ts';
+import { parseMoney } from '../values/parse-money.ts';
+
+const REQUIRED = ['order_platform', 'order_id'] as const;
+const COLUMNS = [...REQUIRED, 'amount', 'currency', 'deal_id', 'collab_id', 'reason'] as const;
+type SeedColumn = (typeof COLUMNS)[number];
+
+/** Written by a person or a query: a plain decimal point. */
+const MONEY: MoneyFormat = { decimal: '.', thousands: null, symbols: false };
+const MAX_REASON_CHARS = 500;
+
+type ReadCell = (column: SeedColumn) => string;
+
+type SeedLines = {
+  readonly lines: readonly { readonly record: readonly string[]; readonly line: number }[];
+  readonly problems: readonly SeedProblem[];
+};
+
+export type ParsedSeeds = { readonly rows: readonly SeedRow[]; readonly problems: readonly SeedProblem[] };
+
+/**
+ * Reads the rows of a file of orders that were credited elsewhere: order_platform, order_id, and, if wanted, amount, currency, deal_id,
+ * collab_id, reason.
+ *
+ * @param file its rows, header first, and those that are no CSV.
+ * @param platforms those that sources have: another one would protect no order, so it is a problem.
+ */
+export function parseSeeds(file: SeedLines, platforms: readonly string[]): ParsedSeeds {
+  const problems: SeedProblem[] = [...file.problems];
+  const [header, ...lines] = file.lines;
+  const names = (header?.record ?? []).map((name) => name.trim().toLowerCase());
+  problems.push(...headerProblems(names));
+  if (problems.some(({ line }) => line === 1)) return { rows: [], problems };
+  const readCurrency = currencyParser(null);
+  const known = new Map<string, number>();
+  const rows: SeedRow[] = [];
+  for (const { record, line } of lines) {
+    const cell: ReadCell = (column) => (record[names.indexOf(column)] ?? '').trim();
+    const row = readRow(cell, { line, platforms, readCurrency });
+    if ('help' in row) {
+      problems.push(row);
+      continue;
+    }
+    const key = JSON.stringify([row.orderPlatform.toLowerCase(), row.orderId]);
+    const before = known.get(key);
+    if (before === undefined) rows.push(row);
+    else
+      problems.push(
+        problem(line, 'order_id', `The order is already on line ${before}.`, 'Keep one of the two rows.'),
+      );
+    known.set(key, before ?? line);
+  }
+  return { rows, problems };
+}
+
+function headerProblems(names: readonly string[]): readonly SeedProblem[] {
+  const help = `The first line names the columns: ${COLUMNS.join(',')}; the first two must be there.`;
+  const missing = REQUIRED.filter((name) => !names.includes(name));
+  const unknown = names.filter((name) => name !== '' && !(COLUMNS as readonly string[]).includes(name));
+  return [
+    ...missing.map((name) => problem(1, name, 'The column is missing.', help)),
+    ...unknown.map((name) => problem(1, maskAddresses(name), 'The column is unknown.', help)),
+  ];
+}
+
+function readRow(
+  cell: ReadCell,
+  options: {
+    readonly line: number;
+    readonly platforms: readonly string[];
+    readonly readCurrency: (text: string) => string | Fault;
+  },
+): SeedRow | SeedProblem {
+  const { line, platforms, readCurrency } = options;
+  const orderPlatform = platforms.find((name) => name.toLowerCase() === cell('order_platform').toLowerCase());
+  if (orderPlatform === undefined) {
+    const help = `Write one of: ${platforms.join(', ')}.`;
+    return problem(
+      line,
+      'order_platform',
+      'No source has this order_platform, so the row would protect no order.',
+      help,
+    );
+  }
+  const orderId = parseId(cell('order_id'));
+  if (typeof orderId !== 'string') return faultAt(line, 'order_id', orderId);
+  const amount = cell('amount') === '' ? null : parseMoney(cell('amount'), MONEY);
+  if (amount !== null && typeof amount !== 'string') return faultAt(line, 'amount', amount);
+  const currency = cell('currency') === '' && amount === null ? null : readCurrency(cell('currency'));
+  if (currency !== null && typeof currency !== 'string') return faultAt(line, 'currency', currency);
+  return {
+    line,
+    orderPlatform,
+    orderId,
+    amount,
+    currency,
+    dealId: cell('deal_id') || null,
+    collabId: cell('collab_id') || null,
+    reason: maskAddresses(cell('reason').slice(0, MAX_REASON_CHARS)) || null,
+  };
+}
+
+function faultAt(line: number, column: string, { reason, help }: Fault): SeedProblem {
+  return problem(line, column, reason, help);
+}
+
+function problem(line: number, column: string | null, reason: string, help: string): SeedProblem {
+  return { line, column, reason, help };
+}

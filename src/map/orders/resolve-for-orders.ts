@@ -1,0 +1,30 @@
+import type { SourceSettings } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
+
+/** What decides whether a file can be read for its orders, beside its header. */
+export type OrderReading = {
+  readonly source: Pick<SourceSettings, 'currency'>;
+  readonly otherLayouts?: readonly Layout[];
+};
+
+/**
+ * Finds the columns of a file that is read for its orders, and sees to it that their currency is known: by a column, or by the source.
+ *
+ * @throws FileHeld `header_mismatch`, `ambiguous_header`, `currency_unknown`.
+ */
+export function resolveForOrders(
+  header: readonly string[],
+  layout: Layout,
+  { source, otherLayouts = [] }: OrderReading,
+): ResolvedHeader {
+  const resolved = resolveHeader(header, layout, otherLayouts);
+  if (resolved.fields.currency.length > 0 || source.currency !== null) return resolved;
+  const [column = 'currency'] = layout.columns.currency ?? [];
+  throw new FileHeld({
+    code: 'currency_unknown',
+    message: `The file has no column "${column}", and its source gives no currency, so the currency of its amounts is unknown.`,
+    help: 'Add the currency of the amounts to the source in pipeline.yaml, for example `currency: EUR`. Or export the file with the column.',
+  });
+}

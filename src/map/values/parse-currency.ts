@@ -1,0 +1,23 @@
+import type { Fault } from '../fault.ts';
+import { missingValue } from '../fault.ts';
+import { remember } from './remember.ts';
+
+/**
+ * Makes the reader of currencies.
+ *
+ * @param fallback the source's currency, for a blank cell or a format without the column; null when it has none.
+ */
+export function currencyParser(fallback: string | null): (text: string) => string | Fault {
+  const known = new Set(Intl.supportedValuesOf('currency'));
+  return remember((text) => {
+    const code = text.trim().toUpperCase();
+    if (code === '') return fallback ?? missingValue('currency');
+    return known.has(code) ? code : BAD_CURRENCY;
+  });
+}
+
+const BAD_CURRENCY: Fault = {
+  code: 'bad_currency',
+  reason: 'This is not a currency code of ISO 4217.',
+  help: 'Write its three letters, for example EUR.',
+};

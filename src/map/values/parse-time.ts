@@ -1,0 +1,202 @@
+import type { InstantText } from '../../model/order.ts';
+import { ZoneClock } from '../../model/zone-clock.ts';
+import type { Fault } from '../fault.ts';
+import { instantFormatter } from './format-instant.ts';
+
+/** Reads one cell's time. */
+export type TimeParser = (text: string) => InstantText | Fault;
+
+const ISO = 'YYYY-MM-DD[T ]HH:mm[:ss] Z';
+/** Each token of a pattern, as a named group. */
+const TOKENS: Readonly<Record<string, string>> = {
+  YYYY: '(?<year>\\d{4})',
+  YY: '(?<shortYear>\\d\\d)',
+  MMM: '(?<monthName>[A-Za-z]{3})[a-z]*\\.?',
+  MM: '(?<month>\\d\\d)',
+  M: '(?<month>\\d\\d?)',
+  DD: '(?<day>\\d\\d)',
+  D: '(?<day>\\d\\d?)',
+  HH: '(?<hour>\\d\\d)',
+  H: '(?<hour>\\d\\d?)',
+  h: '(?<hour>\\d\\d?)',
+  mm: '(?<minute>\\d\\d)',
+  ss: '(?<second>\\d\\d)',
+  A: '(?<half>[AaPp])\\.?[Mm]\\.?',
+  Z: '(?<zone>Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)',
+};
+const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|h|mm|ss|A|Z/g;
+/** All tokens of a pattern, for people. */
+export const TIME_TOKENS = Object.keys(TOKENS).join(' ');
+const ISO_TIME =
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[T ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,]\d+)?)? ?(?<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/i;
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MINUTE_MS = 60_000;
+/** With the longest names of months and zones; what is longer is looked at no closer. */
+const MAX_CHARS = 100;
+const WITHOUT_ZONE: Fault = {
+  code: 'time_without_zone',
+  reason: 'This time has no offset from UTC.',
+  help: 'Set time_zone of the source in pipeline.yaml to the zone in which the shop writes its times.',
+};
+
+/** Whether every time of a pattern says its offset from UTC. */
+export function saysZone(format: string): boolean {
+  return format.includes('Z');
+}
+
+/** Whether a pattern can be read: `iso`, or tokens with at least year, month and day. */
+export function isTimeFormat(format: string): boolean {
+  if (format === 'iso') return true;
+  const tokens: readonly string[] = format.match(TOKEN) ?? [];
+  const has = (...any: string[]): boolean => any.some((token) => tokens.includes(token));
+  const kinds = new Set(tokens.map((token) => token[0])).size;
+  return has('YYYY', 'YY') && has('MMM', 'MM', 'M') && has('DD', 'D') && kinds === tokens.length;
+}
+
+/**
+ * Makes the reader of a layout's times.
+ *
+ * @param formats patterns, tried in order. `iso` is `2026-04-10`, with or without a time (after a blank or `T`) and an offset.
+ * @param timeZone IANA zone for times that say none; null when there is none.
+ */
+export function timeParser(formats: readonly string[], timeZone: string | null): TimeParser {
+  const patterns = formats.map((format) => (format === 'iso' ? ISO_TIME : toPattern(format)));
+  const clock = timeZone === null ? null : new ZoneClock(timeZone);
+  const rules = { patterns, clock, bad: badTime(formats), format: instantFormatter() };
+  const takesIso = formats[0] === 'iso';
+  let lastText = '';
+  let lastResult: InstantText | Fault = rules.bad;
+  return (text) => {
+    // An order is mostly paid at the moment it is placed.
+    if (text === lastText) return lastResult;
+    const quickMs = takesIso ? quickIsoMs(text) : null;
+    lastResult = quickMs === null ? parse(text.trim(), rules) : rules.format(quickMs);
+    lastText = text;
+    return lastResult;
+  };
+}
+
+/**
+ * `2026-04-10 11:11:26 +0530`, which nearly every row of the largest exports has, without a regular expression.
+ *
+ * @returns null for everything else, also for what no calendar shows.
+ */
+function quickIsoMs(text: string): number | null {
+  const sign = text.charCodeAt(20);
+  const isShape =
+    text.length === 25 &&
+    text.charCodeAt(4) === 45 &&
+    text.charCodeAt(7) === 45 &&
+    text.charCodeAt(10) === 32 &&
+    text.charCodeAt(13) === 58 &&
+    text.charCodeAt(16) === 58 &&
+    text.charCodeAt(19) === 32 &&
+    (sign === 43 || sign === 45);
+  if (!isShape) return null;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  const offset = twoDigits(text, 21) * 60 + twoDigits(text, 23);
+  const isReal =
+    year >= 1990 &&
+    year <= 2100 &&
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= 28 &&
+    hour >= 0 &&
+    hour <= 23 &&
+    minute >= 0 &&
+    minute <= 59 &&
+    second >= 0 &&
+    second <= 59 &&
+    offset >= 0 &&
+    offset < 1440;
+  if (!isReal) return null; // The last days of a month too: the slow way knows how many it has.
+  return Date.UTC(year, month - 1, day, hour, minute, second) - (sign === 45 ? -offset : offset) * MINUTE_MS;
+}
+
+/** The number that two digits make; far below zero when they are none. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48;
+  const ones = text.charCodeAt(at + 1) - 48;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -100_000;
+}
+
+function toPattern(format: string): RegExp {
+  const escaped = format.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
+  return new RegExp(`^${escaped.replace(TOKEN, (token) => TOKENS[token] ?? token)}$`, 'i');
+}
+
+type Rules = {
+  readonly patterns: readonly RegExp[];
+  readonly clock: ZoneClock | null;
+  readonly bad: Fault;
+  readonly format: (ms: number) => InstantText;
+};
+
+function parse(text: string, { patterns, clock, bad, format }: Rules): InstantText | Fault {
+  if (text.length > MAX_CHARS) return bad;
+  for (const pattern of patterns) {
+    const groups = pattern.exec(text)?.groups;
+    if (groups === undefined) continue;
+    const wallMs = toWallMs(groups);
+    if (wallMs === null) continue;
+    const { zone } = groups;
+    if (zone === undefined && clock === null) return WITHOUT_ZONE;
+    const ms = zone === undefined ? (clock?.toInstantMs(wallMs) ?? 0) : wallMs - offsetMs(zone);
+    return format(ms);
+  }
+  return bad;
+}
+
+/** The time on the wall as if it were UTC; null when no calendar or clock shows it. */
+function toWallMs(groups: Readonly<Record<string, string | undefined>>): number | null {
+  // Exports with two digits are of this century.
+  const year = groups.year === undefined ? 2000 + Number(groups.shortYear) : Number(groups.year);
+  const named = groups.monthName;
+  const month = named === undefined ? Number(groups.month) : MONTHS.indexOf(named.toLowerCase()) + 1;
+  const day = Number(groups.day);
+  const hour = toHour(Number(groups.hour ?? 0), groups.half);
+  const minute = Number(groups.minute ?? 0);
+  const second = Number(groups.second ?? 0);
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
+  const isReal =
+    year >= 1990 &&
+    year <= 2100 &&
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= 31 &&
+    (day <= 28 ||
+      new Date(ms - hour * 60 * MINUTE_MS - minute * MINUTE_MS - second * 1000).getUTCDate() === day) &&
+    hour >= 0 &&
+    hour <= 23 &&
+    minute <= 59 &&
+    second <= 60;
+  return isReal ? ms : null;
+}
+
+function toHour(hour: number, half: string | undefined): number {
+  if (half === undefined) return hour;
+  if (hour < 1 || hour > 12) return -1;
+  return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+}
+
+function offsetMs(zone: string): number {
+  if (!/^[+-]/.test(zone)) return 0; // Z, UTC, GMT.
+  const sign = zone[0] === '-' ? -1 : 1;
+  return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2))) * MINUTE_MS;
+}
+
+function badTime(formats: readonly string[]): Fault {
+  const shown = formats.map((format) => (format === 'iso' ? ISO : format)).join(' or ');
+  return {
+    code: 'bad_time',
+    reason: `This is not a time as the layout writes it (${shown}).`,
+    help: "Check the cell. If a spreadsheet has reformatted the dates, use the file as it was exported, or add the format to the layout's `times`.",
+  };
+}

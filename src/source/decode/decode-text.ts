@@ -1,0 +1,76 @@
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { badEncoding } from './bad-encoding.ts';
+import { findMark, LONGEST_MARK_BYTES, looksLikeUtf16 } from './byte-order-mark.ts';
+import { peek } from './peek.ts';
+import { transcode } from './transcode.ts';
+import { validateUtf8 } from './validate-utf8.ts';
+
+export type DecodeTextOptions = {
+  /** WHATWG or iconv label; what the file's byte order mark says comes first. */
+  readonly encoding: string;
+  /** For messages. */
+  readonly uri: string;
+  /** Told once, before the first byte. `isUnchanged`: the bytes pass as they are. */
+  readonly onEncoding?: (found: { readonly encoding: string; readonly isUnchanged: boolean }) => void;
+};
+
+/**
+ * Text as valid UTF-8 without a byte order mark, whatever it was. UTF-8 passes through untouched and is only checked.
+ *
+ * @throws FileHeld `bad_encoding`, with the place of the first byte that does not fit.
+ * @throws KnownError `encoding_unknown` (exit 2).
+ */
+export async function* decodeText(
+  bytes: AsyncIterable<Uint8Array>,
+  { encoding, uri, onEncoding }: DecodeTextOptions,
+): AsyncGenerator<Uint8Array> {
+  const configured = await resolveEncoding(encoding);
+  const { head, all } = await peek(bytes, LONGEST_MARK_BYTES);
+  const mark = findMark(head);
+  const found = mark?.encoding ?? configured;
+  onEncoding?.({ encoding: found, isUnchanged: mark === null && found === 'utf-8' });
+  const content = skip(all, mark?.length ?? 0);
+  const place = { uri, encoding: found, firstByte: mark?.length ?? 0 };
+  if (found !== 'utf-8') return yield* transcode(content, place);
+  if (mark === null && looksLikeUtf16(head)) {
+    await content.return(undefined);
+    throw badEncoding(place, {
+      offset: 0,
+      line: 1,
+      help: 'It looks like UTF-16: set `encoding: utf-16le` (or utf-16be) for the source.',
+    });
+  }
+  yield* validateUtf8(content, place);
+}
+
+/** The encoding's own name, of TextDecoder where it has it, else as iconv-lite knows it. */
+async function resolveEncoding(label: string): Promise<string> {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    const { default: iconv } = await import('iconv-lite');
+    if (iconv.encodingExists(label)) return label;
+    throw new KnownError({
+      code: 'encoding_unknown',
+      message: `"${label}" is not a text encoding.`,
+      where: 'encoding',
+      help: 'Use a name such as utf-8, utf-16le, windows-1252, iso-8859-15, shift_jis or cp850.',
+      safe: 'Nothing was read.',
+      exitCode: EXIT.configuration,
+    });
+  }
+}
+
+async function* skip(
+  bytes: AsyncIterable<Uint8Array>,
+  length: number,
+): AsyncGenerator<Uint8Array, undefined> {
+  let left = length;
+  for await (const chunk of bytes) {
+    const kept = left === 0 ? chunk : chunk.subarray(left);
+    left -= Math.min(left, chunk.length);
+    if (kept.length > 0) yield kept;
+  }
+  return undefined;
+}

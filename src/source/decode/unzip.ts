@@ -1,0 +1,109 @@
+import { crc32 } from 'node:zlib';
+import type { Entry, ZipFile } from 'yauzl';
+import type { SourceLimits } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import { spool } from '../spool.ts';
+import { capSize } from './cap-size.ts';
+
+export type UnzipOptions = {
+  readonly uri: string;
+  readonly limits: Pick<SourceLimits, 'maxBytes' | 'maxRatio'>;
+};
+
+/** What a shop's export is called inside a zip. */
+const CSV_NAME = /\.(csv|tsv|tab|txt)$/i;
+
+/** Names shown at most; more help nobody. */
+const NAMES_SHOWN = 10;
+
+/** More entries than that is no export. */
+const MAX_ENTRIES = 1_000;
+
+/**
+ * The one CSV of a zip file. A zip is read from its end, so it is spooled to a private temporary file first.
+ *
+ * @throws FileHeld `damaged_zip`, `encrypted_zip`, `zip_not_one_csv`, `too_large`, `compression_bomb`.
+ */
+export async function* unzip(
+  bytes: AsyncIterable<Uint8Array>,
+  { uri, limits }: UnzipOptions,
+): AsyncGenerator<Uint8Array> {
+  const { fromFdPromise } = await import('yauzl');
+  await using file = await spool(bytes, { uri, maxBytes: limits.maxBytes });
+  try {
+    const zip = await fromFdPromise(file.fd, { autoClose: false, lazyEntries: true });
+    const entry = chooseEntry(await listEntries(zip), uri);
+    if (entry.isEncrypted()) throw encrypted(uri);
+    const content = readEntry(zip, { entry, uri });
+    yield* capSize(content, { uri, limits, storedBytes: () => entry.compressedSize });
+  } catch (error) {
+    if (error instanceof FileHeld || !(error instanceof Error)) throw error;
+    throw damaged(uri, error.message, error);
+  }
+}
+
+async function listEntries(zip: ZipFile): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of zip.eachEntry()) {
+    entries.push(entry);
+    if (entries.length > MAX_ENTRIES) break;
+  }
+  return entries;
+}
+
+function chooseEntry(entries: readonly Entry[], uri: string): Entry {
+  const files = entries.filter(
+    ({ fileName }) => !/(\/|^__MACOSX\/.*)$/.test(fileName) && !/(^|\/)\./.test(fileName),
+  );
+  const [entry, ...others] = files.filter(({ fileName }) => CSV_NAME.test(fileName));
+  if (entry !== undefined && others.length === 0) return entry;
+  const isWorkbook = files.some(({ fileName }) => fileName === 'xl/workbook.xml');
+  const names = files.slice(0, NAMES_SHOWN).map(({ fileName }) => fileName);
+  if (files.length > NAMES_SHOWN) names.push('…');
+  throw new FileHeld({
+    code: 'zip_not_one_csv',
+    message: isWorkbook
+      ? `${uri} is an Excel workbook, not a CSV.`
+      : `${uri} must contain exactly one CSV file; it contains ${names.length === 0 ? 'no file' : names.join(', ')}.`,
+    help: isWorkbook
+      ? 'Export it as CSV (UTF-8).'
+      : 'Put each CSV into a zip of its own, or upload it without zip.',
+  });
+}
+
+/** yauzl checks the length of an entry but not its checksum. */
+async function* readEntry(
+  zip: ZipFile,
+  { entry, uri }: { readonly entry: Entry; readonly uri: string },
+): AsyncGenerator<Uint8Array> {
+  const stream = await zip.openReadStreamPromise(entry);
+  let checksum = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+  } finally {
+    stream.destroy();
+  }
+  if (checksum !== entry.crc32) throw damaged(uri, 'the checksum of its content does not match');
+}
+
+function encrypted(uri: string): FileHeld {
+  return new FileHeld({
+    code: 'encrypted_zip',
+    message: `${uri} is protected by a password.`,
+    help: 'Upload it without one, or as gzip.',
+  });
+}
+
+function damaged(uri: string, why: string, cause?: unknown): FileHeld {
+  return new FileHeld(
+    {
+      code: 'damaged_zip',
+      message: `${uri} is a damaged zip file: ${why}.`,
+      help: 'Upload the file again. To see what is wrong:  unzip -t <file>',
+    },
+    cause,
+  );
+}

@@ -1,0 +1,151 @@
+import { posix } from 'node:path';
+import type {
+  ListObjectsV2CommandOutput,
+  ListObjectVersionsCommandOutput,
+  _Object as S3Object,
+} from '@aws-sdk/client-s3';
+import type { SourceFile } from '../../model/source.ts';
+import { type ListingRules, NOT_OF_GLOB, type SkipRule } from '../exclude.ts';
+import type { SourcePlace } from '../parse-source-uri.ts';
+import type { S3Client } from './create-s3-client.ts';
+import { explainS3Error, statusOf } from './explain-s3-error.ts';
+import { etagOf, versionText } from './s3-version.ts';
+
+export type S3Place = Extract<SourcePlace, { kind: 's3' }>;
+
+type ListOptions = { readonly client: S3Client; readonly signal?: AbortSignal };
+
+type ListS3Options = ListingRules & { readonly client: S3Client };
+
+/**
+ * Lists the objects of a place, page after page (1,000 keys each). The ETag is what pins an object; see `ObjectVersion` for one without.
+ * The whole listing is held, about 300 bytes an object, since not every store lists in order.
+ */
+export async function* listS3Files(place: S3Place, options: ListS3Options): AsyncGenerator<SourceFile> {
+  const { skip, onSkipped } = options;
+  const objects: { readonly key: string; readonly object: S3Object }[] = [];
+  for await (const page of listPages(place, options)) {
+    for (const object of page.Contents ?? []) {
+      const key = keyOf(object, page.EncodingType === 'url');
+      if (key === null || !liesIn(key, place)) continue;
+      const reason = whyNot(key, { place, skip, sizeBytes: object.Size ?? 0 });
+      if (reason === null) objects.push({ key, object });
+      else onSkipped({ uri: `s3://${place.bucket}/${key}`, reason });
+    }
+  }
+  objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const lacksEtag = objects.some(({ object }) => etagOf(object) === null);
+  const versionIds = lacksEtag ? await listVersionIds(place, options) : null;
+  for (const { key, object } of objects) {
+    const { Size: sizeBytes = 0, LastModified: modifiedAt } = object;
+    const version = versionText(object, versionIds?.get(key) ?? null);
+    const file = { uri: `s3://${place.bucket}/${key}`, version, sizeBytes };
+    yield modifiedAt === undefined ? file : { ...file, modifiedAt };
+  }
+}
+
+async function* listPages(
+  { bucket, prefix }: S3Place,
+  { client, signal }: ListOptions,
+): AsyncGenerator<ListObjectsV2CommandOutput> {
+  let token: string | undefined;
+  do {
+    const page: ListObjectsV2CommandOutput = await client.api
+      .listObjectsV2(
+        // Keys may hold characters that XML cannot, so they come %-encoded.
+        {
+          Bucket: bucket,
+          Prefix: prefix,
+          EncodingType: 'url',
+          ...(token ? { ContinuationToken: token } : {}),
+        },
+        signal ? { abortSignal: signal } : {},
+      )
+      .catch((error: unknown) => {
+        throw explainS3Error(error, { bucket, key: null, client }) ?? error;
+      });
+    yield page;
+    token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+  } while (token !== undefined);
+}
+
+/**
+ * Ids of the versions in force, by key: asked for only where a listing has objects without an ETag. A bucket that keeps no versions calls
+ * each of them "null"; a store that has no such listing, or does not allow it, has none to tell.
+ */
+async function listVersionIds(
+  { bucket, prefix }: S3Place,
+  { client, signal }: ListOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  let next: { KeyMarker?: string; VersionIdMarker?: string } | null = {};
+  while (next !== null) {
+    const page: ListObjectVersionsCommandOutput = await client.api
+      .listObjectVersions(
+        { Bucket: bucket, Prefix: prefix, EncodingType: 'url', ...next },
+        signal ? { abortSignal: signal } : {},
+      )
+      .catch((error: unknown) => {
+        if ((statusOf(error) ?? 500) < 500 || statusOf(error) === 501) return { $metadata: {} };
+        throw explainS3Error(error, { bucket, key: null, client }) ?? error;
+      });
+    for (const version of page.Versions ?? []) {
+      const key = keyOf(version, page.EncodingType === 'url');
+      const { IsLatest: isLatest, VersionId: id } = version;
+      if (key !== null && isLatest === true && id !== undefined && id !== 'null') ids.set(key, id);
+    }
+    const { IsTruncated: isTruncated, NextVersionIdMarker: version } = page;
+    const key = keyOf({ Key: page.NextKeyMarker }, page.EncodingType === 'url');
+    next =
+      isTruncated === true && key !== null
+        ? { KeyMarker: key, ...(version ? { VersionIdMarker: version } : {}) }
+        : null;
+  }
+  return ids;
+}
+
+function keyOf(object: Pick<S3Object, 'Key'>, isEncoded: boolean): string | null {
+  if (object.Key === undefined) return null;
+  return isEncoded ? decodeURIComponent(object.Key.replaceAll('+', ' ')) : object.Key;
+}
+
+/** `orders` means the object of that name and what lies below it, not `orders-old/…`. */
+function liesIn(key: string, { prefix, glob }: S3Place): boolean {
+  if (glob !== null) return key.startsWith(prefix);
+  return prefix === '' || prefix.endsWith('/')
+    ? key.startsWith(prefix)
+    : key === prefix || key.startsWith(`${prefix}/`);
+}
+
+/** Why an object at a place is no export of it; null: it is one. */
+function whyNot(
+  key: string,
+  {
+    place,
+    skip,
+    sizeBytes,
+  }: { readonly place: S3Place; readonly skip: SkipRule; readonly sizeBytes: number | null },
+): string | null {
+  const { prefix, glob } = place;
+  // What is named by itself is meant, whatever it is called.
+  if (key === prefix && !key.endsWith('/')) return null;
+  if (glob !== null && !posix.matchesGlob(key, glob)) return NOT_OF_GLOB;
+  const base =
+    prefix === '' || prefix.endsWith('/')
+      ? prefix
+      : glob === null
+        ? `${prefix}/`
+        : prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  return skip(key.slice(base.length), sizeBytes);
+}
+
+/** Whether an object would be listed, were it there. */
+export function isOfPlace(
+  object: { readonly bucket: string; readonly key: string },
+  { place, skip }: { readonly place: S3Place; readonly skip: SkipRule },
+): boolean {
+  const { bucket, key } = object;
+  return (
+    bucket === place.bucket && liesIn(key, place) && whyNot(key, { place, skip, sizeBytes: null }) === null
+  );
+}

@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = new URL('../', import.meta.url).pathname;
+const SCHEMAS = 'intake|ledger|mirror|ops|reporting';
+
+/** Statements that write to a table of ours, in SQL and in the words of Kysely. */
+const WRITES = new RegExp(
+  `(?:insert\\s+into|update|delete\\s+from|truncate(?:\\s+table)?)\\s+(?:only\\s+)?((?:${SCHEMAS})\\.[a-z_]+)` +
+    `|(?:insertInto|updateTable|deleteFrom)\\('((?:${SCHEMAS})\\.[a-z_]+)'`,
+  'gi',
+);
+const READS_MIRROR =
+  /(?:from|join)\s+mirror\.[a-z_]+|selectFrom\('mirror\.|innerJoin\('mirror\.|leftJoin\('mirror\./i;
+
+const modules = globSync('{src,jobs}/**/*.ts', { cwd: ROOT }).map((path) => ({
+  path,
+  folder: path.split('/').slice(0, 2).join('/'),
+  text: readFileSync(`${ROOT}${path}`, 'utf8'),
+}));
+
+/** Folders that write each table. */
+function writers(): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { folder, text } of modules)
+    for (const [, inSql, inKysely] of text.matchAll(WRITES)) {
+      const table = (inSql ?? inKysely ?? '').toLowerCase();
+      found.set(table, (found.get(table) ?? new Set()).add(folder));
+    }
+  return found;
+}
+
+describe('tables', () => {
+  it('each is written by one folder: let the others ask it, or hand it a temporary table', () => {
+    const shared = [...writers()].filter(([, folders]) => folders.size > 1);
+    expect(shared.map(([table, folders]) => `${table}: ${[...folders].toSorted().join(', ')}`)).toEqual([]);
+  });
+
+  it('the test sees the writers: those of the ledger are the ledger, and most tables have one', () => {
+    const found = writers();
+    expect(found.size).toBeGreaterThan(35);
+    for (const table of ['ledger.entries', 'ledger.attempts', 'ledger.evidence', 'ledger.adjustments'])
+      expect([...(found.get(table) ?? [])], table).toEqual(['src/ledger']);
+  });
+
+  it('of the mirror are read by those who are named here: it may lag behind the service, and whoever reads it must bear that', () => {
+    const readers = new Set(
+      modules.filter(({ text }) => READS_MIRROR.test(text)).map(({ folder }) => folder),
+    );
+    expect([...readers].toSorted()).toEqual([
+      // Its own report.
+      'jobs/mirror-account',
+      // Takes codes away from deals of another brand, and never gives any.
+      'src/attribute',
+      'src/mirror',
+      // Names deals of a handle, for a person who settles a doubt.
+      'src/report',
+    ]);
+  });
+});
