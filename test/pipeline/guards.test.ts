@@ -76,7 +76,7 @@ jobs:
     expect(exitCode).toBe(3);
     const said = stdout.replaceAll(/\s+/g, ' ');
     expect(said).toMatch(
-      new RegExp(`first \\d{5} rows can't be used \\(commonest: ${code}.* Reading stopped there`),
+      new RegExp(`first \\d{5} rows cannot be used \\(most common: ${code}.* Reading stopped there`),
     );
     expect(said).toContain('limits.max_rejected_share: 1');
   }

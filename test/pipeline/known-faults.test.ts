@@ -153,7 +153,7 @@ it('a spool that cannot be written while the database is away: the run says how 
   const ended = readRun(await run.ended);
   expectKnown(ended, 'answers_lost');
   expect(ended.exitCode).toBe(1);
-  expect(ended.stderr).toMatch(/(An answer|\d+ answers) of the service could be kept neither/);
+  expect(ended.stderr).toMatch(/(An answer|\d+ answers) of the service could not be stored/);
   rmSync(spool);
   await proxy.close();
   shop.env.DATABASE_URL = shop.databaseUrl;

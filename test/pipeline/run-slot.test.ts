@@ -68,7 +68,7 @@ it('a run that hangs and does not heed its signal is given up, and leaves nothin
     ...config,
     serve: { ...config.serve, graceSeconds: 0.1 },
   }));
-  const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step begin, and was ended.';
+  const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step begin and was ended.';
   expect(end).toEqual({ kind: 'failed', reason });
   expect(await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute()).toEqual([
     { status: 'failed', problem: reason },

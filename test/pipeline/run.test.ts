@@ -241,6 +241,6 @@ describe('a run that cannot begin', () => {
     const shop = await openWorkshop();
     const { exitCode, stderr } = await shop.cli('run', 'odrers', '--json');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('Jobs there: orders.');
+    expect(stderr).toContain('Existing jobs: orders.');
   });
 });

@@ -190,11 +190,11 @@ describe('a hold', () => {
     const shop = await openHeld();
     rmSync(join(shop.folder, 'exports', 'bad.csv'));
     expect(await shop.run()).toMatchObject({ exitCode: 3 });
-    expect((await shop.cli('files')).stdout).toContain('bad.csv: it is there no more, and was held');
+    expect((await shop.cli('files')).stdout).toContain('bad.csv: it no longer exists, and was held');
     expect(await shop.cli('files', 'release', 'bad.csv')).toMatchObject({ exitCode: 2 });
     const unknown = await shop.cli('files', 'release', 'good.csv', '--reason', 'x');
     expect(unknown).toMatchObject({ exitCode: 2 });
-    expect(unknown.stderr).toContain('No file that is held is called "good.csv"');
+    expect(unknown.stderr).toContain('No held file is called "good.csv"');
     const released = await shop.cli('files', 'release', 'bad.csv', '--reason', 'a test of the shop');
     expect(released, released.stderr).toMatchObject({ exitCode: 0 });
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { status: 'ok' } });

@@ -70,12 +70,12 @@ test.each<[string, (yaml: string) => string, RegExp]>([
   [
     'a brand that stands twice',
     (yaml) => yaml.replace('dealflows:', '  - { id: 4819, name: B }\ndealflows:'),
-    /^shop\.yaml:3:\d+ id 4819 stands twice/,
+    /^shop\.yaml:3:\d+ id 4819 appears twice/,
   ],
   [
     'a deal with two influencers',
     (yaml) => yaml.replace('12E4567890', '0012'),
-    /^shop\.yaml:8:\d+ Deal 0012 stands above with another influencer/,
+    /^shop\.yaml:8:\d+ Deal 0012 already appears above with another influencer/,
   ],
   [
     'a member that nobody knows',
@@ -116,12 +116,12 @@ test.each<[string, string, RegExp]>([
   [
     'an account id that stands twice',
     listed('id: A', 'id: A'),
-    /^shop\.yaml:\d+:\d+ id A stands twice in accounts/,
+    /^shop\.yaml:\d+:\d+ id A appears twice in accounts/,
   ],
   [
     'a key that two accounts have',
     listed('keys: [k]', 'keys: [k]'),
-    /^shop\.yaml:\d+:\d+ This key stands above already/,
+    /^shop\.yaml:\d+:\d+ This key is already used above/,
   ],
   [
     'a key that no header can carry',

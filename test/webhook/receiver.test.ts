@@ -127,7 +127,7 @@ describe('the receiver', () => {
       headers: { 'x-acme-signature': sign('{}') },
     });
     expect(answer.status).toBe(401);
-    expect(await answer.json()).toEqual({ message: 'There is no header X-Service-Signature.' });
+    expect(await answer.json()).toEqual({ message: 'The header X-Service-Signature is missing.' });
   });
 
   it('names the port that is taken', async () => {

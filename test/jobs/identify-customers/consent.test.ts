@@ -43,7 +43,7 @@ describe('a file whose consent is not read', () => {
     mkdirSync(join(shop.folder, 'layouts'));
     shop.write('layouts/members.yaml', 'title: Members\ncolumns: {email: [Email]}\nrequired: [email]\n');
     shop.drop('members.csv', 'Email,Wants mail\nann@example.com,no\n');
-    const said = 'layout members does not say where consent stands';
+    const said = 'layout members does not say which column holds consent';
     const plan = await shop.cli('plan', 'customers');
     expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(said);
     const run = await shop.cli('run', 'customers');
