@@ -11,6 +11,7 @@ import {
   look,
   manyRows,
   openWorkshop,
+  organicRows,
   readRun,
   repeated,
   toCsv,
@@ -109,7 +110,7 @@ describe('a database that restarts', () => {
 
   it('while a file is read: the run ends clearly, nothing was posted, the next one reads the file whole', async () => {
     const shop = await openWorkshop({ databaseUrl: await freshDatabase(), api: API });
-    shop.drop('orders.csv', toCsv(manyRows(60_000)));
+    shop.drop('orders.csv', toCsv([...manyRows(500), ...organicRows(39_500)]));
     const run = shop.start('run', 'orders', '--json', '--limit', '1');
     await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
     // A server that is back at once may not be missed at all.
@@ -123,7 +124,13 @@ describe('a database that restarts', () => {
       const { exitCode, finished } = await shop.run('--limit', '1');
       if (exitCode === 5) return false;
       expect(finished).toMatchObject({
-        counts: { files: 1, rows: 60_000, orders: 60_000, entries: { accepted: 1, ready: 59_999 } },
+        counts: {
+          files: 1,
+          rows: 40_000,
+          orders: 40_000,
+          organic: 39_500,
+          entries: { accepted: 1, ready: 499 },
+        },
       });
       return true;
     });

@@ -11,6 +11,7 @@ import { type CliProcess, type CliResult, readEvents, startCli } from '../suppor
 import { runHere } from '../support/run-here.ts';
 import { type Service, startService, type TrueReferral } from '../support/sandbox-process.ts';
 import { makeTestFolder, setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** Two deals whose codes are in codes.csv, and one whose code is not there yet. */
 const ACCOUNT = `
@@ -168,6 +169,11 @@ export function manyRows(count: number, prefix = 'o'): Row[] {
   }));
 }
 
+/** `count` orders without a code, which cost little to read and nothing to post. */
+export function organicRows(count: number): Row[] {
+  return Array.from({ length: count }, (_, index) => ({ id: `organic-${index + 1}`, code: '' }));
+}
+
 /** Cents as an amount of money. */
 export function cents(amount: number): string {
   return `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
@@ -229,4 +235,19 @@ export async function tableSizes(db: Database): Promise<unknown> {
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i') order by 1`.execute(db);
   return rows;
+}
+
+/** Waits until the service has processed so many orders. */
+export function processed(shop: Workshop, orders: number): Promise<void> {
+  return waitFor(async () => (await shop.truth()).length >= orders);
+}
+
+/** Waits until no process holds a lease any more, by the database's clock. */
+export function leasesAreOver(shop: Workshop): Promise<void> {
+  return waitFor(async () => {
+    const { rows } = await sql`select 1 from ops.leases where expires_at > clock_timestamp()`.execute(
+      shop.db,
+    );
+    return rows.length === 0;
+  });
 }

@@ -25,7 +25,10 @@ export default async function setupSuite(project: TestProject): Promise<() => Pr
   const server = given === null ? await startPostgresServer().catch(onlyUnavailable) : null;
   const unavailable = server instanceof ServerUnavailable ? server : null;
   const own = server instanceof ServerUnavailable ? null : server;
-  const suite = unavailable === null ? await prepareDatabases(given ?? own?.url ?? '') : null;
+  const suite =
+    unavailable === null
+      ? await prepareDatabases(given ?? own?.url ?? '', given === null ? 'file_copy' : 'wal_log')
+      : null;
   const folder = makeGuardedFolder();
   // What tests and the processes that they start leave behind goes with it.
   process.env.TMPDIR = folder.path;

@@ -14,6 +14,11 @@ export type SuiteDatabases = {
   readonly serverUrl: string;
   /** Prefix of the names of this run's databases; `<prefix>template` has the schema of the migrations. */
   readonly prefix: string;
+  /**
+   * How the template is cloned. `file_copy` takes two checkpoints, which cost nothing on a server that never waits for a disk (measured: 40 ms
+   * to make and 26 ms to drop, against 101 and 69), and much on any other.
+   */
+  readonly strategy: 'file_copy' | 'wal_log';
 };
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
@@ -24,6 +29,7 @@ export type TestDatabase = { readonly url: string; drop(): Promise<void> };
  */
 export async function prepareDatabases(
   serverUrl: string,
+  strategy: SuiteDatabases['strategy'],
 ): Promise<{ databases: SuiteDatabases; drop: () => Promise<void> }> {
   const session = new pg.Client({ connectionString: serverUrl });
   session.on('error', () => {});
@@ -42,7 +48,7 @@ export async function prepareDatabases(
     await dropAbandoned(session);
     await session.end();
   }
-  return { databases: { serverUrl, prefix }, drop };
+  return { databases: { serverUrl, prefix, strategy }, drop };
 }
 
 /** A run that lives holds its lock; the databases of the others are nobody's. */
@@ -64,9 +70,13 @@ async function dropAbandoned(session: pg.Client): Promise<void> {
 }
 
 /** A database of its own for one test, with the schema of the migrations. */
-export async function createTestDatabase({ serverUrl, prefix }: SuiteDatabases): Promise<TestDatabase> {
+export async function createTestDatabase({
+  serverUrl,
+  prefix,
+  strategy,
+}: SuiteDatabases): Promise<TestDatabase> {
   const name = `${prefix}${randomInt(2 ** 47).toString(36)}`;
-  await runStatement(serverUrl, `create database ${name} template ${prefix}template`);
+  await runStatement(serverUrl, `create database ${name} template ${prefix}template strategy ${strategy}`);
   return {
     url: urlOf(serverUrl, name),
     drop: () => runStatement(serverUrl, `drop database if exists ${name} with (force)`),

@@ -12,7 +12,7 @@ import { createTestDatabase, prepareDatabases } from './test-database.ts';
 writeFileSync(SCHEMA_FILE, await dumpSchema());
 const server = await startPostgresServer();
 try {
-  const { databases, drop } = await prepareDatabases(server.url);
+  const { databases, drop } = await prepareDatabases(server.url, 'wal_log');
   const { url } = await createTestDatabase(databases);
   writeFileSync(TABLES_FILE, await generateTableTypes(url));
   const db = await connect({ url, embeddedFolder: '' });

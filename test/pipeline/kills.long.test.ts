@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  countStates,
+  leasesAreOver,
+  manyRows,
+  openWorkshop,
+  processed,
+  repeated,
+  toCsv,
+} from './workshop.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+describe('a run that is killed', () => {
+  it('at eight moments loses nothing, repeats nothing, and leaves no more doubts than were on their way', async () => {
+    const concurrency = 4;
+    const shop = await openWorkshop({
+      api: `concurrency: ${concurrency}\nlease_seconds: 3\ntimeout_seconds: 2.5`,
+      sandbox: { latencyMs: 15 },
+    });
+    const orders = 400;
+    shop.drop('orders.csv', toCsv(manyRows(orders)));
+    const random = seeded(20_261_121);
+    let kills = 0;
+    for (let round = 1; round <= 8; round += 1) {
+      const run = shop.start('run', 'orders', '--json');
+      // Somewhere on the way: while it starts, reads, or after some orders of this round.
+      const before = (await shop.truth()).length;
+      if (round <= 2) await sleep(Math.floor(random() * 900));
+      else {
+        const more = 1 + Math.floor(random() * 30);
+        await Promise.race([processed(shop, before + more), run.ended]);
+      }
+      run.kill('SIGKILL');
+      const { signal } = await run.ended;
+      if (signal === 'SIGKILL') kills += 1;
+      await leasesAreOver(shop);
+    }
+    expect(kills).toBe(8);
+
+    const last = await shop.run();
+    const truth = await shop.truth();
+    const states = await countStates(shop.db);
+    expect(repeated(truth)).toEqual([]);
+    const { accepted = 0, in_doubt: doubts = 0 } = states;
+    expect(accepted + doubts).toBe(orders);
+    expect(doubts).toBeLessThanOrEqual(kills * concurrency * 1.5);
+    expect(last.exitCode).toBe(doubts > 0 ? 6 : 0);
+    expect(truth.length).toBeGreaterThanOrEqual(accepted);
+    const { rows } = await sql<{ order_id: string }>`
+      select order_id from ledger.entries where state = 'accepted'`.execute(shop.db);
+    const known = new Set(truth);
+    expect(rows.filter(({ order_id }) => !known.has(order_id))).toEqual([]);
+    const { rows: runs } = await sql<{ status: string }>`select distinct status from ops.runs`.execute(
+      shop.db,
+    );
+    expect(runs.map(({ status }) => status)).not.toContain('running');
+  }, 180_000);
+});
+
+/** Numbers between 0 and 1, the same each time (a linear congruential generator). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
