@@ -10,9 +10,16 @@ import { identifyCustomers } from './identify-customers/index.ts';
 import type { JobKind } from './job-kind.ts';
 import { mirrorAccount } from './mirror-account/index.ts';
 import { postClicks } from './post-clicks/index.ts';
+import { submitOutreach } from './submit-outreach/index.ts';
 
 /** Every kind of job. A new one is a folder beside this file, and a line here. */
-export const jobKinds: readonly JobKind[] = [attributeOrders, identifyCustomers, mirrorAccount, postClicks];
+export const jobKinds: readonly JobKind[] = [
+  attributeOrders,
+  identifyCustomers,
+  mirrorAccount,
+  postClicks,
+  submitOutreach,
+];
 
 /** The kind of that name; null where there is none, as of a run that an older version recorded. */
 function findKind(kind: string): JobKind | null {

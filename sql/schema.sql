@@ -2311,6 +2311,117 @@ COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, else b
 
 COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, where there is one; see bi.adjustments and bi.doubts.';
 
+CREATE TABLE intake.outreach_candidates (
+    job text NOT NULL,
+    influencer text NOT NULL,
+    outreach_id text NOT NULL,
+    platform text,
+    user_id text,
+    username text,
+    followers bigint,
+    outcome text NOT NULL,
+    reason text,
+    entry_id bigint,
+    run_id bigint NOT NULL,
+    decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT outreach_candidates_outcome_check CHECK ((outcome = ANY (ARRAY['in_batch'::text, 'waiting'::text, 'excluded'::text]))),
+    CONSTRAINT who_is_in_a_batch_has_an_entry CHECK (((outcome = 'in_batch'::text) = (entry_id IS NOT NULL))),
+    CONSTRAINT who_is_in_no_batch_says_why CHECK (((outcome = 'in_batch'::text) = (reason IS NULL)))
+);
+
+COMMENT ON TABLE intake.outreach_candidates IS 'One row a job of the kind submit-outreach and influencer among the customers of its brand: what the last run decided. Whoever was forgotten is dropped by the next run.';
+
+COMMENT ON COLUMN intake.outreach_candidates.job IS 'Job that decided.';
+
+COMMENT ON COLUMN intake.outreach_candidates.influencer IS 'Platform and its user id, or what else is known where there is none.';
+
+COMMENT ON COLUMN intake.outreach_candidates.outreach_id IS 'Outreach campaign of the job.';
+
+COMMENT ON COLUMN intake.outreach_candidates.platform IS 'instagram, tiktok, youtube or another word of the service, in lower case.';
+
+COMMENT ON COLUMN intake.outreach_candidates.user_id IS 'Id of the influencer on the platform.';
+
+COMMENT ON COLUMN intake.outreach_candidates.username IS 'Public handle on the platform.';
+
+COMMENT ON COLUMN intake.outreach_candidates.followers IS 'Followers when last looked up.';
+
+COMMENT ON COLUMN intake.outreach_candidates.outcome IS 'in_batch (in an entry of the ledger), waiting (chosen, and beyond what the run may submit), excluded.';
+
+COMMENT ON COLUMN intake.outreach_candidates.reason IS 'Why in no batch: credits, limit, approval; or unsubscribed, forgotten, no_user_id, other_platform, too_few_followers, …';
+
+COMMENT ON COLUMN intake.outreach_candidates.entry_id IS 'Entry of the ledger whose batch holds the influencer.';
+
+COMMENT ON COLUMN intake.outreach_candidates.run_id IS 'Run that decided so.';
+
+COMMENT ON COLUMN intake.outreach_candidates.decided_at IS 'When that was decided.';
+
+CREATE VIEW bi.outreach_submissions AS
+ SELECT e.entry_id,
+    e.job,
+    (e.details ->> 'outreach'::text) AS outreach_id,
+    e.brand_id,
+    (e.details ->> 'platform'::text) AS platform,
+    reporting.without_addresses(m.user_id) AS platform_user_id,
+    reporting.without_addresses(l.username) AS username,
+    l.followers,
+    jsonb_array_length((e.details -> 'ids'::text)) AS influencers_in_request,
+        CASE e.state
+            WHEN 'sending'::text THEN 'in_doubt'::text
+            ELSE e.state
+        END AS state,
+    e.state_reason,
+    e.state_changed_at,
+    d.deal_id,
+    (d.deal_id IS NOT NULL) AS is_in_a_deal,
+    e.run_id
+   FROM (((ledger.entries e
+     CROSS JOIN LATERAL jsonb_array_elements_text((e.details -> 'ids'::text)) m(user_id))
+     LEFT JOIN LATERAL ( SELECT l_1.username,
+            l_1.followers
+           FROM intake.outreach_candidates l_1
+          WHERE ((l_1.user_id = m.user_id) AND (l_1.platform = (e.details ->> 'platform'::text)))
+          ORDER BY l_1.decided_at DESC
+         LIMIT 1) l ON (true))
+     LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
+            lower(deal_versions.platform) AS platform,
+            min(deal_versions.deal_id) AS deal_id
+           FROM mirror.deal_versions
+          WHERE (deal_versions.is_latest AND deal_versions.is_current AND (deal_versions.influencer_handle IS NOT NULL))
+          GROUP BY (lower(ltrim(deal_versions.influencer_handle, '@'::text))), (lower(deal_versions.platform))) d ON (((d.handle = lower(ltrim(l.username, '@'::text))) AND (d.platform = (e.details ->> 'platform'::text)))))
+  WHERE ((e.effect = 'outreach'::text) AND (NOT ((e.state = 'held'::text) AND (e.attempt = e.not_sent))));
+
+COMMENT ON VIEW bi.outreach_submissions IS 'Influencers among the customers who were, or are to be, submitted to an outreach campaign, one row a request and influencer. A refused request is followed by smaller ones. Live. Answers: How many influencers were submitted to each outreach, and how many have a deal by now? Which submissions were refused or are in doubt?';
+
+COMMENT ON COLUMN bi.outreach_submissions.entry_id IS 'Request: entry of the ledger. Counts up.';
+
+COMMENT ON COLUMN bi.outreach_submissions.job IS 'Job that made it.';
+
+COMMENT ON COLUMN bi.outreach_submissions.outreach_id IS 'Outreach campaign.';
+
+COMMENT ON COLUMN bi.outreach_submissions.brand_id IS 'Brand whose customer the influencer is, see bi.brands.';
+
+COMMENT ON COLUMN bi.outreach_submissions.platform IS 'instagram, tiktok or youtube.';
+
+COMMENT ON COLUMN bi.outreach_submissions.platform_user_id IS 'Id of the influencer on the platform.';
+
+COMMENT ON COLUMN bi.outreach_submissions.username IS 'Public handle; null where the customer was forgotten since.';
+
+COMMENT ON COLUMN bi.outreach_submissions.followers IS 'Followers when last looked up; null where the customer was forgotten since.';
+
+COMMENT ON COLUMN bi.outreach_submissions.influencers_in_request IS 'How many influencers the same request names.';
+
+COMMENT ON COLUMN bi.outreach_submissions.state IS 'Of the request: accepted, ready (to be sent), rejected, in_doubt, written_off.';
+
+COMMENT ON COLUMN bi.outreach_submissions.state_reason IS 'Why it is in its state; of an accepted one, how many the service added.';
+
+COMMENT ON COLUMN bi.outreach_submissions.state_changed_at IS 'When it came into its state.';
+
+COMMENT ON COLUMN bi.outreach_submissions.deal_id IS 'A deal with the same handle and platform, see bi.deals; null: none is known.';
+
+COMMENT ON COLUMN bi.outreach_submissions.is_in_a_deal IS 'There is such a deal.';
+
+COMMENT ON COLUMN bi.outreach_submissions.run_id IS 'Run that made the request, see bi.runs.';
+
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
     job text NOT NULL,
@@ -4201,6 +4312,9 @@ ALTER TABLE ONLY intake.order_continuations
 ALTER TABLE ONLY intake.orders
     ADD CONSTRAINT orders_pkey PRIMARY KEY (order_version_id);
 
+ALTER TABLE ONLY intake.outreach_candidates
+    ADD CONSTRAINT outreach_candidates_pkey PRIMARY KEY (job, influencer);
+
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
@@ -4391,6 +4505,8 @@ CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id,
 
 CREATE INDEX orders_ordered ON intake.orders USING brin (COALESCE(placed_at, paid_at, first_seen_at)) WITH (pages_per_range='32', autosummarize='on');
 
+CREATE INDEX outreach_candidates_user ON intake.outreach_candidates USING btree (user_id);
+
 CREATE INDEX source_files_content ON intake.source_files USING btree (source, content_sha256) WHERE (state = 'sealed'::text);
 
 CREATE INDEX source_files_held ON intake.source_files USING btree (source) WHERE (state = 'held'::text);
@@ -4416,6 +4532,8 @@ CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 CREATE INDEX entries_backfill ON ledger.entries USING btree (backfill_id) WHERE (backfill_id IS NOT NULL);
 
 CREATE INDEX entries_order ON ledger.entries USING btree (order_id) WHERE (order_id IS NOT NULL);
+
+CREATE INDEX entries_outreach ON ledger.entries USING btree (entry_id) WHERE (effect = 'outreach'::text);
 
 CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 

@@ -3,5 +3,6 @@
 -- View: bi.doubts
 select currency, count(*) as orders, sum(amount) as amount, min(doubted_at) as oldest_at
 from bi.doubts
+where currency is not null
 group by currency
 order by currency;

@@ -557,6 +557,57 @@ export interface IntakeOrderSightings {
   source_file_id: Int8;
 }
 
+export interface IntakeOutreachCandidates {
+  /**
+   * When that was decided.
+   */
+  decided_at: Generated<Timestamp>;
+  /**
+   * Entry of the ledger whose batch holds the influencer.
+   */
+  entry_id: Int8 | null;
+  /**
+   * Followers when last looked up.
+   */
+  followers: Int8 | null;
+  /**
+   * Platform and its user id, or what else is known where there is none.
+   */
+  influencer: string;
+  /**
+   * Job that decided.
+   */
+  job: string;
+  /**
+   * in_batch (in an entry of the ledger), waiting (chosen, and beyond what the run may submit), excluded.
+   */
+  outcome: string;
+  /**
+   * Outreach campaign of the job.
+   */
+  outreach_id: string;
+  /**
+   * instagram, tiktok, youtube or another word of the service, in lower case.
+   */
+  platform: string | null;
+  /**
+   * Why in no batch: credits, limit, approval; or unsubscribed, forgotten, no_user_id, other_platform, too_few_followers, …
+   */
+  reason: string | null;
+  /**
+   * Run that decided so.
+   */
+  run_id: Int8;
+  /**
+   * Id of the influencer on the platform.
+   */
+  user_id: string | null;
+  /**
+   * Public handle on the platform.
+   */
+  username: string | null;
+}
+
 export interface IntakeRejectedRows {
   /**
    * Machine name of the problem.
@@ -3269,6 +3320,7 @@ export interface DB {
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.order_sightings": IntakeOrderSightings;
   "intake.orders": IntakeOrders;
+  "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;

@@ -37,6 +37,9 @@ export type RequestGate = {
 
 /** A service that asks for a longer rest than this ends the run: the next one goes on. */
 const LONGEST_PAUSE_MS = 120_000;
+
+/** The account cannot pay for what was asked. What was processed before the credits ran out, no specification says. */
+const PAYMENT_REQUIRED = 402;
 const PROBE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {
@@ -126,6 +129,9 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       breaker.report(outcome);
       if (outcome.kind === 'rejected' && outcome.stopsLane)
         stop({ kind: 'unauthorised', message: outcome.message });
+      // Every further request would be one more doubt.
+      if (outcome.kind === 'in_doubt' && outcome.httpStatus === PAYMENT_REQUIRED)
+        stop({ kind: 'unavailable', message: `the account has no credits left (${outcome.reason})` });
       if (outcome.kind !== 'throttled') return;
       const pauseMs = outcome.retryAfterMs ?? 1_000;
       if (pauseMs > LONGEST_PAUSE_MS) {

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { bodySql } from './body-sql.ts';
 import type { EffectKind } from './effect.ts';
 
 /** Influencers who are added to an outreach campaign, a batch of them. */
@@ -6,7 +7,7 @@ export const outreach: EffectKind = {
   effect: 'outreach',
   operation: 'submit_influencers',
   referenceMember: null,
-  subject: sql`json_array_length(e.body::json -> 'influencer_ids') || ' influencers for outreach ' || (e.body::json ->> 'outreach_id')`,
+  subject: sql`json_array_length(e.body::json -> 'influencer_ids') || case json_array_length(e.body::json -> 'influencer_ids') when 1 then ' influencer' else ' influencers' end || ' for outreach ' || (e.body::json ->> 'outreach_id')`,
   namesDeal: false,
   readAcceptance({ success, total_added: added, duplicates_ignored: duplicates }) {
     if (success === false || !Number.isSafeInteger(added)) return null;
@@ -14,3 +15,28 @@ export const outreach: EffectKind = {
     return { dealId: null, collabId: null, message: `${added} added${known}` };
   },
 };
+
+/**
+ * The request body of a batch.
+ *
+ * @param row alias of a row with `outreach_id, platform` and `ids`, a text[] in the order of the ids themselves, so that the same
+ * influencers make the same bytes.
+ */
+export function outreachBody(row: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  return bodySql('submit_influencers', {
+    outreach_id: column('outreach_id'),
+    influencer_ids: column('ids'),
+    platform: column('platform'),
+  });
+}
+
+/** Idempotency key of a batch: the outreach, the platform, and a digest of its influencers' ids. */
+export function outreachKey(row: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  const digest = sql`encode(sha256(convert_to(to_json(${column('ids')})::text, 'UTF8')), 'hex')`;
+  const parts = [column('outreach_id'), column('platform'), digest].map(
+    (part) => sql`to_json(${part})::text`,
+  );
+  return sql<string>`'[' || concat_ws(',', ${sql.join(parts)}) || ']'`;
+}

@@ -30,7 +30,7 @@ export function addControlRoutes(server: FastifyInstance, context: Context): voi
     referrals: truth.referrals.count(),
     clicks: truth.clicks.count(),
   }));
-  for (const kind of ['referrals', 'clicks', 'requests'] as const) {
+  for (const kind of ['referrals', 'clicks', 'submissions', 'requests'] as const) {
     server.get(`/_sandbox/truth/${kind}`, { onRequest }, (request, reply) => {
       const chosen = chooseTenants(context, request);
       if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);

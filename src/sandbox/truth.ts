@@ -32,6 +32,7 @@ export type Fate = {
 export type Truth = {
   readonly referrals: TruthLog;
   readonly clicks: TruthLog;
+  readonly submissions: TruthLog;
   readonly requests: TruthLog;
   /** Counts a request as received. */
   nextSequence(): number;
@@ -47,6 +48,13 @@ export type Truth = {
     readonly collaboration: Collaboration;
     readonly added: number;
     readonly newClicks: number;
+    readonly bodyText: string;
+  }): void;
+  recordSubmission(submission: {
+    readonly account: Account;
+    readonly outreachId: string;
+    /** Who was added by it, and no other before. */
+    readonly added: readonly string[];
     readonly bodyText: string;
   }): void;
   recordRequest(fate: Fate): void;
@@ -74,6 +82,7 @@ export function createTruth(
       ? openLog('referrals')
       : createFileLog(options.file, (line) => replayReferral(accounts, line, options.notesOrders));
   const clicks = openLog('clicks');
+  const submissions = openLog('submissions');
   const requests = openLog('requests');
   const timestamp = createTimestamp();
   const head = createHead();
@@ -82,6 +91,7 @@ export function createTruth(
   return {
     referrals,
     clicks,
+    submissions,
     requests,
     nextSequence: () => {
       sequence += 1;
@@ -105,6 +115,12 @@ export function createTruth(
       const begun = head(clicks, { account, collaboration });
       clicks.append(
         `${begun},"increase_clicks":${added},"new_clicks_value":${newClicks},"body":${onOneLine(bodyText)}}`,
+      );
+    },
+    recordSubmission({ account, outreachId, added, bodyText }) {
+      const whose = `"account_id":${JSON.stringify(account.id)},"outreach_id":${JSON.stringify(outreachId)}`;
+      submissions.append(
+        `{"sequence":${submissions.count() + 1},"at":"${timestamp()}",${whose},"added":${JSON.stringify(added)},"body":${onOneLine(bodyText)}}`,
       );
     },
     recordRequest({ sequence: number, accountId, operation, method, path, status, isProcessed, fault }) {

@@ -62,6 +62,11 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['DAY', 'shop-orders', '9001', '#9001', 'accepted', 'code', 'MARA15', '10.0000', 'EUR'],
     ['DAY', 'shop-orders', '9002', '#9002', 'accepted', null, 'MARA15', '20.0000', 'EUR'],
   ],
+  'outreach-campaigns': [['O_1', 'instagram', '1', '5000', '1', 'TIME']],
+  'outreach-problems': [
+    [SOME, 'O_1', 'instagram', 'rejected', 'HTTP 404: unknown id', '2', 'ola.oils'],
+    [SOME, 'O_1', 'instagram', 'in_doubt', 'the connection was cut', '1', 'lea.lifts'],
+  ],
   refunds: [['shop-orders', 'EUR', '2', '10.0000']],
   'sold-within-a-month': [['D1', 'mara.paints', '3', '150.50']],
   'stages-of-a-deal': [

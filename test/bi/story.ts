@@ -24,6 +24,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await mirror(db, runId);
   await identify(db, runId);
   await click(db, runId);
+  await submit(db, runId);
   await refreshReporting(db, { job: JOB });
   const { rows } =
     await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
@@ -52,6 +53,21 @@ async function click(db: Database, runId: string): Promise<void> {
     from (values ('c1', 'accepted', 1, 'D1', 0, 12), ('c2', 'ready', 0, null, 12, 5)) as v(key, state, attempt, deal, start_at, clicks)`.execute(
     db,
   );
+}
+
+/** Of the outreach O_1: mara.paints, who has a deal, was added and somebody else in doubt; a batch with an unknown id was refused. */
+async function submit(db: Database, runId: string): Promise<void> {
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, state_reason, attempt, doubtful_attempt, body, body_hash, job, brand_id, details, run_id)
+    select 'outreach', 'ACC-1', key, state, reason, 1, case when state = 'in_doubt' then 1 end, '{}', 'h', 'spring', '4819',
+      jsonb_build_object('outreach', 'O_1', 'platform', 'instagram', 'ids', ids::jsonb), ${runId}::bigint
+    from (values ('o1', 'accepted', '1 added', '["81"]'), ('o2', 'in_doubt', 'the connection was cut', '["82"]'),
+      ('o3', 'rejected', 'HTTP 404: unknown id', '["83","84"]')) as v(key, state, reason, ids)`.execute(db);
+  await sql`
+    insert into intake.outreach_candidates (job, influencer, outreach_id, platform, user_id, username, followers, outcome, entry_id, run_id)
+    select 'spring', 'instagram:' || user_id, 'O_1', 'instagram', user_id, username, followers, 'in_batch', e.entry_id, ${runId}::bigint
+    from (values ('81', 'Mara.Paints', 5000, 'o1'), ('82', 'lea.lifts', 900, 'o2'), ('83', 'ola.oils', 800, 'o3')) as v(user_id, username, followers, key)
+    join ledger.entries e using (key)`.execute(db);
 }
 
 async function adjust(db: Database, runId: string): Promise<void> {

@@ -26,6 +26,7 @@ const PROMISED = [
   'mirror_coverage',
   'orders',
   'orders_attributed',
+  'outreach_submissions',
   'run_amounts',
   'run_health',
   'runs',

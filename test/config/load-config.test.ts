@@ -316,7 +316,7 @@ describe('problems', () => {
       'kind: attribute-orders',
       'kind: atribute-orders',
       {
-        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks.',
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach.',
       },
     ],
     [
@@ -561,6 +561,8 @@ describe('words of a closed list', () => {
     ['kind: attribute-orders', 'kind: identify-customers\n    consent: requierd', 'required'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: realtime', 'real_time'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: {mode: reel_time}', 'real_time'],
+    ['kind: attribute-orders', 'kind: submit-outreach\n    platform: instagran', 'instagram'],
+    ['kind: attribute-orders', 'kind: submit-outreach\n    verified: anny', 'any'],
     ['[paid, partially_refunded]', '[payed, partially_refunded]', 'paid'],
     ['[paid, partially_refunded]', '[paid, Partially Refundet]', 'partially_refunded'],
   ];

@@ -7,7 +7,9 @@ export type TestSandbox = Sandbox & {
   /** A referral of the demo account, changed as wanted. */
   refer(body?: Record<string, unknown> | string): Promise<TestAnswer>;
   setFaults(...rules: readonly Record<string, unknown>[]): Promise<TestAnswer>;
-  truth(kind: 'referrals' | 'clicks' | 'requests'): Promise<readonly Record<string, unknown>[]>;
+  truth(
+    kind: 'referrals' | 'clicks' | 'submissions' | 'requests',
+  ): Promise<readonly Record<string, unknown>[]>;
 };
 
 type RequestOptions = { readonly body?: unknown; readonly key?: string | null; readonly type?: string };

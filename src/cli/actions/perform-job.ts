@@ -1,8 +1,10 @@
-import { findJob } from '../../../jobs/index.ts';
+import { createInterface } from 'node:readline/promises';
+import { findJob, jobKinds } from '../../../jobs/index.ts';
 import type { Client } from '../../api/client.ts';
 import { requireService } from '../../config/require-service.ts';
-import type { PipelineConfig } from '../../model/config.ts';
+import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import type { ExitCode } from '../../model/exit-code.ts';
+import type { KnownError } from '../../model/known-error.ts';
 import type { RunTarget } from '../../model/run.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import { createLogger } from '../../observe/logger.ts';
@@ -22,7 +24,7 @@ import { openClient } from '../open/open-service.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
-import { requireReason } from '../usage-error.ts';
+import { requireReason, usageError } from '../usage-error.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 
@@ -39,6 +41,7 @@ export async function performConfigured(
   request: Request,
 ): Promise<ExitCode> {
   const { job, kind } = findJob(config, request.jobName);
+  if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
   const client = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
@@ -55,7 +58,8 @@ export async function performConfigured(
     const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
     return await open(config, { progress, stopping }, async (db) => {
       const { limit = null, file = null, allowEmpty = false } = request.options;
-      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options) };
+      const approve = approverOf(request.options, output);
+      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
       const result = await runJob({
         config,
         job,
@@ -100,6 +104,26 @@ export function tellTarget(target: RunTarget, output: Output): void {
 function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['newLedger'] {
   if (newLedger !== true) return null;
   return { reason: requireReason(reason), decidedBy: readOperator() };
+}
+
+/** Who approves what a run is about to do: `--yes`, or whoever sits at the terminal. */
+function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['approve'] {
+  if (yes === true) return async () => true;
+  if (!process.stdin.isTTY) return undefined;
+  return async (question) => {
+    output.warn(question);
+    const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await prompt.question('Type "yes" to go on: ').finally(() => prompt.close());
+    return answer.trim().toLowerCase() === 'yes';
+  };
+}
+
+function needsNoApproval({ name, kind }: JobSettings): KnownError {
+  const others = jobKinds.flatMap(({ kind: other, approves }) => (approves === undefined ? [] : [other]));
+  return usageError(
+    `${name} is a job of the kind ${kind}, which needs no approval.`,
+    `Leave out --yes. It is for jobs of the kind ${others.join(', ')}.`,
+  );
 }
 
 /** Live is deliberate: a run says where it sends to. */

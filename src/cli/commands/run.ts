@@ -10,6 +10,7 @@ export type RunCommandOptions = ConfigOptions & {
   readonly limit?: number;
   readonly file?: string;
   readonly allowEmpty?: boolean;
+  readonly yes?: boolean;
   readonly newLedger?: boolean;
   readonly reason?: string;
 };
@@ -19,9 +20,14 @@ export const runCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(command.description('run a job once: read new files, and do its work'))
       .argument('<job>', 'name of the job in the configuration')
-      .option('--limit <count>', 'maximum orders to post; the rest stays ready', parseCount)
+      .option(
+        '--limit <count>',
+        'maximum orders, customers or influencers (of clicks: requests) to send; the rest waits',
+        parseCount,
+      )
       .option('--file <text>', 'read only files whose address contains this')
       .option('--allow-empty', 'succeed even if there are no files')
+      .option('--yes', 'approve what the run submits without being asked (submit-outreach)')
       .option(
         '--new-ledger',
         'start a new ledger where another one was used; orders that the old one posted may be posted again',

@@ -1,0 +1,250 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { DB } from '../../src/db/tables.ts';
+import { outreachBody, outreachKey } from '../../src/effects/outreach.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
+import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import type { SubmitOutreachSettings } from './settings.ts';
+
+/*
+ * Every run decides anew about all influencers among the customers of a brand, and batches those who were not sent yet anew, so that who has
+ * unsubscribed or was forgotten since is in no batch. An influencer is:
+ *
+ *   in_batch   in an entry of the ledger for this outreach that was sent, may have been sent, or is to be sent now; never chosen again
+ *   excluded   by the rule of the job, or because they must never be submitted
+ *   waiting    chosen by the rule, and beyond the credits, the limit or the approval of the run
+ *
+ * A batch that the service refused was not processed (docs/ledger.md, T4): one unknown id is enough. The next run cuts it into ten, and so on until
+ * those ids are alone. Who was refused alone stays refused.
+ */
+
+/** Influencers of one run at most. */
+export type Allowance = {
+  /** For which the credits suffice. */
+  readonly credits: number;
+  /** `--limit`. */
+  readonly limit: number;
+  /** Whom a person has approved; 0 before anybody did. */
+  readonly approved: number;
+};
+
+export type OutreachDecision = {
+  readonly settings: SubmitOutreachSettings;
+  readonly accountId: string;
+  readonly runId: string;
+  readonly allowance: Allowance;
+};
+
+/** A refused batch becomes so many. */
+const PARTS = 10;
+
+/**
+ * Decides, proposes the batches of those who may be submitted now to the ledger, and keeps what was decided.
+ *
+ * @returns how many influencers there are, and how many the run would submit if it were approved.
+ */
+export async function decideOutreach(
+  trx: Transaction<DB>,
+  decision: OutreachDecision,
+): Promise<{ readonly candidates: number; readonly wanted: number }> {
+  await chooseInfluencers(trx, decision);
+  const resent = await countResent(trx, decision);
+  await allow(trx, decision.allowance, resent);
+  await proposeBatches(trx, decision);
+  await keepDecisions(trx, decision);
+  const { rows } = await sql<{ candidates: string; wanted: string }>`
+    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as wanted from outreach_choice`.execute(
+    trx,
+  );
+  const { credits, limit } = decision.allowance;
+  const wanted = Number(rows[0]?.wanted ?? 0) + Math.min(resent, credits, limit);
+  return { candidates: Number(rows[0]?.candidates ?? 0), wanted };
+}
+
+/** Influencers of all batches `e` of the account, one row each. `is_gone`: the batch was withdrawn, nobody in it was sent. */
+function membersOf(accountId: string | RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select e.entry_id, e.job, e.state, e.resends_approved, e.state_changed_at, e.details ->> 'outreach' as outreach_id,
+      e.details ->> 'platform' as platform, m.user_id, m.place, jsonb_array_length(e.details -> 'ids') as size, ${neverSent} as is_unsent,
+      e.state = 'held' and ${neverSent} as is_gone
+    from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') with ordinality as m(user_id, place)
+    where e.account_id = ${accountId} and e.effect = 'outreach'`;
+}
+
+/** Makes `outreach_choice`: a row for each influencer; who has neither an outcome nor a reason meets the rule. */
+async function chooseInfluencers(
+  trx: Transaction<DB>,
+  { settings: { name: job, brandId, outreachId, rule }, accountId }: OutreachDecision,
+): Promise<void> {
+  const { platforms, minFollowers, maxFollowers, isVerified, minOrders, minSpent, withCode } = rule;
+  await sql`drop table if exists pg_temp.outreach_choice`.execute(trx);
+  await sql`
+    create temporary table outreach_choice on commit drop as
+    with found as (
+      select coalesce(lower(l.platform), '?') || ':' || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
+        lower(l.platform) as platform, l.user_id, l.username, l.followers, l.is_verified, l.looked_up_at, l.brand_id,
+        c.contact_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.bought_with_code
+      from ledger.lookups l left join ledger.contacts c on c.contact_hash = l.contact_hash
+      where l.outcome = 'influencer'
+    ),
+    -- Who has unsubscribed as a customer of one brand hears of none.
+    unsubscribed as materialized (select distinct influencer from found where is_unsubscribed),
+    newest as (select distinct on (influencer) * from found where brand_id = ${brandId} order by influencer, looked_up_at desc),
+    -- One influencer may be several customers, with an address each.
+    bought as (
+      select influencer, bool_and(is_forgotten) as is_forgotten, max(orders_count) as orders, max(spent) as spent, bool_or(bought_with_code) as with_code
+      from found where brand_id = ${brandId} group by influencer
+    ),
+    members as materialized (${membersOf(accountId)}),
+    batched as (
+      select distinct on (platform, user_id) platform, user_id, entry_id from members
+      where outreach_id = ${outreachId} and not is_gone and not (is_unsent and job = ${job}) and (state <> 'rejected' or size = 1)
+      order by platform, user_id, state = 'rejected', entry_id desc
+    ),
+    refused as (
+      select distinct on (platform, user_id) platform, user_id, entry_id, place, size from members
+      where outreach_id = ${outreachId} and state = 'rejected' and size > 1
+      order by platform, user_id, size, entry_id desc
+    ),
+    contacted as (
+      select distinct platform, user_id from members
+      where outreach_id <> ${outreachId} and not is_gone and state <> 'rejected'
+        and state_changed_at > now() - ${rule.notContactedDays}::double precision * interval '1 day'
+    ),
+    deals as (
+      select distinct lower(ltrim(influencer_handle, '@')) as handle, lower(platform) as platform from mirror.deal_versions
+      where is_latest and is_current and influencer_handle is not null
+    )
+    select n.influencer, n.platform, n.user_id, n.username, n.followers, b.entry_id, r.entry_id as refused_id, r.place, r.size,
+      case
+        when b.entry_id is not null then null
+        when u.influencer is not null then 'unsubscribed'
+        when w.is_forgotten then 'forgotten'
+        when n.user_id is null then 'no_user_id'
+        when n.platform is null or n.platform <> all (${platforms}::text[]) then 'other_platform'
+        when n.followers < ${minFollowers}::bigint or (n.followers is null and ${minFollowers}::bigint is not null) then 'too_few_followers'
+        when n.followers > ${maxFollowers}::bigint or (n.followers is null and ${maxFollowers}::bigint is not null) then 'too_many_followers'
+        when coalesce(n.is_verified, false) <> ${isVerified}::boolean then case when ${isVerified}::boolean then 'not_verified' else 'verified' end
+        when coalesce(w.orders, 0) < ${minOrders}::integer then 'too_few_orders'
+        when coalesce(w.spent, 0) < ${minSpent}::numeric then 'spent_too_little'
+        when ${withCode}::boolean and w.with_code is not true then 'no_code_used'
+        when exists (select from deals d where d.handle = lower(ltrim(n.username, '@')) and (d.platform is null or d.platform = n.platform)) then 'has_deal'
+        when c.user_id is not null then 'contacted_recently'
+      end as reason,
+      false as is_chosen
+    from newest n
+    join bought w using (influencer)
+    left join unsubscribed u using (influencer)
+    left join batched b using (platform, user_id)
+    left join refused r using (platform, user_id)
+    left join contacted c using (platform, user_id)`.execute(trx);
+  await sql`analyze outreach_choice`.execute(trx);
+}
+
+/** Influencers of batches that are to be sent once more because a person said so; they are sent first, and count as others do. */
+async function countResent(trx: Transaction<DB>, { settings: { name } }: OutreachDecision): Promise<number> {
+  const { rows } = await sql<{ people: string }>`
+    select coalesce(sum(jsonb_array_length(e.details -> 'ids')), 0) as people from ledger.entries e
+    where e.job = ${name} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready' and not ${neverSent}`.execute(
+    trx,
+  );
+  return Number(rows[0]?.people ?? 0);
+}
+
+/** Those with the most followers first; the others say what they wait for. */
+async function allow(
+  trx: Transaction<DB>,
+  { credits, limit, approved }: Allowance,
+  resent: number,
+): Promise<void> {
+  await sql`
+    update outreach_choice o
+    set reason = w.reason, is_chosen = w.reason is null
+    from (
+      select influencer, case when place > ${credits - resent}::bigint then 'credits' when place > ${limit - resent}::bigint then 'limit'
+        when place > ${approved - resent}::bigint then 'approval' end as reason
+      from (
+        select influencer, row_number() over (order by followers desc nulls last, influencer) as place
+        from outreach_choice where entry_id is null and reason is null) ranked
+    ) w
+    where o.influencer = w.influencer`.execute(trx);
+}
+
+/** Entries of the ledger for those who were chosen; batches that wait and hold others are withdrawn. */
+async function proposeBatches(
+  trx: Transaction<DB>,
+  { settings: { name, brandId, outreachId, batchSize }, accountId, runId }: OutreachDecision,
+): Promise<void> {
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, brand_id, details)
+    select d.key, d.body, encode(sha256(convert_to(d.body, 'UTF8')), 'hex'), ${brandId},
+      jsonb_build_object('outreach', d.outreach_id, 'platform', d.platform, 'ids', to_jsonb(d.ids))
+    from (
+      select b.*, ${outreachKey('b')} as key, ${outreachBody('b')} as body
+      from (
+        select ${outreachId}::text as outreach_id, platform, array_agg(user_id order by user_id collate "C") as ids, max(followers) as followers
+        from (
+          select o.platform, o.user_id, o.followers, o.refused_id,
+            case
+              when o.refused_id is null
+                then (row_number() over (partition by o.platform, o.refused_id order by o.followers desc nulls last, o.influencer) - 1) / ${batchSize}::bigint
+              else (o.place - 1) / least(${batchSize}::bigint, ceil(o.size / ${PARTS}::numeric)::bigint)
+            end as batch
+          from outreach_choice o where o.is_chosen) c
+        group by platform, refused_id, batch
+      ) b
+    ) d
+    order by d.followers desc nulls last, d.key`.execute(trx);
+  await sql`
+    insert into desired_entries (key, details)
+    select e.key, e.details from ledger.entries e
+    where e.account_id = ${accountId} and e.effect = 'outreach' and e.job = ${name} and e.state = 'ready' and ${neverSent}
+      and e.key not in (select key from desired_entries)`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  await propose(trx, { effect: 'outreach', job: name, runId, accountId });
+  await sql`
+    update outreach_choice o set entry_id = m.entry_id
+    from (${membersOf(accountId)}) m
+    where o.is_chosen and m.job = ${name} and m.outreach_id = ${outreachId} and m.state = 'ready' and m.is_unsent
+      and m.platform = o.platform and m.user_id = o.user_id`.execute(trx);
+}
+
+/** For reports, and for whoever asks why. Influencers of whom nothing is known any more are dropped. */
+async function keepDecisions(
+  trx: Transaction<DB>,
+  { settings: { name, outreachId }, runId }: OutreachDecision,
+): Promise<void> {
+  await sql`
+    delete from intake.outreach_candidates k
+    where k.job = ${name} and not exists (select from outreach_choice o where o.influencer = k.influencer)`.execute(
+    trx,
+  );
+  await sql`
+    insert into intake.outreach_candidates as k (job, influencer, outreach_id, platform, user_id, username, followers, outcome, reason, entry_id, run_id)
+    select ${name}, influencer, ${outreachId}, platform, user_id, username, followers,
+      case when entry_id is not null then 'in_batch' when reason in ('credits', 'limit', 'approval') then 'waiting' else 'excluded' end,
+      case when entry_id is null then coalesce(reason, 'not_proposed') end, entry_id, ${runId}::bigint
+    from outreach_choice
+    on conflict (job, influencer) do update
+    set outreach_id = excluded.outreach_id, platform = excluded.platform, user_id = excluded.user_id, username = excluded.username,
+      followers = excluded.followers, outcome = excluded.outcome, reason = excluded.reason, entry_id = excluded.entry_id,
+      run_id = excluded.run_id, decided_at = now()
+    where row(k.outreach_id, k.platform, k.user_id, k.username, k.followers, k.outcome, k.reason, k.entry_id)
+      is distinct from row(excluded.outreach_id, excluded.platform, excluded.user_id, excluded.username, excluded.followers,
+        excluded.outcome, excluded.reason, excluded.entry_id)`.execute(trx);
+}
+
+/** How many of the requests that are ready, oldest first, hold so many influencers together at most. */
+export async function countWithin(
+  db: Database,
+  { job, influencers }: { readonly job: string; readonly influencers: number },
+): Promise<number> {
+  const { rows } = await sql<{ requests: string }>`
+    select count(*) filter (where people <= ${influencers}::bigint) as requests
+    from (
+      select sum(jsonb_array_length(e.details -> 'ids')) over (order by e.entry_id) as people from ledger.entries e
+      where e.job = ${job} and e.effect = 'outreach' and not e.is_settled and e.state = 'ready'
+        and (e.not_before is null or e.not_before <= clock_timestamp())) ready`.execute(db);
+  return Number(rows[0]?.requests ?? 0);
+}

@@ -1,0 +1,73 @@
+import { lockJob } from '../../src/attribute/lock-job.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import type { RunStop } from '../../src/model/run.ts';
+import { beginPosting, type Posting, postProposed } from '../../src/pipeline/posting/posting.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { type Allowance, countWithin, decideOutreach } from './decide-outreach.ts';
+import { describeApproval } from './render.ts';
+import { HUNDREDTHS_AN_INFLUENCER, type OutreachReport, readNext, reportOutreach } from './report.ts';
+import type { SubmitOutreachSettings } from './settings.ts';
+
+/** The way of influencers: choose → (approve) → propose → claim → submit → record → report. */
+export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<FlowEnd<OutreachReport>> {
+  const { db, job, runId, options } = run;
+  const posting = await beginPosting(run);
+  run.progress.begin({ name: 'choose', label: 'Choosing influencers', unit: 'influencers', total: null });
+  const allowance = {
+    credits: Math.floor(job.creditHundredths / HUNDREDTHS_AN_INFLUENCER),
+    limit: options.limit ?? Number.MAX_SAFE_INTEGER,
+  };
+  const approved = await choose(run, posting, allowance);
+  const stop = approved > 0 ? await postApproved(run, posting, approved) : null;
+  const report = await reportOutreach(db, { runId, job });
+  return { stop, report };
+}
+
+/**
+ * Decides who is submitted, and asks for approval where it is needed.
+ *
+ * @returns how many influencers the run may submit.
+ */
+async function choose(
+  run: Run<SubmitOutreachSettings>,
+  { accountId }: Posting,
+  within: Omit<Allowance, 'approved'>,
+): Promise<number> {
+  const { db, job, runId, client, progress, options } = run;
+  const decide = (approved: number) =>
+    inTransaction(db, async (trx) => {
+      await suitLargeStatements(trx);
+      await lockJob(trx, job.name);
+      const { candidates, wanted } = await decideOutreach(trx, {
+        settings: job,
+        ...{ accountId, runId, allowance: { ...within, approved } },
+      });
+      progress.advance(candidates);
+      return wanted;
+    });
+  // A plan shows what an approved run would do.
+  if (job.approve || client === null) {
+    await decide(Number.MAX_SAFE_INTEGER);
+    return Math.min(within.credits, within.limit);
+  }
+  const wanted = await decide(0);
+  if (wanted === 0 || options.approve === undefined) return 0;
+  progress.end();
+  const question = describeApproval(job, { wanted, next: await readNext(db, job.name) });
+  if (!(await options.approve(question))) return 0;
+  // Who has unsubscribed while the question was open is out, and nobody comes in beyond the number that was approved.
+  await decide(wanted);
+  return wanted;
+}
+
+/** Sends what is ready, at most so many influencers: requests hold several, and one that a person let be sent again counts as well. */
+async function postApproved(
+  run: Run<SubmitOutreachSettings>,
+  posting: Posting,
+  influencers: number,
+): Promise<RunStop | null> {
+  const limit = await countWithin(run.db, { job: run.job.name, influencers });
+  return postProposed({ ...run, options: { ...run.options, limit } }, posting);
+}

@@ -1,0 +1,67 @@
+import type { ConfigFinding } from '../../src/config/configured-kind.ts';
+import type { PipelineConfig } from '../../src/model/config.ts';
+import type { JobKind } from '../job-kind.ts';
+import { renderOutreach } from './render.ts';
+import type { OutreachReport } from './report.ts';
+import { type SubmitOutreachSettings, submitOutreachFields } from './settings.ts';
+
+/** Submits influencers among the customers to an outreach campaign, each once, within a budget of credits and with an approval. */
+export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
+  kind: 'submit-outreach',
+  summary: 'submit influencers among the customers to an outreach campaign',
+  nouns: { items: 'influencers', done: 'submitted' },
+  fields: submitOutreachFields,
+  needsOrderPlatform: false,
+  oneReaderHelp: 'It reads no sources.',
+  crossCheck: checkRule,
+  purpose: () => null,
+  // One at a time, whatever the campaign: nobody is to be contacted twice within some days.
+  leases: () => ['outreach:submissions'],
+  // Its plan writes a row for each influencer who changed.
+  plansInOverlay: false,
+  approves: 'submitting influencers, which spends credits',
+  flow: async (run) => (await import('./flow.ts')).submitOutreach(run),
+  backfill: {
+    needless: (name) =>
+      `${name} needs no backfill: it looks at all customers who were identified so far, however old, and submits each of them once. With --limit, so many at a time:\n  npx influencer-sync run ${name}`,
+  },
+  demo: 'Outreach: influencers among the customers are added to a campaign, once',
+  render: renderOutreach,
+  explain: {
+    what: 'influencers',
+    argument: 'a handle or platform user id',
+    find: async (db, text) => (await import('./explain.ts')).explainInfluencers(db, text),
+  },
+};
+
+function* checkRule(
+  job: SubmitOutreachSettings,
+  { config }: { readonly config: PipelineConfig },
+): Generator<ConfigFinding> {
+  const { minFollowers, maxFollowers } = job.rule;
+  if (minFollowers !== null && maxFollowers !== null && minFollowers > maxFollowers) {
+    yield {
+      path: ['jobs', job.name, 'max_followers'],
+      message: `jobs.${job.name}.max_followers (${maxFollowers}) is less than min_followers (${minFollowers}): nobody has so many.`,
+      help: 'Raise max_followers or lower min_followers.',
+    };
+  }
+  if (!job.approve && (job.schedule !== null || job.after !== null)) {
+    yield {
+      path: ['jobs', job.name, 'approve'],
+      message: `jobs.${job.name} runs by itself, so nobody is there to approve what it submits.`,
+      help: 'Add approve: true if it may spend its credits unasked, or take out schedule and after and run it by hand.',
+    };
+  }
+  const blind = Object.values(config.jobs).find((other) => ignoresConsent(other, job.brandId));
+  if (blind === undefined) return;
+  yield {
+    path: ['jobs', job.name, 'brand_id'],
+    message: `jobs.${blind.name} reads customers of brand ${job.brandId} with consent: ignored, so nobody knows who has unsubscribed, and jobs.${job.name} would submit them.`,
+    help: `Set consent: not_refused in jobs.${blind.name}.`,
+  };
+}
+
+function ignoresConsent(other: object, brandId: string): boolean {
+  return 'consent' in other && other.consent === 'ignored' && 'brandId' in other && other.brandId === brandId;
+}

@@ -1,0 +1,232 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
+import type { RunReport } from '../../src/model/report.ts';
+import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
+import type { SubmitOutreachSettings } from './settings.ts';
+
+/**
+ * What a run of `submit-outreach` came to. `sumsAddUp`: every candidate counts once, whoever was chosen is in a batch, and nobody is in two batches
+ * of the outreach.
+ */
+export type OutreachReport = RunReport<'submit-outreach', OutreachCounts, OutreachDetails>;
+
+/** Numbers of influencers, where nothing else is said, after the run. */
+export type OutreachCounts = {
+  /** Influencers among the customers of the brand. */
+  readonly candidates: number;
+  /** In batches that the service accepted in this run. */
+  readonly submitted: number;
+  /** Of those: added to the outreach; the others were in the account already. */
+  readonly added: number;
+  /** Requests that were accepted in this run. */
+  readonly requests: number;
+  /** In batches that were accepted before. */
+  readonly already: number;
+  /** In batches that are to be sent; in a plan, those that a run would send. */
+  readonly ready: number;
+  readonly requests_ready: number;
+  /** Chosen, and beyond what the run may submit. */
+  readonly waiting: { readonly approval: number; readonly limit: number; readonly credits: number };
+  /** By the rule of the job, or because they must never be submitted, by reason. */
+  readonly excluded: Readonly<Record<string, number>>;
+  readonly refused: number;
+  readonly in_doubt: number;
+  /** Let go by a person. */
+  readonly written_off: number;
+  /** Search credits, as text with two decimals: a run's budget, spent by this run, and spent if its doubts were processed. */
+  readonly credits: {
+    readonly budget: string;
+    readonly spent: string;
+    readonly in_doubt: string;
+    readonly left: string;
+  };
+};
+
+/** An influencer whom the run has submitted, or would submit. */
+export type ShownInfluencer = {
+  readonly platform: string;
+  readonly username: string | null;
+  readonly userId: string;
+  readonly followers: number | null;
+};
+
+export type OutreachDetails = {
+  readonly outreachId: string;
+  /** Those with the most followers who are to be submitted, or wait for the approval. */
+  readonly next: readonly ShownInfluencer[];
+  readonly doubts: readonly Doubt[];
+  readonly doubleCredits: readonly DoubleCredit[];
+  /** Why the service refused batches that are not cut yet, or influencers who were alone in theirs. */
+  readonly refusals: readonly { readonly reason: string; readonly influencers: number }[];
+  /** Refused influencers whom the next run submits in smaller batches. */
+  readonly triedAgain: number;
+};
+
+const SHOWN = 10;
+
+/** Section Limits of the specification: 0.04 search credits for each influencer added. */
+export const HUNDREDTHS_AN_INFLUENCER = 4;
+
+/** What a run of `submit-outreach` did, and where all influencers stand after it. */
+export async function reportOutreach(
+  db: Database,
+  { runId, job }: { readonly runId: string; readonly job: SubmitOutreachSettings },
+): Promise<OutreachReport> {
+  const groups = await readGroups(db, { runId, job: job.name });
+  const sent = await readSent(db, { runId, job: job.name });
+  const refusals = await readRefusals(db, job.name);
+  const doubts = await listDoubts(db, { job: job.name });
+  const doubleCredits = await listDoubleCredits(db, { job: job.name });
+  const count = (outcome: string, reason: string | null = null) =>
+    groups
+      .filter((group) => group.outcome === outcome && (reason === null || group.reason === reason))
+      .reduce((sum, { people }) => sum + people, 0);
+  const excluded = Object.fromEntries(
+    groups
+      .filter(({ outcome }) => outcome === 'excluded')
+      .map(({ reason, people }) => [reason ?? 'other', people]),
+  );
+  const waiting = {
+    approval: count('waiting', 'approval'),
+    limit: count('waiting', 'limit'),
+    credits: count('waiting', 'credits'),
+  };
+  const counts: OutreachCounts = {
+    candidates: groups.reduce((sum, { people }) => sum + people, 0),
+    submitted: count('submitted'),
+    added: sent.added,
+    requests: sent.requests,
+    already: count('accepted'),
+    ready: count('ready'),
+    requests_ready: sent.ready,
+    waiting,
+    excluded,
+    refused: count('rejected'),
+    in_doubt: count('in_doubt'),
+    written_off: count('written_off'),
+    credits: creditsOf(job, sent),
+  };
+  return {
+    kind: 'submit-outreach',
+    counts,
+    amounts: [],
+    sumsAddUp: isWhole(counts) && !(await isAnybodyTwice(db, job.outreachId)),
+    doubts: doubts.length + doubleCredits.length,
+    needsAttention: waiting.approval > 0 || counts.refused > 0,
+    details: {
+      outreachId: job.outreachId,
+      next: await readNext(db, job.name),
+      doubts: doubts.slice(0, SHOWN),
+      doubleCredits,
+      refusals: refusals.map(({ reason, people }) => ({ reason, influencers: people })),
+      triedAgain: refusals.reduce((sum, { again }) => sum + again, 0),
+    },
+  };
+}
+
+/** Whom a run would submit, of those with the most followers, while it waits for the approval. */
+export async function readNext(db: Database, job: string): Promise<readonly ShownInfluencer[]> {
+  const { rows } = await sql<ShownInfluencer & { followers: string | null }>`
+    select c.platform, c.username, c.user_id as "userId", c.followers
+    from intake.outreach_candidates c left join ledger.entries e using (entry_id)
+    where c.job = ${job} and (e.state = 'ready' or c.reason = 'approval')
+    order by c.followers desc nulls last, c.influencer limit ${SHOWN}`.execute(db);
+  return rows.map((row) => ({ ...row, followers: row.followers === null ? null : Number(row.followers) }));
+}
+
+type Group = { readonly outcome: string; readonly reason: string | null; readonly people: number };
+
+/** Candidates by what became of them: `submitted` in this run, else the state of their batch, `waiting` or `excluded`. */
+async function readGroups(
+  db: Database,
+  { runId, job }: { readonly runId: string; readonly job: string },
+): Promise<readonly Group[]> {
+  const { rows } = await sql<Omit<Group, 'people'> & { people: string }>`
+    select case
+        when c.entry_id is null then c.outcome
+        when e.state = 'accepted' and ${isOfRun(runId)} then 'submitted'
+        when e.state = 'sending' then 'in_doubt'
+        else e.state
+      end as outcome, c.reason, count(*) as people
+    from intake.outreach_candidates c left join ledger.entries e using (entry_id)
+    where c.job = ${job} group by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, people: Number(row.people) }));
+}
+
+const isOfRun = (runId: string) =>
+  sql`exists (select from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt and t.run_id = ${runId}::bigint)`;
+
+/** What the requests of the run came to. The service says how many it has added; a person who accepts a doubt does not. */
+async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {
+  const { rows } = await sql<{ requests: string; added: string; doubtful: string; ready: string }>`
+    select count(*) filter (where is_of_run and state = 'accepted') as requests,
+      coalesce(sum(coalesce(substring(state_reason from '^([0-9]{1,9}) added')::bigint, people)) filter (where is_of_run and state = 'accepted'), 0) as added,
+      coalesce(sum(people) filter (where is_of_run and state in ('in_doubt', 'sending')), 0) as doubtful,
+      count(*) filter (where state = 'ready') as ready
+    from (
+      select e.state, e.state_reason, jsonb_array_length(e.details -> 'ids') as people, ${isOfRun(runId)} as is_of_run
+      from ledger.entries e where e.job = ${job} and e.effect = 'outreach') e`.execute(db);
+  const [row] = rows;
+  return {
+    requests: Number(row?.requests ?? 0),
+    added: Number(row?.added ?? 0),
+    doubtful: Number(row?.doubtful ?? 0),
+    ready: Number(row?.ready ?? 0),
+  };
+}
+
+function creditsOf(
+  { creditHundredths }: SubmitOutreachSettings,
+  { added, doubtful }: { readonly added: number; readonly doubtful: number },
+): OutreachCounts['credits'] {
+  const spent = added * HUNDREDTHS_AN_INFLUENCER;
+  const atRisk = doubtful * HUNDREDTHS_AN_INFLUENCER;
+  return {
+    budget: creditText(creditHundredths),
+    spent: creditText(spent),
+    in_doubt: creditText(atRisk),
+    left: creditText(creditHundredths - spent - atRisk),
+  };
+}
+
+/** What so many influencers cost at most: `1.60`. */
+export function costOf(influencers: number): string {
+  return creditText(influencers * HUNDREDTHS_AN_INFLUENCER);
+}
+
+function creditText(hundredths: number): string {
+  return (hundredths / 100).toFixed(2);
+}
+
+function isWhole({
+  candidates,
+  submitted,
+  already,
+  ready,
+  waiting,
+  excluded,
+  ...rest
+}: OutreachCounts): boolean {
+  const parts = [submitted, already, ready, rest.refused, rest.in_doubt, rest.written_off];
+  const all = [...parts, ...Object.values(waiting), ...Object.values(excluded)];
+  return excluded.not_proposed === undefined && candidates === all.reduce((sum, part) => sum + part, 0);
+}
+
+/** Whether two batches of the outreach hold the same influencer, both sent or to be sent, and no person had one of them sent again. */
+async function isAnybodyTwice(db: Database, outreachId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') as m(user_id)
+    where e.effect = 'outreach' and e.details ->> 'outreach' = ${outreachId} and e.state not in ('held', 'rejected') and e.resends_approved = 0
+    group by e.account_id, e.details ->> 'platform', m.user_id having count(*) > 1 limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+async function readRefusals(db: Database, job: string) {
+  const { rows } = await sql<{ reason: string; people: string; again: string }>`
+    select coalesce(e.state_reason, 'no reason was given') as reason, count(*) as people,
+      count(*) filter (where jsonb_array_length(e.details -> 'ids') > 1) as again
+    from intake.outreach_candidates c join ledger.entries e using (entry_id)
+    where c.job = ${job} and e.state = 'rejected' group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
+  return rows.map(({ reason, people, again }) => ({ reason, people: Number(people), again: Number(again) }));
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { anyNumber, id, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/timing.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+
+export type SubmitOutreachSettings = JobSettings & {
+  readonly kind: 'submit-outreach';
+  /** Whose customers are looked at. */
+  readonly brandId: string;
+  readonly outreachId: string;
+  readonly rule: OutreachRule;
+  /** Search credits of one run at most, in hundredths. */
+  readonly creditHundredths: number;
+  /** Influencers of one request. */
+  readonly batchSize: number;
+  /** Whether runs submit without asking anybody. */
+  readonly approve: boolean;
+};
+
+/** Whom to submit: who meets every condition that is set. Null: not set. */
+export type OutreachRule = {
+  readonly platforms: readonly string[];
+  readonly minFollowers: number | null;
+  readonly maxFollowers: number | null;
+  readonly isVerified: boolean | null;
+  readonly minOrders: number | null;
+  /** In the currency of the export. */
+  readonly minSpent: number | null;
+  readonly withCode: boolean;
+  /** Nobody who was submitted to another outreach in so many days. */
+  readonly notContactedDays: number | null;
+};
+
+/** Half a year. */
+const NOT_CONTACTED_DAYS = 180;
+const BATCH_SIZE = 100;
+
+const platform = z.enum(['instagram', 'tiktok', 'youtube']);
+
+const fields = z.strictObject({
+  kind: z.literal('submit-outreach'),
+  ...timing,
+  brand_id: id().describe('Brand whose customers are looked at, as in the job that identifies them.'),
+  outreach_id: text(200).describe('Outreach campaign that the influencers are added to.'),
+  platform: z
+    .union([platform, z.array(platform).min(1)])
+    .describe('instagram, tiktok or youtube, or a list of them. Each request is for one platform.'),
+  min_followers: wholeNumber(0, 1_000_000_000)
+    .nullable()
+    .default(null)
+    .describe('Influencers with so many followers or more.'),
+  max_followers: wholeNumber(0, 1_000_000_000)
+    .nullable()
+    .default(null)
+    .describe('Influencers with so many followers or fewer.'),
+  verified: z
+    .enum(['yes', 'no', 'any'])
+    .default('any')
+    .describe('yes: only accounts that the platform has verified. no: only others. any: all.'),
+  min_orders: wholeNumber(1, 1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Customers with so many orders or more, where the export says.'),
+  min_spent: anyNumber(0, 1_000_000_000)
+    .nullable()
+    .default(null)
+    .describe('Customers who have spent so much or more, in the currency of the export.'),
+  with_code: yesOrNo()
+    .prefault(false)
+    .describe('Only customers who have used a discount code; exports of orders say.'),
+  not_contacted_days: anyNumber(0, 36_500)
+    .nullable()
+    .prefault(NOT_CONTACTED_DAYS)
+    .describe(
+      'Nobody who was submitted to another outreach in so many days. null: that does not matter. Nobody is submitted to the same outreach twice in any case.',
+    ),
+  credits: anyNumber(0.04, 1_000_000).describe(
+    'Search credits that one run may spend. The service takes 0.04 for each influencer that it adds, so 10 credits are 250 influencers.',
+  ),
+  batch_size: wholeNumber(1, 1_000).prefault(BATCH_SIZE).describe('Influencers of one request.'),
+  approve: yesOrNo()
+    .prefault(false)
+    .describe(
+      'true: runs submit without asking anybody; a job with a schedule needs it. false: `run` asks, or is told with --yes.',
+    ),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const submitOutreachFields = fields.transform(
+  (job) =>
+    (context: JobContext): SubmitOutreachSettings => ({
+      name: context.name,
+      kind: job.kind,
+      ...toTiming(job),
+      sources: [],
+      brandId: job.brand_id,
+      outreachId: job.outreach_id,
+      rule: {
+        platforms: typeof job.platform === 'string' ? [job.platform] : job.platform,
+        minFollowers: job.min_followers,
+        maxFollowers: job.max_followers,
+        isVerified: job.verified === 'any' ? null : job.verified === 'yes',
+        minOrders: job.min_orders,
+        minSpent: job.min_spent,
+        withCode: job.with_code,
+        notContactedDays: job.not_contacted_days,
+      },
+      creditHundredths: Math.round(job.credits * 100),
+      batchSize: job.batch_size,
+      approve: job.approve,
+    }),
+);
