@@ -1,4 +1,5 @@
 import type { Budget } from '../../src/delivery/ask.ts';
+import { type Discovery, discoverDeals } from '../../src/mirror/discover-deals.ts';
 import {
   type AskedHandle,
   type DueHandle,
@@ -13,7 +14,6 @@ import {
   type PrefixAnswer,
   savePrefixAnswers,
 } from '../../src/mirror/known-prefixes.ts';
-import { type Meeting, meetDeals } from '../../src/mirror/meet-deals.ts';
 import { foldHandle, readSuggestions, type Suggestions } from '../../src/mirror/read-suggestions.ts';
 import { splitPrefixes } from '../../src/mirror/split-prefixes.ts';
 import { type AskedDeal, keepUnreadable, stageDeals } from '../../src/mirror/stage.ts';
@@ -34,8 +34,8 @@ export type Exploring = {
 
 /** What came of looking for deals. */
 export type Explored = {
-  /** Deals that were met for the first time. */
-  readonly met: number;
+  /** Deals that were discovered. */
+  readonly discovered: number;
   readonly problems: readonly string[];
 };
 
@@ -43,10 +43,13 @@ export type Explored = {
 const WAVE = 200;
 
 /** Asks for the deals of every handle that is known without one, or was asked for too long ago. */
-export async function exploreHandles(run: MirrorRun, exploring: Exploring): Promise<Pick<Explored, 'met'>> {
+export async function exploreHandles(
+  run: MirrorRun,
+  exploring: Exploring,
+): Promise<Pick<Explored, 'discovered'>> {
   const { db, runId, progress } = run;
   const { questions, askedBefore } = exploring;
-  let met = 0;
+  let discovered = 0;
   while (questions.isOpen()) {
     const wave = await dueHandles(db, { askedBefore, limit: WAVE });
     if (wave.length === 0) break;
@@ -57,26 +60,26 @@ export async function exploreHandles(run: MirrorRun, exploring: Exploring): Prom
       total: wave.length,
     });
     const asked: AskedHandle[] = [];
-    const meetings: Meeting[] = [];
+    const discoveries: Discovery[] = [];
     const deals: AskedDeal[] = [];
     await questions.forEach(wave, async (handle) => {
       const found = await askHandle(run, exploring, handle);
       if (found === null) return;
       asked.push(found.asked);
-      meetings.push(...found.meetings);
+      discoveries.push(...found.discoveries);
       deals.push(...found.deals);
       progress.advance(1);
     });
-    met += await meetDeals(db, meetings);
+    discovered += await discoverDeals(db, discoveries);
     await stageDeals(db, runId, deals);
     await saveAskedHandles(db, asked);
   }
-  return { met };
+  return { discovered };
 }
 
 type FoundByHandle = {
   readonly asked: AskedHandle;
-  readonly meetings: readonly Meeting[];
+  readonly discoveries: readonly Discovery[];
   readonly deals: readonly AskedDeal[];
 };
 
@@ -93,10 +96,10 @@ async function askHandle(
       const own = read.deals.filter(
         (deal) => deal.handle !== null && foldHandle(deal.handle) === handleFolded,
       );
-      const meetings = toMeetings(read);
+      const discoveries = toDiscoveries(read);
       if (own.length > 0) {
         const asked = { handleFolded, askedAt: answer.fetchedAt, dealsFound: own.length, problem: null };
-        return { asked, meetings, deals: [] };
+        return { asked, discoveries, deals: [] };
       }
     }
   }
@@ -111,14 +114,14 @@ async function askHandle(
     const problem = isNobody || !('problem' in outcome) ? null : outcome.problem;
     return {
       asked: { handleFolded, askedAt, dealsFound: isNobody ? 0 : null, problem },
-      meetings: [],
+      discoveries: [],
       deals: [],
     };
   }
   const dealId = outcome.answer.deal.id;
   return {
     asked: { handleFolded, askedAt, dealsFound: 1, problem: null },
-    meetings: [{ dealId, way: 'handle' }],
+    discoveries: [{ dealId, way: 'handle' }],
     deals: [{ dealId, fetchedAt: askedAt, outcome }],
   };
 }
@@ -127,7 +130,7 @@ async function askHandle(
 export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Promise<Explored> {
   const { db, runId, progress } = run;
   const { questions, autocomplete, askedBefore } = exploring;
-  let met = 0;
+  let discovered = 0;
   while (questions.isOpen() && autocomplete.left() > 0) {
     const wave = await duePrefixes(db, { askedBefore, limit: Math.min(WAVE, autocomplete.left()) });
     if (wave.length === 0) break;
@@ -146,7 +149,7 @@ export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Pro
       answers.push({ prefix, askedAt: answer.fetchedAt, answer: isRead ? read : null, problem });
       progress.advance(1);
     });
-    met += await meetDeals(db, suggestions.flatMap(toMeetings));
+    discovered += await discoverDeals(db, suggestions.flatMap(toDiscoveries));
     await meetHandles(
       db,
       suggestions.flatMap(({ handles }) => handles),
@@ -154,13 +157,13 @@ export async function explorePrefixes(run: MirrorRun, exploring: Exploring): Pro
     await savePrefixAnswers(db, answers);
     const first = answers[0];
     if (first !== undefined && suggestions.length === 0) {
-      return { met, problems: [`Autocomplete could not be read: ${first.problem}.`] };
+      return { discovered, problems: [`Autocomplete could not be read: ${first.problem}.`] };
     }
     await growPrefixes(db, splitPrefixes(await askedPrefixes(db)));
   }
-  return { met, problems: [] };
+  return { discovered, problems: [] };
 }
 
-function toMeetings({ deals }: Suggestions): readonly Meeting[] {
+function toDiscoveries({ deals }: Suggestions): readonly Discovery[] {
   return deals.map(({ dealId }) => ({ dealId, way: 'autocomplete' }));
 }

@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/delivery/ask.ts';
+import { discoverDeals } from '../../src/mirror/discover-deals.ts';
 import { countDueDeals, type DueDeal, type DueOptions, dueDeals } from '../../src/mirror/due-deals.ts';
-import { meetDeals } from '../../src/mirror/meet-deals.ts';
 import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
 import { readListing } from '../../src/mirror/read-listing.ts';
 import type { NotARecord } from '../../src/mirror/read-record.ts';
@@ -82,7 +82,7 @@ async function askDeal(
   const answer = await ask('get_deal_details', { query: dealQuery({ deal_id: dealId }, job.collaborations) });
   if (answer.kind === 'not_asked') return null;
   const { outcome, unreadable, otherDealId } = readOutcome(answer, { askedId: dealId, answerHash });
-  if (otherDealId !== null) await meetDeals(db, [{ dealId: otherDealId, way: 'deal' }]);
+  if (otherDealId !== null) await discoverDeals(db, [{ dealId: otherDealId, way: 'deal' }]);
   await keepUnreadable(db, { runId, kind: unreadable.kind, items: unreadable.items });
   return { dealId, fetchedAt: answer.fetchedAt, outcome };
 }

@@ -1,10 +1,10 @@
 import type { Database } from '../../src/db/connect.ts';
 import { createBudget } from '../../src/delivery/ask.ts';
 import { openDatabaseClock } from '../../src/mirror/database-clock.ts';
+import { meetNamedDeals } from '../../src/mirror/discover-deals.ts';
 import { countDueDeals } from '../../src/mirror/due-deals.ts';
 import { countDueHandles, meetNamedHandles } from '../../src/mirror/known-handles.ts';
 import { countDuePrefixes, plantPrefixes } from '../../src/mirror/known-prefixes.ts';
-import { meetNamedDeals } from '../../src/mirror/meet-deals.ts';
 import { publish } from '../../src/mirror/publish.ts';
 import { openLedger } from '../../src/pipeline/open-ledger.ts';
 import type { Run } from '../../src/pipeline/run.ts';
@@ -47,7 +47,7 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
   const outcome = {
     published,
     requests: budget.used(),
-    met: named + read.met,
+    discovered: named + read.discovered,
     problems: read.problems,
   };
   const report = await reportMirror(db, { runId, due, plan: null, outcome });
@@ -64,7 +64,10 @@ async function readAccount(
   const byHandle = await exploreHandles(run, exploring);
   const byPrefix = await explorePrefixes(run, exploring);
   await fetchDeals(run, exploring.questions, due);
-  return { met: byHandle.met + byPrefix.met, problems: [...problems, ...byPrefix.problems] };
+  return {
+    discovered: byHandle.discovered + byPrefix.discovered,
+    problems: [...problems, ...byPrefix.problems],
+  };
 }
 
 const LEASE_LOST = {

@@ -75,7 +75,7 @@ const CHANGE_COLUMNS = [
 
 function renderChanges({ report: { counts, details } }: Summary, screen: Screen): string {
   if (details.plan !== null) return '';
-  const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_met, 'new deal')}.`;
+  const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_discovered, 'new deal')}.`;
   if (!counts.published) {
     const staged = `Nothing was published: ${plural(details.staged, 'record')} read so far wait for the next run and are not read again.`;
     return wrap(`${asked} ${staged}`, { width: screen.columns, indent: '' });

@@ -15,8 +15,8 @@ export type MirrorCounts = Published & {
   readonly published: boolean;
   /** Requests of this run, repeats included. */
   readonly requests: number;
-  /** Deals met for the first time in this run. */
-  readonly deals_met: number;
+  /** Deals discovered in this run. */
+  readonly deals_discovered: number;
   /** Deals that are known after this run: the sum of the five below. */
   readonly deals_known: number;
   readonly deals_fresh: number;
@@ -30,7 +30,7 @@ export type MirrorCounts = Published & {
   readonly unreadable: number;
 };
 
-/** How complete the mirror is for one way by which deals are met; `all` for every deal. */
+/** How complete the mirror is for one way of discovering deals; `all` for every deal. */
 export type Coverage = {
   readonly way: string;
   readonly known: number;
@@ -62,7 +62,7 @@ export type Unread = { readonly recordKind: string; readonly reason: string; rea
 export type MirrorPlan = {
   readonly budget: number;
   readonly autocompleteBudget: number;
-  /** Deals that are due, by the way they were met. */
+  /** Deals that are due, by how they were discovered. */
   readonly dueByWay: Readonly<Record<string, number>>;
   readonly handles: number;
   readonly prefixes: number;
@@ -93,8 +93,8 @@ export type MirrorOutcome = {
   /** Null when nothing was published. */
   readonly published: Published | null;
   readonly requests: number;
-  /** Deals met for the first time. */
-  readonly met: number;
+  /** Deals discovered. */
+  readonly discovered: number;
   readonly problems: readonly string[];
 };
 
@@ -127,7 +127,7 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
     ...published,
     published: outcome?.published != null,
     requests: outcome?.requests ?? 0,
-    deals_met: outcome?.met ?? 0,
+    deals_discovered: outcome?.discovered ?? 0,
     deals_known: standing.known,
     deals_fresh: standing.fresh,
     deals_stale: standing.stale,

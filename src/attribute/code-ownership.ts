@@ -136,7 +136,7 @@ function toRow(
 ): OwnerRow {
   const { key: _, ...named } = mark;
   const { dealId, collabId } = owner;
-  const moment = (at: Date | null) => (at === null ? null : { text: at.toISOString(), isLocal: false });
+  const limit = (at: Date | null) => (at === null ? null : { text: at.toISOString(), isLocal: false });
   return {
     ...named,
     line,
@@ -146,7 +146,7 @@ function toRow(
     dealId,
     collabId,
     target: `deal:${dealId}`,
-    from: moment(from),
-    to: moment(to),
+    from: limit(from),
+    to: limit(to),
   };
 }

@@ -184,22 +184,22 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when m.link_target is not null then 'link'
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
-        end as verdict
+        end as decision
       from weighed w left join matched m on m.order_version_id = w.order_version_id
     ),
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
-        case when j.verdict in ('explicit', 'code', 'link') then 'attributed'
-             when j.verdict in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.verdict end as outcome,
-        case j.verdict
+        case when j.decision in ('explicit', 'code', 'link') then 'attributed'
+             when j.decision in ('ambiguous_codes', 'ambiguous_links') then 'held' else j.decision end as outcome,
+        case j.decision
           when 'excluded' then j.exclusion_reason
           when 'unattributed' then
             coalesce(j.fault, case when cardinality(j.codes) > 0 then 'unknown_code' else 'unknown_link' end)
-          when 'ambiguous_codes' then j.verdict
-          when 'ambiguous_links' then j.verdict
+          when 'ambiguous_codes' then j.decision
+          when 'ambiguous_links' then j.decision
         end as reason,
-        case when j.verdict in ('explicit', 'code', 'link') then j.verdict end as matched_by,
-        case j.verdict
+        case when j.decision in ('explicit', 'code', 'link') then j.decision end as matched_by,
+        case j.decision
           when 'explicit' then j.named
           when 'code' then j.code_written
           when 'link' then j.link_written
@@ -207,16 +207,16 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           else nullif(array_to_string(j.codes || j.links, ', '), '')
         end as matched_value,
         case
-          when j.verdict = 'explicit' then
+          when j.decision = 'explicit' then
             coalesce('deal:' || j.deal_id, 'collab:' || j.collab_id, 'handle:' || lower(ltrim(j.influencer_handle, '@')))
           else c.target
         end as target,
-        case when j.verdict in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
-        case when j.verdict = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
-        case when j.verdict = 'explicit' then j.deal_id else c.deal_id end as deal_id,
-        case when j.verdict = 'explicit' then j.collab_id else c.collab_id end as collab_id
+        case when j.decision in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
+        case when j.decision = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
+        case when j.decision = 'explicit' then j.deal_id else c.deal_id end as deal_id,
+        case when j.decision = 'explicit' then j.collab_id else c.collab_id end as collab_id
       from judged j
       left join intake.codes c on c.job = ${job}
-        and c.line_no = case j.verdict when 'code' then j.code_line when 'link' then j.link_line end
+        and c.line_no = case j.decision when 'code' then j.code_line when 'link' then j.link_line end
     )`;
 }

@@ -119,9 +119,9 @@ async function replace(
       target text, "from" jsonb, "to" jsonb)`.execute(trx);
 
   function instantOf(limit: string) {
-    const moment = sql.ref(`g.${limit}`);
-    return sql`case when (${moment} ->> 'isLocal')::boolean then (${moment} ->> 'text')::timestamp at time zone ${zone}
-      else (${moment} ->> 'text')::timestamptz end`;
+    const written = sql.ref(`g.${limit}`);
+    return sql`case when (${written} ->> 'isLocal')::boolean then (${written} ->> 'text')::timestamp at time zone ${zone}
+      else (${written} ->> 'text')::timestamptz end`;
   }
 }
 

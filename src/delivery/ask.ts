@@ -28,7 +28,7 @@ export type AskOptions = {
   readonly client: Pick<Client, 'exchange'>;
   readonly gate: RequestGate;
   readonly budget: Budget;
-  /** The moment before each request. */
+  /** The time before each request. */
   readonly clock: () => Date;
 };
 

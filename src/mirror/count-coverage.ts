@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 
-/** Writes down how complete the mirror is after this publication, by the way deals were met and in all. */
+/** Writes down how complete the mirror is after this publication, by how deals were discovered and in all. */
 export async function countCoverage(
   trx: Transaction<DB>,
   options: { readonly runId: string; readonly now: Date; readonly refreshAfterHours: number },

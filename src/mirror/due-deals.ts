@@ -54,7 +54,7 @@ async function readPage(
   };
 }
 
-/** How many deals are due, by the way they were met first. */
+/** How many deals are due, by how they were first discovered. */
 export async function countDueDeals(
   db: Database,
   options: DueOptions,

@@ -8,7 +8,7 @@ const LONGEST_REST = '7 days';
 const GONE_REST = '7 days';
 
 /**
- * Drops staged answers that are older than what is published, and sightings of content that is published no longer: both are left by a
+ * Drops staged answers that are older than what is published, and notes of unchanged content that is no longer published: both are left by a
  * process that was paused for longer than its lease.
  *
  * @returns how many deals.

@@ -19,7 +19,7 @@ export type DealOutcome =
 
 export type AskedDeal = {
   readonly dealId: string;
-  /** The moment before the request. */
+  /** The time before the request. */
   readonly fetchedAt: Date;
   readonly outcome: DealOutcome;
 };

@@ -37,14 +37,14 @@ export async function* parseCsv(
         continue;
       }
       if (cells !== null) widths.count(cells.length, line);
-      const verdict = cells === null ? BAD_QUOTING : check(cells);
-      if (verdict === 'blank') continue;
+      const outcome = cells === null ? BAD_QUOTING : check(cells);
+      if (outcome === 'blank') continue;
       number += 1;
       if (footer !== null) {
         if (cells !== null && footer.take({ cells, line, record: number })) continue;
         footer.giveUp(rejected);
       }
-      if (verdict !== 'good') rejected.push({ ...verdict, line, record: number });
+      if (outcome !== 'good') rejected.push({ ...outcome, line, record: number });
       else if (cells !== null)
         widths.take({ cells, line, record: number }, end - start, { records, rejected });
     }

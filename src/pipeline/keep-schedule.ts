@@ -16,12 +16,12 @@ export type KeepScheduleOptions = {
 
 export type KeptSchedule = {
   /** Looks once; never throws. */
-  beat(): Promise<void>;
+  poll(): Promise<void>;
   /** What the looks so far have found. */
   readiness(): Readiness;
 };
 
-/** Six beats of the ticker: a look that took so long, or did not come, means that something is wrong. */
+/** Six ticks: a poll that took so long, or did not come, means that something is wrong. */
 const LAST_LOOK_AT_MOST_MS = 30_000;
 
 /** A database is not restored every minute, and every run looks by itself. */
@@ -29,7 +29,7 @@ const LEDGER_EVERY_MS = 30_000;
 
 /**
  * Looks at the schedule again and again, whatever happens: a database that is away, at the start or in between, makes the process not
- * ready, and is asked again with the next beat. Migrates first, and looks for migrations again after trouble, because the database may
+ * ready, and is asked again with the next tick. Migrates first, and looks for migrations again after trouble, because the database may
  * be another one then.
  */
 export function keepSchedule({
@@ -59,7 +59,7 @@ export function keepSchedule({
   }
 
   return {
-    async beat() {
+    async poll() {
       if (beating) return;
       beating = true;
       try {

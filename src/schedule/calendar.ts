@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import type { JobTiming } from '../model/config.ts';
 import { ZoneClock } from '../model/zone-clock.ts';
 
-/** The slots of a schedule: the moments at which it says that its job runs. */
+/** The slots of a schedule: the times at which it says that its job runs. */
 export type Calendar = {
   /** The first slot after an instant; null when there is none any more. */
   next(after: Date): Date | null;

@@ -3,7 +3,7 @@ import type { Database } from '../db/connect.ts';
 import type { JobTiming } from '../model/config.ts';
 import { openCalendar } from './calendar.ts';
 import { keepLease, releaseLeases } from './lease.ts';
-import { type Head, lookAtSchedule } from './look.ts';
+import { type Head, pollSchedule } from './poll-schedule.ts';
 import {
   type ClaimedSlot,
   claimSlot,
@@ -70,7 +70,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await settleEnded(now);
     for (const lost of await releaseLostSlots(db)) onEvent(lost);
     for (const head of heads)
-      for (const planned of await lookAtSchedule(db, head, now)) onEvent({ job: head.job, ...planned });
+      for (const planned of await pollSchedule(db, head, now)) onEvent({ job: head.job, ...planned });
     for (const { name, after, overlap } of inOrder(jobs)) {
       if (after === null) continue;
       for (const settled of await settleWaiting(db, { job: name, after, overlap })) onEvent(settled);

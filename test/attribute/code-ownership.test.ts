@@ -209,7 +209,7 @@ it('a link that two deals have is a problem that the run tells, by what the even
     ['deal:D1', 'deal:D2'].map(() => ({
       column: 'link',
       value: 'https://acme.test/?ref=spring',
-      reason: expect.stringMatching(/^An event of the service gave it to deal:D[12] as well/),
+      reason: expect.stringMatching(/^An event of the service gave it to deal:D[12] for the same time/),
     })),
   );
 });

@@ -108,7 +108,7 @@ describe('deals are found by every way there is', () => {
       service.deals.set(`D${number}`, dealRecord(`D${number}`, { influencer_handle: handle }));
     }
     const { finished } = await run({ autocompleteBudget: 3_000 });
-    expect(finished.counts).toMatchObject({ deals_known: 120, deals_met: 120, deals: { new: 120 } });
+    expect(finished.counts).toMatchObject({ deals_known: 120, deals_discovered: 120, deals: { new: 120 } });
     const [{ longest } = {}] = await rowsOf(db, 'select max(length(prefix)) as longest from mirror.prefixes');
     expect(Number(longest)).toBeGreaterThan(1);
   });

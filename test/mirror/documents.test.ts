@@ -16,7 +16,7 @@ it('every query of docs/mirror.md runs', async () => {
   for (const query of queries) await sql.raw(query).execute(db);
 });
 
-it('the ways that the document explains are the ways by which deals were met', async () => {
+it('the ways that the document explains are how deals were discovered', async () => {
   const { db } = await openStory();
   const [{ comment } = {}] = await rowsOf(
     db,

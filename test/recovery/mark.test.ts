@@ -92,7 +92,9 @@ describe('a mark, where the data folder does not last', () => {
     // The commit of `a2` came after the backup, that of `b1` before it, as those of two processes that post side by side do.
     await loseClaims(shop.env.DATABASE_URL, 'a2');
     const refused = await shop.cli('run', 'orders');
-    expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger went back.* It lacks 1 order \(/);
+    expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(
+      /The ledger went back.* The database lacks 1 order \(/,
+    );
     expect(refused.exitCode).toBe(7);
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup');
     expect(recovered.stdout).toContain('Recovered 1 claim');

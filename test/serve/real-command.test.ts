@@ -82,7 +82,7 @@ describe('serve', () => {
     expect(status.stdout).toMatch(/orders +\d+ \* \* \* \* +2\d{3}-.+ +2\d{3}-.+ +done/);
     expect(status.stdout).toContain('orders: 2 slots missed in the last 7 days.');
     const runs = await shop.cli('runs');
-    expect(runs.stdout).toMatch(/ orders missed: nothing ran at its time/);
+    expect(runs.stdout).toMatch(/ orders missed: no process ran at its time/);
     server.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ exitCode: 0, signal: null });
     expect(repeated(await shop.truth())).toEqual([]);
@@ -176,7 +176,7 @@ describe('serve', () => {
     await shop.sandbox.setFaults([{ kind: 'stall_after', operation: 'new_influencer_referral', after: 3 }]);
     const server = await serve(shop);
     await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'failed', { timeoutMs: 60_000 });
-    const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step post, and was ended.';
+    const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step post and was ended.';
     expect(await slotsOf(shop)).toMatchObject([{ state: 'failed', reason }]);
     const runs = await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute();
     expect(runs).toEqual([{ status: 'failed', problem: reason }]);

@@ -17,8 +17,8 @@ import { findContinuityProblem } from '../../pipeline/open-ledger.ts';
 import { leaseNames } from '../../pipeline/runnable-kind.ts';
 import { readGauges } from '../../report/read-gauges.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
-import { readDatabaseClock } from '../../schedule/look.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
+import { readDatabaseClock } from '../../schedule/poll-schedule.ts';
 import { createScheduler, type Scheduler } from '../../schedule/scheduler.ts';
 import { startTicker } from '../../schedule/start-ticker.ts';
 import type { Receiver } from '../../webhook/start-receiver.ts';
@@ -130,7 +130,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     throw error;
   });
   const ticker = startTicker(() => {
-    void schedule.beat().then(() => {
+    void schedule.poll().then(() => {
       if (!isLittered || scheduler.atWork().length > 0) return;
       isLittered = false;
       handBackMemory();

@@ -1,6 +1,6 @@
 import type { ContactHash, StatedContact } from '../../model/contact.ts';
 import type { PlacedContact } from './placed-contact.ts';
-import type { Verdict } from './stage-contacts.ts';
+import type { Decision } from './stage-contacts.ts';
 import type { ContactsToStore } from './store-contact-batches.ts';
 
 /** So many questions are stored together; each is asked and recorded by itself. */
@@ -9,7 +9,7 @@ const LOOKUPS_A_PACK = 100;
 /** Gathers the addresses of customers who are to be sent, batch by batch. */
 export type ContactPacks = {
   /** Takes customers who were placed, in their order, with what is to be done with each. */
-  add(placed: readonly PlacedContact[], verdicts: Verdicts): void;
+  add(placed: readonly PlacedContact[], decisions: Decisions): void;
   /** Those behind which another has begun; with `all`, the begun ones too. */
   take(all: boolean): readonly ContactsToStore[];
   /** Customers to submit so far. */
@@ -18,9 +18,9 @@ export type ContactPacks = {
   lookedUp(): { readonly within: readonly ContactHash[]; readonly beyond: number };
 };
 
-export type Verdicts = {
+export type Decisions = {
   /** Of those who were known; all others are new. */
-  readonly known: ReadonlyMap<ContactHash, Verdict>;
+  readonly known: ReadonlyMap<ContactHash, Decision>;
   /** Whom the job would look up, and has not. */
   readonly wanted: ReadonlySet<ContactHash>;
 };
@@ -69,12 +69,12 @@ export function createContactPacks({ lookupBudget, lookedUpAlready }: ContactPac
     add(placed, { known, wanted }) {
       for (const { contact, batchId } of placed) {
         const pack = packOf(batchId);
-        const verdict = known.get(contact.hash) ?? (contact.isUnsubscribed ? 'unsubscribed' : 'submit');
-        if (verdict === 'submit') {
+        const decision = known.get(contact.hash) ?? (contact.isUnsubscribed ? 'unsubscribed' : 'submit');
+        if (decision === 'submit') {
           put(pack, contact);
           submitted += 1;
         }
-        if (verdict !== 'unsubscribed' && wanted.has(contact.hash)) lookUp(contact);
+        if (decision !== 'unsubscribed' && wanted.has(contact.hash)) lookUp(contact);
       }
     },
     take(all) {

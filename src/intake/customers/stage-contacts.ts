@@ -16,13 +16,13 @@ export type StageContactsOptions = FileRead & {
 
 export type StagedContacts = {
   /** What is to be done with those who were known. All others are new: submitted, unless they have unsubscribed. */
-  readonly known: ReadonlyMap<ContactHash, Verdict>;
+  readonly known: ReadonlyMap<ContactHash, Decision>;
   /** Waited to be submitted, and have unsubscribed since. */
   readonly withdrawn: number;
 };
 
 /** Submit it; nothing, because that was or will be done; nothing ever, because it has unsubscribed. */
-export type Verdict = 'submit' | 'known' | 'unsubscribed';
+export type Decision = 'submit' | 'known' | 'unsubscribed';
 
 /**
  * Notes customers in ledger.contacts, each once a brand and with the batch that it goes into, and tells which of them are to be
@@ -36,7 +36,7 @@ export async function stageContacts(
   db: Database,
   { rows, ...options }: StageContactsOptions,
 ): Promise<StagedContacts | null> {
-  const known = new Map<ContactHash, Verdict>();
+  const known = new Map<ContactHash, Decision>();
   let withdrawn = 0;
   let left = await addContacts(db, { ...options, rows });
   while (left !== null && left.length > 0) {
@@ -45,9 +45,9 @@ export async function stageContacts(
     withdrawn += answer.withdrawn;
     const gone: PlacedContact[] = [];
     for (const [place, one] of left.entries()) {
-      const verdict = VERDICTS[answer.noted[place] ?? NOTED.gone];
-      if (verdict === undefined) gone.push(one);
-      else known.set(one.contact.hash, verdict);
+      const decision = DECISIONS[answer.noted[place] ?? NOTED.gone];
+      if (decision === undefined) gone.push(one);
+      else known.set(one.contact.hash, decision);
     }
     // The reader of another file has died since, and what it brought went with it: new after all.
     left =
@@ -58,7 +58,7 @@ export async function stageContacts(
   return left === null ? null : { known, withdrawn };
 }
 
-const VERDICTS: Readonly<Record<string, Verdict | undefined>> = {
+const DECISIONS: Readonly<Record<string, Decision | undefined>> = {
   [NOTED.submit]: 'submit',
   [NOTED.known]: 'known',
   [NOTED.unsubscribed]: 'unsubscribed',

@@ -61,13 +61,13 @@ export async function countStaged(
       from intake.order_sightings s cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
       where s.source_file_id = ${sourceFileId}::bigint
     ),
-    sightings as (
+    unchanged_orders as (
       select coalesce(sum(cancelled), 0) as cancelled from intake.order_sightings where source_file_id = ${sourceFileId}::bigint
     )
     select staged.new, staged.changed, staged.conflicting, staged.rows as "stagedRows",
-      staged.cancelled + sightings.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
+      staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",
       staged.open, staged.unlisted as "unlistedStatus", staged."otherCurrency", staged.credited, staged.zero as "zeroRevenue"
-    from staged, seen, sightings`.execute(trx);
+    from staged, seen, unchanged_orders`.execute(trx);
   const [row] = rows;
   const number = (key: keyof StagedFile): number => Number(row?.[key] ?? 0);
   return {

@@ -2,7 +2,7 @@ import type { Database } from '../../db/connect.ts';
 import type { OrderBatch, StagedOrder } from '../../model/order.ts';
 import type { FileRead } from '../files/fence.ts';
 import { stageContinuations, stageRejected } from '../files/stage-leftovers.ts';
-import { sightOrders } from './sight-orders.ts';
+import { noteUnchangedOrders } from './note-unchanged-orders.ts';
 import { type StagedCounts, stageOrders } from './stage-orders.ts';
 
 export type StageBatchOptions = FileRead & {
@@ -28,10 +28,10 @@ export async function stageBatch(db: Database, options: StageBatchOptions): Prom
   for (const orders of splitRepeats(batch.orders)) {
     let rest = orders;
     if (ask) {
-      const sighted = await sightOrders(db, options, orders);
-      if (sighted.isLost) return null;
-      counts.unchanged += sighted.unchanged;
-      rest = sighted.rest;
+      const noted = await noteUnchangedOrders(db, options, orders);
+      if (noted.isLost) return null;
+      counts.unchanged += noted.unchanged;
+      rest = noted.rest;
     }
     for (let start = 0; start < rest.length; start += MAX_IN_FULL) {
       const staged = await stageOrders(db, { ...options, orders: rest.slice(start, start + MAX_IN_FULL) });

@@ -16,7 +16,7 @@ export type Sighted = {
  * export were in the one before. The notes are needed at sealing, for orders that the file states twice.
  * `limit 1`: as in stage-orders.ts.
  */
-export async function sightOrders(
+export async function noteUnchangedOrders(
   db: Database,
   read: FileRead,
   orders: readonly StagedOrder[],

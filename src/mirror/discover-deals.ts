@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 
-/** A deal id and how it was met: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete. */
-export type Meeting = { readonly dealId: string; readonly way: string };
+/** A deal id and how it was discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete. */
+export type Discovery = { readonly dealId: string; readonly way: string };
 
 /**
  * A deal's page may be named instead of its id (sections Deal and Influencer page): `{app_url}/deal/<deal_id>`. Most are ids, and told by
@@ -42,9 +42,9 @@ export async function meetNamedDeals(db: Database): Promise<number> {
 }
 
 /** Takes note of deals that answers name. @returns how many were new. */
-export async function meetDeals(db: Database, meetings: readonly Meeting[]): Promise<number> {
-  if (meetings.length === 0) return 0;
-  const named = meetings.map(({ dealId, way }) => ({ deal_id: dealId, way }));
+export async function discoverDeals(db: Database, discoveries: readonly Discovery[]): Promise<number> {
+  if (discoveries.length === 0) return 0;
+  const named = discoveries.map(({ dealId, way }) => ({ deal_id: dealId, way }));
   const { rows } = await sql<{ is_new: boolean }>`
     ${remember(sql`
       select deal_id, way, 1 as rank
@@ -53,7 +53,7 @@ export async function meetDeals(db: Database, meetings: readonly Meeting[]): Pro
 }
 
 /**
- * Enters deals with the ways by which they were met; of a known deal, the ways that are new. What is known already is sorted out first: a
+ * Enters deals with how they were discovered; of a known deal, the ways that are new. What is known already is sorted out first: a
  * conflict that changes nothing still locks its row, which is a write.
  */
 function remember(named: ReturnType<typeof sql>) {

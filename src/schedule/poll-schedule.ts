@@ -15,7 +15,7 @@ export type Head = {
   readonly followers: readonly string[];
 };
 
-/** How far each job's schedule was looked at may lag this much behind, so that a look usually writes nothing. */
+/** How far each job's schedule was polled may lag this much behind, so that a poll usually writes nothing. */
 const LAG_MS = 60_000;
 
 /** The clock of the database: no machine's own clock decides when a slot has come. */
@@ -27,12 +27,12 @@ export async function readDatabaseClock(db: Database): Promise<Date> {
 }
 
 /**
- * Takes note of the slots of a job that have come: in one commit, behind a lock on the job's row, so that many processes that look at once
+ * Takes note of the slots of a job that have come: in one commit, behind a lock on the job's row, so that many processes that poll at once
  * note each slot once.
  *
  * @returns what was new.
  */
-export async function lookAtSchedule(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
+export async function pollSchedule(db: Database, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const known = await readLookedUntil(db, head.job);
   const lagMs = known === null ? Number.POSITIVE_INFINITY : now.getTime() - known.getTime();
   const hasCome =
