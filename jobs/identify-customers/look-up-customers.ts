@@ -71,7 +71,7 @@ function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null
       answer: profile === null ? { kind: 'no_match' } : { kind: 'influencer', profile },
     };
   }
-  if (outcome.kind !== 'rejected' || outcome.stopsLane) return null;
+  if (outcome.kind !== 'rejected' || outcome.stopsGate) return null;
   const message = withoutAddresses(outcome.message, [address]);
   if (httpStatus !== 404) return { httpStatus, answer: { kind: 'refused', message } };
   if (/brand/i.test(message)) throw brandUnknown(message);

@@ -75,7 +75,7 @@ export async function submitBatches(
     batch: WaitingBatch,
     outcome: Extract<Outcome, { kind: 'rejected' }>,
   ): Promise<void> {
-    if (outcome.stopsLane) return;
+    if (outcome.stopsGate) return;
     const message = withoutAddresses(outcome.message, JSON.parse(batch.influencerList) as string[]);
     const refusal = { httpStatus: outcome.httpStatus, message };
     refusedInARow += 1;

@@ -45,7 +45,7 @@ export function classify(exchange: Exchange, { isRepeatable, read, now }: Classi
     kind: 'rejected',
     httpStatus: status,
     message,
-    stopsLane: status === 401 || status === 403,
+    stopsGate: status === 401 || status === 403,
   });
   if (status >= 200 && status < 300) {
     const said = read(text);

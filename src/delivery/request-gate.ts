@@ -127,7 +127,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
     report(outcome) {
       limiter.report(outcome);
       breaker.report(outcome);
-      if (outcome.kind === 'rejected' && outcome.stopsLane)
+      if (outcome.kind === 'rejected' && outcome.stopsGate)
         stop({ kind: 'unauthorised', message: outcome.message });
       // Every further request would be one more doubt.
       if (outcome.kind === 'in_doubt' && outcome.httpStatus === PAYMENT_REQUIRED)

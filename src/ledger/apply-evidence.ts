@@ -23,7 +23,7 @@ export type Applied = { readonly entryId: string; readonly state: EntryState } |
 
 const SETTLED = 'an event of the service names the order';
 
-/** The word that `holdEvident` uses for the same thing: there the evidence came before the entry. */
+/** The word that `holdCreditedElsewhere` uses for the same thing: there the evidence came before the entry. */
 const HELD = 'evidence_of_another_poster';
 
 /** Evidence `v` is about the order of entry `e`. An event may name no platform, or write its name in another case. */

@@ -55,12 +55,12 @@ export type Outcome =
       /** What the service says, where the effect names no deal. */
       readonly message?: string;
     }
-  /** The service refused it and said why. `stopsLane`: 401 and 403, the key is no good for any other order either. */
+  /** The service refused it and said why. `stopsGate`: 401 and 403, the key is no good for any other order either. */
   | {
       readonly kind: 'rejected';
       readonly httpStatus: number;
       readonly message: string;
-      readonly stopsLane: boolean;
+      readonly stopsGate: boolean;
     }
   /** Proven: no byte of the request was written. */
   | { readonly kind: 'not_written'; readonly reason: string }

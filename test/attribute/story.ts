@@ -3,7 +3,7 @@ import { type AttributeOrdersOptions, attributeOrders } from '../../src/attribut
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import { type PreparedEntries, prepareEntries } from '../../src/attribute/prepare-entries.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { holdEvident } from '../../src/ledger/hold-evident.ts';
+import { holdCreditedElsewhere } from '../../src/ledger/hold-credited-elsewhere.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
 import { openShop, type Shop } from '../intake/story.ts';
 
@@ -75,7 +75,7 @@ export async function openContext(
         accountId: ACCOUNT,
         orderPlatformBySource: Object.fromEntries(sources.map((source) => [source, `platform of ${job}`])),
       });
-      return { ...prepared, evident: await holdEvident(db, { job, accountId: ACCOUNT }) };
+      return { ...prepared, evident: await holdCreditedElsewhere(db, { job, accountId: ACCOUNT }) };
     },
   };
 }

@@ -44,7 +44,7 @@ describe('an exchange that posted a referral', () => {
       kind: 'rejected',
       httpStatus: status,
       message: 'no such brand',
-      stopsLane: status === 401 || status === 403,
+      stopsGate: status === 401 || status === 403,
     });
   });
 

@@ -55,7 +55,7 @@ describe('a gate', () => {
 
   it('stops when a request is refused for its key', async () => {
     const { gate } = gateWith();
-    gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsLane: true });
+    gate.report({ kind: 'rejected', httpStatus: 401, message: 'no such key', stopsGate: true });
     expect(await gate.enter()).toBe(false);
     expect(gate.stopped()).toEqual({ kind: 'unauthorised', message: 'no such key' });
   });

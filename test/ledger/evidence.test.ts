@@ -91,7 +91,7 @@ describe('an event that names an order', () => {
     const worker = await startWorker(db);
     const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
     await mustClaim(worker, entryId);
-    const outcome = { kind: 'rejected', httpStatus: 400, message: 'no', stopsLane: false } as const;
+    const outcome = { kind: 'rejected', httpStatus: 400, message: 'no', stopsGate: false } as const;
     await recordAnswers(db, [{ entryId, attempt: 1, outcome, backoffMs: 0 }], 'direct');
     expect(await tell(db)).toEqual({ entryId, state: 'rejected' });
   });

@@ -30,7 +30,7 @@ import {
 
 const outcomes: Record<Outcome['kind'], Outcome> = {
   accepted: { kind: 'accepted', httpStatus: 200, dealId: 'D1', collabId: 'C1' },
-  rejected: { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsLane: false },
+  rejected: { kind: 'rejected', httpStatus: 404, message: 'no such deal', stopsGate: false },
   not_written: { kind: 'not_written', reason: 'refused' },
   throttled: { kind: 'throttled', httpStatus: 429, retryAfterMs: 0 },
   in_doubt: { kind: 'in_doubt', httpStatus: 500, reason: 'HTTP 500' },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../src/api/client.ts';
 import { listBackfills, moveBackfill } from '../../../src/attribute/backfill/backfills.ts';
 import { endBackfill, releaseEnded } from '../../../src/attribute/backfill/release-entries.ts';
-import { holdEvident } from '../../../src/ledger/hold-evident.ts';
+import { holdCreditedElsewhere } from '../../../src/ledger/hold-credited-elsewhere.ts';
 import { countReady } from '../../../src/ledger/ready-entries.ts';
 import type { Backfill, BackfillState } from '../../../src/model/backfill.ts';
 import type { ApiSettings } from '../../../src/model/config.ts';
@@ -52,7 +52,7 @@ export async function executeBackfill(
   const { accountId } = ledger;
   await recoverPreviousRuns(run, ledger);
   await releaseEnded(db, rules);
-  await holdEvident(db, { job: job.name, accountId });
+  await holdCreditedElsewhere(db, { job: job.name, accountId });
   for (;;) {
     const stop = await postWhileRunning(run, { client, ledger, share });
     const state = await stateOf(run, backfillId);

@@ -18,7 +18,7 @@ export type Started =
 
 /**
  * Makes the entries of a plan, exactly those, in one commit, and only if what it says still holds: everything is decided anew and
- * compared. From then on the backfill alone may post them, once `holdEvident` has looked at them.
+ * compared. From then on the backfill alone may post them, once `holdCreditedElsewhere` has looked at them.
  */
 export function startBackfill(
   db: Database,

@@ -23,7 +23,7 @@ export function dispositionOf(outcome: Outcome | null): LostClaim['disposition']
 
 /**
  * Stores claims that were made and that this database lost, and lets them count at once for entries that are here. Those whose order no file
- * has stated to this database yet wait for it: before entries are posted `applyLostClaims` is called again (hold-evident.ts).
+ * has stated to this database yet wait for it: before entries are posted `applyLostClaims` is called again (hold-credited-elsewhere.ts).
  *
  * @returns how many were new.
  */

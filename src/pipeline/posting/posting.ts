@@ -1,6 +1,6 @@
 import { analyzeGrown } from '../../db/analyze.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
-import { holdEvident } from '../../ledger/hold-evident.ts';
+import { holdCreditedElsewhere } from '../../ledger/hold-credited-elsewhere.ts';
 import type { RunStop } from '../../model/run.ts';
 import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
@@ -41,7 +41,7 @@ export async function beginPosting(run: Run): Promise<Posting> {
 export async function postProposed(run: Run, { ledger, accountId }: Posting): Promise<RunStop | null> {
   const { db, job, client } = run;
   await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
-  await holdEvident(db, { job: job.name, accountId });
+  await holdCreditedElsewhere(db, { job: job.name, accountId });
   const stop =
     client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
   await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { applyEvidences } from '../../src/ledger/apply-evidence.ts';
-import { holdEvident } from '../../src/ledger/hold-evident.ts';
+import { holdCreditedElsewhere } from '../../src/ledger/hold-credited-elsewhere.ts';
 import { seedLedger } from '../../src/ledger/seed.ts';
 import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { setup } from '../support/setup.ts';
@@ -46,7 +46,7 @@ describe('evidence that is written while entries are made', () => {
       await tell(writing, '1');
       const entryId = await insertEntry(db, { runId: worker.runId, orderId: '1' });
       let isDone = false;
-      const held = holdEvident(db, JOB).finally(() => {
+      const held = holdCreditedElsewhere(db, JOB).finally(() => {
         isDone = true;
       });
       await waitFor(async () => isDone || (await isWaiting(db)));
@@ -62,10 +62,10 @@ describe('evidence that is written while entries are made', () => {
     const { db } = await setup();
     const writing = await db.startTransaction().execute();
     await tellOf(writing, '1');
-    const outcome = await holdEvident(db, { ...JOB, waitMs: 50 }).catch((error: unknown) => error);
+    const outcome = await holdCreditedElsewhere(db, { ...JOB, waitMs: 50 }).catch((error: unknown) => error);
     await writing.rollback().execute();
     expect(outcome).toMatchObject({ details: { code: 'evidence_busy', exitCode: 1 } });
-    expect(await holdEvident(db, JOB)).toBe(0);
+    expect(await holdCreditedElsewhere(db, JOB)).toBe(0);
   });
 
   it('keeps a run from posting the order, whatever the moment of its commit', {

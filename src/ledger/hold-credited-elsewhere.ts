@@ -5,7 +5,7 @@ import { suitLargeStatements } from '../db/large-statements.ts';
 import { applyLostClaims } from './continuity/lost-claims.ts';
 import { awaitWriters } from './evidence-writers.ts';
 
-export type HoldEvidentOptions = {
+export type HoldCreditedElsewhereOptions = {
   readonly job: string;
   /** Account of the service that the database is bound to. */
   readonly accountId: string;
@@ -27,7 +27,10 @@ const WAIT_MS = 30_000;
  * @returns how many entries it held.
  * @throws KnownError `evidence_busy` (exit 1).
  */
-export async function holdEvident(db: Database, options: HoldEvidentOptions): Promise<number> {
+export async function holdCreditedElsewhere(
+  db: Database,
+  options: HoldCreditedElsewhereOptions,
+): Promise<number> {
   const { job, accountId, waitMs } = options;
   if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
   return inTransaction(db, async (trx) => {
