@@ -60,7 +60,7 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
  * excluded, named by the export itself, owner of a code, owner of a link, nobody's.
  */
 export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
-  return sql`with ${weighedOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
+  return sql`with ${eligibleOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
 }
 
 const AMOUNT = {
@@ -82,7 +82,7 @@ function beforeStart(job: string, start: Day): RawBuilder<unknown> {
 }
 
 /** Orders with their revenue, and why they can't be credited whoever earned them. */
-function weighedOf({
+function eligibleOf({
   job,
   brandId,
   revenue,
@@ -92,7 +92,7 @@ function weighedOf({
 }: AttributionRules): RawBuilder<unknown> {
   const isBeforeStart = start === null ? sql`true` : sql`${orderedAt} < ${startOf(start)}`;
   return sql`
-    weighed as materialized (
+    eligible as materialized (
       select o.*, coalesce(o.deal_id, o.collab_id, o.influencer_handle) as named,
         case
           when ${isSeeded} and not ${isAnswered(job)} then 'credited_elsewhere'
@@ -121,12 +121,12 @@ function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
     carried as (
       select w.order_version_id, w.placed_at, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
         w.codes[k.place] as written
-      from weighed w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
+      from eligible w cross join lateral unnest(w.codes_folded) with ordinality as k(folded, place)
       where w.exclusion_reason is null and w.named is null and cardinality(w.codes_folded) > 0
       union all
       select w.order_version_id, w.placed_at, w.links_folded, 'link', l.owner_of, k.place,
         case l.owner_of when 'handle' then ltrim(k.folded, '@') else k.folded end, w.links[k.place]
-      from weighed w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
+      from eligible w cross join lateral unnest(w.links_folded) with ordinality as k(folded, place)
       cross join (values ('code'), ('handle'), ('link')) as l(owner_of)
       where w.exclusion_reason is null and w.named is null and cardinality(w.links_folded) > 0
     ),
@@ -185,7 +185,7 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
           when cardinality(w.codes) + cardinality(w.links) > 0 then 'unattributed'
           else 'organic'
         end as decision
-      from weighed w left join matched m on m.order_version_id = w.order_version_id
+      from eligible w left join matched m on m.order_version_id = w.order_version_id
     ),
     decisions as (
       select j.source, j.order_id, j.order_version_id, j.amount, j.currency,
