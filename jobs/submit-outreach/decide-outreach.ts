@@ -1,4 +1,4 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 import { outreachBody, outreachKey } from '../../src/effects/outreach.ts';
@@ -47,6 +47,7 @@ export async function decideOutreach(
   trx: Transaction<DB>,
   decision: OutreachDecision,
 ): Promise<{ readonly candidates: number; readonly wanted: number }> {
+  await listMembers(trx, decision.accountId);
   await chooseInfluencers(trx, decision);
   const resent = await countResent(trx, decision);
   await allow(trx, decision.allowance, resent);
@@ -61,20 +62,26 @@ export async function decideOutreach(
   return { candidates: Number(rows[0]?.candidates ?? 0), wanted };
 }
 
-/** Influencers of all batches `e` of the account, one row each. `is_gone`: the batch was withdrawn, nobody in it was sent. */
-function membersOf(accountId: string | RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
+/**
+ * Makes `outreach_members`: the influencers of all batches of the account, one row each. `is_gone`: the batch was withdrawn, nobody in it was sent.
+ * A table of its own, because no statistics of the ledger say how many influencers its batches hold.
+ */
+async function listMembers(trx: Transaction<DB>, accountId: string): Promise<void> {
+  await sql`drop table if exists pg_temp.outreach_members`.execute(trx);
+  await sql`
+    create temporary table outreach_members on commit drop as
     select e.entry_id, e.job, e.state, e.resends_approved, e.state_changed_at, e.details ->> 'outreach' as outreach_id,
       e.details ->> 'platform' as platform, m.user_id, m.place, jsonb_array_length(e.details -> 'ids') as size, ${neverSent} as is_unsent,
       e.state = 'held' and ${neverSent} as is_gone
     from ledger.entries e cross join lateral jsonb_array_elements_text(e.details -> 'ids') with ordinality as m(user_id, place)
-    where e.account_id = ${accountId} and e.effect = 'outreach'`;
+    where e.account_id = ${accountId} and e.effect = 'outreach'`.execute(trx);
+  await sql`analyze outreach_members`.execute(trx);
 }
 
 /** Makes `outreach_choice`: a row for each influencer; who has neither an outcome nor a reason meets the rule. */
 async function chooseInfluencers(
   trx: Transaction<DB>,
-  { settings: { name: job, brandId, outreachId, rule }, accountId }: OutreachDecision,
+  { settings: { name: job, brandId, outreachId, rule } }: OutreachDecision,
 ): Promise<void> {
   const { platforms, minFollowers, maxFollowers, isVerified, minOrders, minSpent, withCode } = rule;
   await sql`drop table if exists pg_temp.outreach_choice`.execute(trx);
@@ -95,19 +102,18 @@ async function chooseInfluencers(
       select influencer, bool_and(is_forgotten) as is_forgotten, max(orders_count) as orders, max(spent) as spent, bool_or(bought_with_code) as with_code
       from found where brand_id = ${brandId} group by influencer
     ),
-    members as materialized (${membersOf(accountId)}),
     batched as (
-      select distinct on (platform, user_id) platform, user_id, entry_id from members
+      select distinct on (platform, user_id) platform, user_id, entry_id from outreach_members
       where outreach_id = ${outreachId} and not is_gone and not (is_unsent and job = ${job}) and (state <> 'rejected' or size = 1)
       order by platform, user_id, state = 'rejected', entry_id desc
     ),
     refused as (
-      select distinct on (platform, user_id) platform, user_id, entry_id, place, size from members
+      select distinct on (platform, user_id) platform, user_id, entry_id, place, size from outreach_members
       where outreach_id = ${outreachId} and state = 'rejected' and size > 1
       order by platform, user_id, size, entry_id desc
     ),
     contacted as (
-      select distinct platform, user_id from members
+      select distinct platform, user_id from outreach_members
       where outreach_id <> ${outreachId} and not is_gone and state <> 'rejected'
         and state_changed_at > now() - ${rule.notContactedDays}::double precision * interval '1 day'
     ),
@@ -203,9 +209,10 @@ async function proposeBatches(
       and e.key not in (select key from desired_entries)`.execute(trx);
   await sql`analyze desired_entries`.execute(trx);
   await propose(trx, { effect: 'outreach', job: name, runId, accountId });
+  await listMembers(trx, accountId);
   await sql`
     update outreach_choice o set entry_id = m.entry_id
-    from (${membersOf(accountId)}) m
+    from outreach_members m
     where o.is_chosen and m.job = ${name} and m.outreach_id = ${outreachId} and m.state = 'ready' and m.is_unsent
       and m.platform = o.platform and m.user_id = o.user_id`.execute(trx);
 }

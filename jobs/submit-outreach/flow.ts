@@ -1,4 +1,5 @@
 import { lockJob } from '../../src/attribute/lock-job.ts';
+import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import type { RunStop } from '../../src/model/run.ts';
@@ -20,6 +21,7 @@ export async function submitOutreach(run: Run<SubmitOutreachSettings>): Promise<
     limit: options.limit ?? Number.MAX_SAFE_INTEGER,
   };
   const approved = await choose(run, posting, allowance);
+  await analyzeGrown(db, ['intake.outreach_candidates', 'ledger.entries']);
   const stop = approved > 0 ? await postApproved(run, posting, approved) : null;
   const report = await reportOutreach(db, { runId, job });
   return { stop, report };
