@@ -23,7 +23,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   flow: async (run) => (await import('./flow.ts')).submitOutreach(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no backfill: it looks at all customers who were identified so far, however old, and submits each of them once. With --limit, so many at a time:\n  npx influencer-sync run ${name}`,
+      `${name} needs no backfill: it considers all customers identified so far, however old, and submits each once. --limit bounds the influencers of one run:\n  npx influencer-sync run ${name}`,
   },
   demo: 'Outreach: influencers among the customers are added to a campaign, once',
   render: renderOutreach,
@@ -42,15 +42,15 @@ function* checkRule(
   if (minFollowers !== null && maxFollowers !== null && minFollowers > maxFollowers) {
     yield {
       path: ['jobs', job.name, 'max_followers'],
-      message: `jobs.${job.name}.max_followers (${maxFollowers}) is less than min_followers (${minFollowers}): nobody has so many.`,
+      message: `jobs.${job.name}.max_followers (${maxFollowers}) is less than min_followers (${minFollowers}), so nobody qualifies.`,
       help: 'Raise max_followers or lower min_followers.',
     };
   }
   if (!job.approve && (job.schedule !== null || job.after !== null)) {
     yield {
       path: ['jobs', job.name, 'approve'],
-      message: `jobs.${job.name} runs by itself, so nobody is there to approve what it submits.`,
-      help: 'Add approve: true if it may spend its credits unasked, or take out schedule and after and run it by hand.',
+      message: `jobs.${job.name} runs on a schedule, so nobody can approve what it submits.`,
+      help: 'Set approve: true if it may spend its credits without asking. Or remove schedule and after, and run it by hand.',
     };
   }
   const blind = Object.values(config.jobs).find((other) => ignoresConsent(other, job.brandId));

@@ -51,7 +51,7 @@ export function describeApproval(
   const lines = next.map((one) => `  ${nameOf(one)}`);
   return `${name} would submit ${plural(wanted, 'influencer')} to outreach ${outreachId}, for ${costOf(wanted)} search credits at most:
 ${[...lines, ...(more > 0 ? [`  and ${formatCount(more)} more`] : [])].join('\n')}
-The service may write to them at once, and nothing can take that back.
+The service may write to them at once. You cannot undo that.
 `;
 }
 
@@ -179,7 +179,7 @@ function renderDoubts({ report: { details }, configOption = '' }: Summary, scree
     heading('Doubts', details.doubts.length, '', screen),
     wrap(why, { width: screen.columns, indent: '  ' }),
     ...details.doubts.map((doubt) => renderDoubtLine(doubt, screen)),
-    screen.style('dim', '  # look whether the outreach has them, then settle it'),
+    screen.style('dim', '  # check in the service whether the outreach has them, then settle it'),
     `  npx influencer-sync review${configOption}`,
   ].join('\n');
 }
