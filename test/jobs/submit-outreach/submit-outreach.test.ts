@@ -196,7 +196,7 @@ describe('what a run may submit', () => {
     const shop = await openOutreach('platform: instagram, credits: 40, schedule: "5 * * * *"');
     const scheduled = await shop.cli('run', 'outreach');
     expect(scheduled).toMatchObject({ exitCode: 2 });
-    expect(scheduled.stderr).toContain('nobody is there to approve');
+    expect(scheduled.stderr).toContain('nobody can approve');
     shop.write('mirror.yaml', 'sources: {}\njobs: {mirror: {kind: mirror-account}}\n');
     const mirror = await shop.cli('run', 'mirror', '--yes', '--config', 'mirror.yaml');
     expect(mirror).toMatchObject({ exitCode: 2 });
