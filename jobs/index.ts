@@ -7,6 +7,7 @@ import { KnownError } from '../src/model/known-error.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
 import { identifyCustomers } from './identify-customers/index.ts';
+import { importDeals } from './import-deals/index.ts';
 import type { JobKind } from './job-kind.ts';
 import { mirrorAccount } from './mirror-account/index.ts';
 import { postClicks } from './post-clicks/index.ts';
@@ -19,6 +20,7 @@ export const jobKinds: readonly JobKind[] = [
   mirrorAccount,
   postClicks,
   submitOutreach,
+  importDeals,
 ];
 
 /** The kind of that name; null where there is none, as of a run that an older version recorded. */

@@ -897,6 +897,207 @@ COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it came into its st
 
 COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made it, see bi.runs.';
 
+CREATE TABLE intake.creators (
+    creator_id bigint NOT NULL,
+    source text NOT NULL,
+    handle_folded text NOT NULL,
+    platform text NOT NULL,
+    brand_id text NOT NULL,
+    dealflow_id text NOT NULL,
+    influencer_handle text NOT NULL,
+    stated_deal_id text,
+    stage integer,
+    is_active boolean,
+    note text,
+    code text,
+    code_percent numeric,
+    commission_percent numeric,
+    custom_link text,
+    custom_link_target text,
+    source_file_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    stated_at timestamp with time zone DEFAULT now() NOT NULL,
+    job text,
+    outcome text,
+    reason text,
+    deal_id text,
+    deal_key text,
+    note_key text,
+    differing_terms text[] DEFAULT '{}'::text[] NOT NULL,
+    decided_at timestamp with time zone,
+    looked_up_at timestamp with time zone,
+    found_deal_id text,
+    stage_taken integer,
+    is_active_taken boolean,
+    update_problem text,
+    CONSTRAINT creators_code_percent_check CHECK (((code_percent >= (0)::numeric) AND (code_percent <= (100)::numeric))),
+    CONSTRAINT creators_commission_percent_check CHECK (((commission_percent >= (0)::numeric) AND (commission_percent <= (100)::numeric))),
+    CONSTRAINT creators_handle_folded_check CHECK ((handle_folded <> ''::text)),
+    CONSTRAINT creators_outcome_check CHECK ((outcome = ANY (ARRAY['create'::text, 'known'::text, 'held'::text, 'superseded'::text]))),
+    CONSTRAINT creators_that_create_nothing_say_why CHECK (((outcome IS NULL) OR ((outcome = ANY (ARRAY['held'::text, 'superseded'::text])) = (reason IS NOT NULL)))),
+    CONSTRAINT known_creators_have_a_deal CHECK (((outcome <> 'known'::text) OR (deal_id IS NOT NULL)))
+);
+
+COMMENT ON TABLE intake.creators IS 'One row for each creator, platform, brand and dealflow of a source, as the list read last states it, and what became of it. Names, e-mail addresses, phone numbers and postal addresses are never read.';
+
+COMMENT ON COLUMN intake.creators.creator_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.creators.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.creators.handle_folded IS 'Handle in a form that all spellings share.';
+
+COMMENT ON COLUMN intake.creators.platform IS 'instagram, tiktok, youtube, or another word of the list.';
+
+COMMENT ON COLUMN intake.creators.brand_id IS 'Brand that the row names; empty: that of the job.';
+
+COMMENT ON COLUMN intake.creators.dealflow_id IS 'Dealflow that the row names; empty: that of the job.';
+
+COMMENT ON COLUMN intake.creators.influencer_handle IS 'Handle as written, without @.';
+
+COMMENT ON COLUMN intake.creators.stated_deal_id IS 'Deal that the row itself names.';
+
+COMMENT ON COLUMN intake.creators.stage IS 'Stage that the deal should be in.';
+
+COMMENT ON COLUMN intake.creators.is_active IS 'Whether the deal should be active.';
+
+COMMENT ON COLUMN intake.creators.note IS 'Note for the deal page. E-mail addresses in it are masked.';
+
+COMMENT ON COLUMN intake.creators.code IS 'Discount code.';
+
+COMMENT ON COLUMN intake.creators.code_percent IS 'Discount in percent.';
+
+COMMENT ON COLUMN intake.creators.commission_percent IS 'Commission in percent.';
+
+COMMENT ON COLUMN intake.creators.custom_link IS 'Affiliate link.';
+
+COMMENT ON COLUMN intake.creators.custom_link_target IS 'Where the link leads.';
+
+COMMENT ON COLUMN intake.creators.source_file_id IS 'File that states it.';
+
+COMMENT ON COLUMN intake.creators.line_no IS 'Physical line of its last row in that file.';
+
+COMMENT ON COLUMN intake.creators.first_seen_at IS 'When a file first stated it.';
+
+COMMENT ON COLUMN intake.creators.stated_at IS 'When a file last stated it. Of two rows about one creator, the one stated last counts.';
+
+COMMENT ON COLUMN intake.creators.job IS 'Job that decided; null before the first decision.';
+
+COMMENT ON COLUMN intake.creators.outcome IS 'create (no deal was known, so one is created); known (has a deal); held; superseded (a newer row states the same creator).';
+
+COMMENT ON COLUMN intake.creators.reason IS 'Why it is held or superseded.';
+
+COMMENT ON COLUMN intake.creators.deal_id IS 'The creator''s deal, once it is known.';
+
+COMMENT ON COLUMN intake.creators.deal_key IS 'Idempotency key of create_deal: handle, platform, brand, dealflow.';
+
+COMMENT ON COLUMN intake.creators.note_key IS 'Idempotency key of the note: deal and digest of the text.';
+
+COMMENT ON COLUMN intake.creators.differing_terms IS 'Terms that the service has otherwise, and that no operation changes: code, code_percent, commission_percent, custom_link, custom_link_target.';
+
+COMMENT ON COLUMN intake.creators.decided_at IS 'When it was decided.';
+
+COMMENT ON COLUMN intake.creators.looked_up_at IS 'When the service was asked for a deal of this handle; null: not yet.';
+
+COMMENT ON COLUMN intake.creators.found_deal_id IS 'Deal that it then answered with, whatever its platform and brand.';
+
+COMMENT ON COLUMN intake.creators.stage_taken IS 'Stage that the service took last for this deal.';
+
+COMMENT ON COLUMN intake.creators.is_active_taken IS 'Active status that the service took last for this deal.';
+
+COMMENT ON COLUMN intake.creators.update_problem IS 'Why the service refused the stage or the status last; null: it did not.';
+
+CREATE VIEW bi.creators_imported AS
+ SELECT c.creator_id,
+    c.source,
+    c.influencer_handle,
+    c.platform,
+    COALESCE(e.brand_id, NULLIF(c.brand_id, ''::text)) AS brand_id,
+    COALESCE((e.details ->> 'dealflow'::text), NULLIF(c.dealflow_id, ''::text)) AS dealflow_id,
+        CASE
+            WHEN (c.outcome <> 'create'::text) THEN c.outcome
+            ELSE
+            CASE e.state
+                WHEN 'accepted'::text THEN 'created'::text
+                WHEN 'sending'::text THEN 'in_doubt'::text
+                WHEN 'rejected'::text THEN 'refused'::text
+                WHEN 'ready'::text THEN 'to_create'::text
+                ELSE COALESCE(e.state, 'to_create'::text)
+            END
+        END AS state,
+    COALESCE(c.reason, e.state_reason) AS state_reason,
+    reporting.deal_id_of(c.deal_id) AS deal_id,
+    c.stage AS stated_stage,
+    c.stage_taken,
+    c.is_active AS is_stated_active,
+    c.is_active_taken,
+    c.code,
+    c.code_percent,
+    c.commission_percent,
+    c.custom_link,
+    c.custom_link_target,
+    NULLIF(array_to_string(c.differing_terms, ', '::text), ''::text) AS differing_terms,
+    c.update_problem,
+    c.job,
+    c.source_file_id,
+    c.line_no,
+    c.first_seen_at,
+    c.stated_at
+   FROM (intake.creators c
+     LEFT JOIN ledger.entries e ON (((e.effect = 'create_deal'::text) AND (e.key = c.deal_key) AND (c.outcome = 'create'::text))));
+
+COMMENT ON VIEW bi.creators_imported IS 'Creators as the lists state them now, one row a creator, platform, brand and dealflow, with the deal of each. Live. Answers: Which creators of the lists have no deal yet? Which deals have other terms than the list states?';
+
+COMMENT ON COLUMN bi.creators_imported.creator_id IS 'Key of the row. Counts up.';
+
+COMMENT ON COLUMN bi.creators_imported.source IS 'Source in the configuration.';
+
+COMMENT ON COLUMN bi.creators_imported.influencer_handle IS 'Handle as the list writes it, without @.';
+
+COMMENT ON COLUMN bi.creators_imported.platform IS 'instagram, tiktok, youtube, or another word of the list.';
+
+COMMENT ON COLUMN bi.creators_imported.brand_id IS 'Brand that the row or the request names; null: that of the job.';
+
+COMMENT ON COLUMN bi.creators_imported.dealflow_id IS 'Dealflow that the row or the request names; null: that of the job.';
+
+COMMENT ON COLUMN bi.creators_imported.state IS 'created, known (had a deal), to_create, refused, in_doubt, written_off, held, superseded (a newer row states the same creator); null: not decided yet.';
+
+COMMENT ON COLUMN bi.creators_imported.state_reason IS 'Why, where that needs a word.';
+
+COMMENT ON COLUMN bi.creators_imported.deal_id IS 'Deal of the creator, once it is known.';
+
+COMMENT ON COLUMN bi.creators_imported.stated_stage IS 'Stage that the list states.';
+
+COMMENT ON COLUMN bi.creators_imported.stage_taken IS 'Stage that the service took last.';
+
+COMMENT ON COLUMN bi.creators_imported.is_stated_active IS 'Whether the list states that the deal is active.';
+
+COMMENT ON COLUMN bi.creators_imported.is_active_taken IS 'Active status that the service took last.';
+
+COMMENT ON COLUMN bi.creators_imported.code IS 'Discount code that the list states.';
+
+COMMENT ON COLUMN bi.creators_imported.code_percent IS 'Discount in percent.';
+
+COMMENT ON COLUMN bi.creators_imported.commission_percent IS 'Commission in percent.';
+
+COMMENT ON COLUMN bi.creators_imported.custom_link IS 'Affiliate link.';
+
+COMMENT ON COLUMN bi.creators_imported.custom_link_target IS 'Where the link leads.';
+
+COMMENT ON COLUMN bi.creators_imported.differing_terms IS 'Terms that the deal has otherwise, separated by commas.';
+
+COMMENT ON COLUMN bi.creators_imported.update_problem IS 'Why the service refused the stage or the status last.';
+
+COMMENT ON COLUMN bi.creators_imported.job IS 'Job that decided.';
+
+COMMENT ON COLUMN bi.creators_imported.source_file_id IS 'List that states it so.';
+
+COMMENT ON COLUMN bi.creators_imported.line_no IS 'Line of its last row in that file.';
+
+COMMENT ON COLUMN bi.creators_imported.first_seen_at IS 'When a list first stated it.';
+
+COMMENT ON COLUMN bi.creators_imported.stated_at IS 'When a list last stated it.';
+
 CREATE TABLE reporting.deal_days (
     day_utc date NOT NULL,
     target text NOT NULL,
@@ -2909,6 +3110,15 @@ ALTER TABLE intake.contacts ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
+ALTER TABLE intake.creators ALTER COLUMN creator_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.creators_creator_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
     group_key text NOT NULL,
@@ -4306,6 +4516,12 @@ ALTER TABLE ONLY intake.codes
 ALTER TABLE ONLY intake.contacts
     ADD CONSTRAINT contacts_pkey PRIMARY KEY (batch_id);
 
+ALTER TABLE ONLY intake.creators
+    ADD CONSTRAINT creators_pkey PRIMARY KEY (creator_id);
+
+ALTER TABLE ONLY intake.creators
+    ADD CONSTRAINT creators_source_handle_folded_platform_brand_id_dealflow_id_key UNIQUE (source, handle_folded, platform, brand_id, dealflow_id);
+
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_pkey PRIMARY KEY (source_file_id, line_no);
 
@@ -4496,6 +4712,10 @@ CREATE INDEX codes_by_code ON intake.codes USING btree (job, code_folded);
 CREATE INDEX contacts_file ON intake.contacts USING btree (source_file_id);
 
 CREATE INDEX contacts_waiting ON intake.contacts USING btree (brand_id, purpose, batch_id);
+
+CREATE INDEX creators_deal ON intake.creators USING btree (deal_id);
+
+CREATE INDEX creators_handle ON intake.creators USING btree (handle_folded);
 
 CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_file_id);
 

@@ -48,6 +48,8 @@ describe('tables', () => {
       modules.filter(({ text }) => READS_MIRROR.test(text)).map(({ folder }) => folder),
     );
     expect([...readers].toSorted()).toEqual([
+      // Which creators have a deal: without the mirror it refuses to run.
+      'jobs/import-deals',
       // Its own report.
       'jobs/mirror-account',
       // Leaves out influencers who have a deal; whom it misses the service skips, at no cost.

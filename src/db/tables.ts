@@ -380,6 +380,141 @@ export interface IntakeContacts {
   split_from: Int8 | null;
 }
 
+export interface IntakeCreators {
+  /**
+   * Brand that the row names; empty: that of the job.
+   */
+  brand_id: string;
+  /**
+   * Discount code.
+   */
+  code: string | null;
+  /**
+   * Discount in percent.
+   */
+  code_percent: Numeric | null;
+  /**
+   * Commission in percent.
+   */
+  commission_percent: Numeric | null;
+  /**
+   * Counts up.
+   */
+  creator_id: Generated<Int8>;
+  /**
+   * Affiliate link.
+   */
+  custom_link: string | null;
+  /**
+   * Where the link leads.
+   */
+  custom_link_target: string | null;
+  /**
+   * The creator's deal, once it is known.
+   */
+  deal_id: string | null;
+  /**
+   * Idempotency key of create_deal: handle, platform, brand, dealflow.
+   */
+  deal_key: string | null;
+  /**
+   * Dealflow that the row names; empty: that of the job.
+   */
+  dealflow_id: string;
+  /**
+   * When it was decided.
+   */
+  decided_at: Timestamp | null;
+  /**
+   * Terms that the service has otherwise, and that no operation changes: code, code_percent, commission_percent, custom_link, custom_link_target.
+   */
+  differing_terms: Generated<string[]>;
+  /**
+   * When a file first stated it.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * Deal that it then answered with, whatever its platform and brand.
+   */
+  found_deal_id: string | null;
+  /**
+   * Handle in a form that all spellings share.
+   */
+  handle_folded: string;
+  /**
+   * Handle as written, without @.
+   */
+  influencer_handle: string;
+  /**
+   * Whether the deal should be active.
+   */
+  is_active: boolean | null;
+  /**
+   * Active status that the service took last for this deal.
+   */
+  is_active_taken: boolean | null;
+  /**
+   * Job that decided; null before the first decision.
+   */
+  job: string | null;
+  /**
+   * Physical line of its last row in that file.
+   */
+  line_no: Int8;
+  /**
+   * When the service was asked for a deal of this handle; null: not yet.
+   */
+  looked_up_at: Timestamp | null;
+  /**
+   * Note for the deal page. E-mail addresses in it are masked.
+   */
+  note: string | null;
+  /**
+   * Idempotency key of the note: deal and digest of the text.
+   */
+  note_key: string | null;
+  /**
+   * create (no deal was known, so one is created); known (has a deal); held; superseded (a newer row states the same creator).
+   */
+  outcome: string | null;
+  /**
+   * instagram, tiktok, youtube, or another word of the list.
+   */
+  platform: string;
+  /**
+   * Why it is held or superseded.
+   */
+  reason: string | null;
+  /**
+   * Name of the source in pipeline.yaml.
+   */
+  source: string;
+  /**
+   * File that states it.
+   */
+  source_file_id: Int8;
+  /**
+   * Stage that the deal should be in.
+   */
+  stage: number | null;
+  /**
+   * Stage that the service took last for this deal.
+   */
+  stage_taken: number | null;
+  /**
+   * When a file last stated it. Of two rows about one creator, the one stated last counts.
+   */
+  stated_at: Generated<Timestamp>;
+  /**
+   * Deal that the row itself names.
+   */
+  stated_deal_id: string | null;
+  /**
+   * Why the service refused the stage or the status last; null: it did not.
+   */
+  update_problem: string | null;
+}
+
 export interface IntakeOrderContinuations {
   /**
    * The order they belong to.
@@ -3317,6 +3452,7 @@ export interface DB {
   "intake.code_lists": IntakeCodeLists;
   "intake.codes": IntakeCodes;
   "intake.contacts": IntakeContacts;
+  "intake.creators": IntakeCreators;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.order_sightings": IntakeOrderSightings;
   "intake.orders": IntakeOrders;

@@ -7,7 +7,7 @@ export type MemberColumns = Readonly<Record<string, RawBuilder<unknown>>>;
 
 /**
  * The request body of an operation as exact JSON text, built by the database, where the exact amounts are. How each member is written
- * follows from the contract's schema: a text as a JSON string, a number as its digits, a text[] as a list of strings.
+ * follows from the contract's schema: a text as a JSON string, a number as its digits, a boolean as its word, a text[] as a list of strings.
  *
  * @param members in the order in which they are written; the contract must know each of them.
  */
@@ -19,11 +19,12 @@ export function bodySql(operation: OperationName, members: MemberColumns): RawBu
   return sql<string>`'{' || concat_ws(',', ${sql.join(written)}) || '}'`;
 }
 
-type MemberType = 'text' | 'texts' | 'number' | 'integer';
+type MemberType = 'text' | 'texts' | 'number' | 'integer' | 'boolean';
 
 function valueSql(type: MemberType, column: RawBuilder<unknown>): RawBuilder<unknown> {
   if (type === 'number') return sql`trim_scale(${column})::text`;
   if (type === 'text' || type === 'texts') return sql`to_json(${column})::text`;
+  if (type === 'boolean') return sql`${column}::text`;
   // An id that is no number is sent as it was given: the service then says what is wrong with it.
   return sql`case when ${column} ~ '^[0-9]{1,30}$' then ${column}::numeric::text else to_json(${column})::text end`;
 }
@@ -39,6 +40,7 @@ function typeOf(operation: OperationName, member: string): MemberType {
   const type = schema?._zod.def.type;
   if (type === 'string' || type === 'enum') return 'text';
   if (type === 'array') return 'texts';
+  if (type === 'boolean') return type;
   if (type === 'number') return 'format' in (schema?._zod.def ?? {}) ? 'integer' : 'number';
-  throw new Error(`the contract of ${operation} has no member ${member} that is text or a number`);
+  throw new Error(`the contract of ${operation} has no member ${member} that is text, a number or a boolean`);
 }

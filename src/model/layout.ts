@@ -31,8 +31,6 @@ export const LAYOUT_FIELDS = [
   'stage',
   'is_active',
   'note',
-  'first_name',
-  'last_name',
   'code',
   'code_percent',
   'commission_percent',

@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['autocomplete', '2', '1', '1', '0', '0', '0', null],
     ['codes', '1', '1', '0', '0', '0', '0', null],
   ],
+  'creators-without-a-deal': [['duo', 'instagram', 'held', 'several_deals', 'TIME']],
   'credited-by-run': [['1', 'attribute-orders', 'TIME', 'EUR', '30.0000']],
   'deals-by-dealflow': [['Spring', 'Acme', '3', '2']],
   'deals-on-the-first': [['D_1', '1']],
@@ -84,6 +85,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['EUR', '1', 'mara.paints', '3', '1264.5000'],
     ['USD', '1', 'mara.paints', '1', '0.1000'],
   ],
+  'terms-that-differ': [['mara.paints', 'D1', 'code', null, null, null, null, null]],
   'unowned-clicks': [['acme.test/spring', 'unknown', '30', 'DAY', 'DAY']],
   'unowned-codes': [
     ['EUR', '1', 'SUMMER 5', '2', '150.0000'],

@@ -25,6 +25,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await identify(db, runId);
   await click(db, runId);
   await submit(db, runId);
+  await importCreators(db, runId);
   await refreshReporting(db, { job: JOB });
   const { rows } =
     await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
@@ -68,6 +69,24 @@ async function submit(db: Database, runId: string): Promise<void> {
     select 'spring', 'instagram:' || user_id, 'O_1', 'instagram', user_id, username, followers, 'in_batch', e.entry_id, ${runId}::bigint
     from (values ('81', 'Mara.Paints', 5000, 'o1'), ('82', 'lea.lifts', 900, 'o2'), ('83', 'ola.oils', 800, 'o3')) as v(user_id, username, followers, key)
     join ledger.entries e using (key)`.execute(db);
+}
+
+/** new.nora got deal D9, mara.paints has D1 with another code, and nobody knows which of several deals is duo's. */
+async function importCreators(db: Database, runId: string): Promise<void> {
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, attempt, body, body_hash, job, source, brand_id, deal_id, details, run_id)
+    values ('create_deal', 'ACC-1', '["new.nora","tiktok","4819","D_1"]', 'accepted', 1, '{"influencer_handle":"new.nora"}', 'h', 'deals', 'list',
+      '4819', 'D9', '{"handle":"new.nora","platform":"tiktok","dealflow":"D_1"}', ${runId}::bigint)`.execute(
+    db,
+  );
+  await sql`
+    insert into intake.creators (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, source_file_id, line_no, job, outcome,
+      reason, deal_id, deal_key, differing_terms)
+    values ('list', 'new.nora', 'tiktok', '', '', 'new.nora', 1, 2, 'deals', 'create', null, 'D9', '["new.nora","tiktok","4819","D_1"]', '{}'),
+      ('list', 'mara.paints', 'instagram', '', '', 'mara.paints', 1, 3, 'deals', 'known', null, 'D1', '["mara.paints","instagram","4819","D_1"]', '{code}'),
+      ('list', 'duo', 'instagram', '', '', 'duo', 1, 4, 'deals', 'held', 'several_deals', null, '["duo","instagram","4819","D_1"]', '{}')`.execute(
+    db,
+  );
 }
 
 async function adjust(db: Database, runId: string): Promise<void> {

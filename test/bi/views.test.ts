@@ -17,6 +17,7 @@ const PROMISED = [
   'brands',
   'clicks',
   'clicks_posted',
+  'creators_imported',
   'deal_history',
   'deal_performance_daily',
   'dealflows',
@@ -59,7 +60,7 @@ describe('the views of schema bi', () => {
 
   it('give ids as text, but for those that count up here', async () => {
     const { db } = await setup();
-    const ours = /^(run|entry|order_version|adjustment|click|source_file|last_run)_id$/;
+    const ours = /^(run|entry|order_version|adjustment|click|creator|source_file|last_run)_id$/;
     const ids = (await columnsOf(db)).filter(({ name }) => name.endsWith('_id'));
     expect(ids.length).toBeGreaterThan(20);
     expect(ids.filter(({ name, type }) => type !== (ours.test(name) ? 'bigint' : 'text'))).toEqual([]);

@@ -316,7 +316,7 @@ describe('problems', () => {
       'kind: attribute-orders',
       'kind: atribute-orders',
       {
-        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach.',
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals.',
       },
     ],
     [

@@ -20,6 +20,7 @@ const CHAPTERS = [
   { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
   { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },
+  { file: 'creators', title: 'Creators', colour: '#ffedd5' },
   { file: 'customers', title: 'Customers', colour: '#fce7f3' },
   { file: 'outreach', title: 'Outreach', colour: '#ffedd5' },
   { file: 'runs', title: 'Runs', colour: '#e5e7eb' },

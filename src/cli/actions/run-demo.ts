@@ -68,7 +68,7 @@ function introduction(config: PipelineConfig, url: string, output: Output): stri
   const sources = Object.values(config.sources).map(({ name, layout }) => `${name} (${layout})`);
   return `${heading(output, 'influencer-sync demo')}
 A sandbox of the service runs at ${url}, with an embedded Postgres in
-this process. The exports of two shops and a mail tool are read:
+this process. These exports are read:
 ${sources.map((source) => `  ${source}`).join('\n')}
 Every row is accounted for. Nothing leaves this machine.
 `;

@@ -31,9 +31,17 @@ const OF_ROWS = {
   creators: {
     mark: 'platform',
     fields: [
-      ...['influencer_handle', 'platform', 'brand_id', 'dealflow_id', 'stage', 'is_active', 'note'],
-      ...['first_name', 'last_name', 'code', 'code_percent', 'commission_percent'],
-      ...['custom_link', 'custom_link_target'],
+      ...[
+        'influencer_handle',
+        'platform',
+        'brand_id',
+        'dealflow_id',
+        'deal_id',
+        'stage',
+        'is_active',
+        'note',
+      ],
+      ...['code', 'code_percent', 'commission_percent', 'custom_link', 'custom_link_target'],
     ] as LayoutField[],
   },
 } as const satisfies Record<string, { readonly mark: LayoutField; readonly fields: readonly LayoutField[] }>;

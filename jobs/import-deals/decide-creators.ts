@@ -1,0 +1,241 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../src/db/tables.ts';
+import { dealBody, dealKey, noteBody, noteKey } from '../../src/effects/deal.ts';
+import { neverSent } from '../../src/ledger/never-sent.ts';
+import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+
+/*
+ * A deal that exists must not be created again, so a creator gets one only if nobody knows of any:
+ *
+ *   this ledger has sent one for the same handle, platform, brand and dealflow   → that one, whatever became of it
+ *   the row names a deal                                                         → known
+ *   the mirror or this ledger has one deal of that handle, platform and brand    → known
+ *   they have several                                                            → held: a person names one in the row
+ *   the service answers with a deal of that handle which the mirror has not read → held until mirror-account has read it
+ *   otherwise                                                                    → create
+ *
+ * A dealflow counts only where the row names it: then a creator may have one deal in each. What the mirror does not know of a deal
+ * (its platform, its brand) could be the same, so it is taken to be.
+ */
+
+/** Puts the rows of a file in force: the newest statement of a creator counts, of one file the last. */
+export async function publishCreators(
+  trx: Transaction<DB>,
+  { sourceFileId, source }: { readonly sourceFileId: string; readonly source: string },
+): Promise<void> {
+  await sql`
+    insert into intake.creators (source, handle_folded, platform, brand_id, dealflow_id, influencer_handle, stated_deal_id, stage, is_active, note,
+      code, code_percent, commission_percent, custom_link, custom_link_target, source_file_id, line_no)
+    select distinct on (s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''))
+      ${source}, s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''), s.handle, s."dealId", s.stage, s."isActive",
+      s.note, s.code, s."codePercent", s."commissionPercent", s."customLink", s."customLinkTarget", ${sourceFileId}::bigint, r.line_no
+    from intake.staged_rows r
+    cross join lateral jsonb_to_record(r.content) as s("handleFolded" text, platform text, "brandId" text, "dealflowId" text, handle text,
+      "dealId" text, stage integer, "isActive" boolean, note text, code text, "codePercent" numeric, "commissionPercent" numeric,
+      "customLink" text, "customLinkTarget" text)
+    where r.source_file_id = ${sourceFileId}::bigint
+    order by s."handleFolded", s.platform, coalesce(s."brandId", ''), coalesce(s."dealflowId", ''), r.record_no desc
+    on conflict (source, handle_folded, platform, brand_id, dealflow_id) do update
+    set influencer_handle = excluded.influencer_handle, stated_deal_id = excluded.stated_deal_id, stage = excluded.stage,
+        is_active = excluded.is_active, note = excluded.note, code = excluded.code, code_percent = excluded.code_percent,
+        commission_percent = excluded.commission_percent, custom_link = excluded.custom_link,
+        custom_link_target = excluded.custom_link_target, source_file_id = excluded.source_file_id, line_no = excluded.line_no,
+        stated_at = now()`.execute(trx);
+}
+
+export type DealRules = {
+  readonly job: string;
+  readonly sources: readonly string[];
+  /** Of the rows that name none. */
+  readonly brandId: string;
+  /** Of the rows that name none; null: such a row creates nothing. */
+  readonly dealflowId: string | null;
+  readonly createAffiliateDetails: boolean;
+  readonly runId: string;
+  readonly accountId: string;
+  /** A plan asks the service nothing, so it shows deals that a run looks up first. */
+  readonly isPlan: boolean;
+};
+
+/** Row `e` of the ledger may be known to the service: it was sent, and not refused. */
+const wasSent = sql`(not ${neverSent} and e.state <> 'rejected')`;
+
+/** The job's creators with brand and dealflow filled in; of several rows about one creator, `place` 1 is the one stated last. */
+function statedCreators({ sources, brandId, dealflowId }: DealRules) {
+  return sql`
+    select s.*, ${dealKey('s')} as deal_key,
+      row_number() over (partition by s.handle_folded, s.platform, s.brand_id, s.dealflow_id
+        order by s.stated_at desc, s.source_file_id desc, s.line_no desc) as place
+    from (
+      select c.creator_id, c.source, c.handle_folded, c.platform, coalesce(nullif(c.brand_id, ''), ${brandId}) as brand_id,
+        coalesce(nullif(c.dealflow_id, ''), ${dealflowId}) as dealflow_id, nullif(c.dealflow_id, '') as stated_dealflow_id,
+        c.influencer_handle, c.stated_deal_id, c.stage, c.note, c.code, c.code_percent, c.commission_percent, c.custom_link,
+        c.custom_link_target, c.stated_at, c.source_file_id, c.line_no, c.looked_up_at, c.found_deal_id
+      from intake.creators c where c.source = any(${sources}::text[])
+    ) s`;
+}
+
+/**
+ * Decides for each creator of the job whether it has a deal, and which terms of it differ.
+ *
+ * @returns of how many something else is known now.
+ */
+export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Promise<number> {
+  const { job, accountId } = rules;
+  const ofAccount = sql`e.account_id = ${accountId} and e.effect = 'create_deal'`;
+  const { numAffectedRows } = await sql`
+    with stated as materialized (${statedCreators(rules)}),
+    mirrored as materialized (
+      select deal_id, lower(ltrim(trim(influencer_handle), '@')) as handle_folded, lower(platform) as platform, brand_id, dealflow_id
+      from mirror.deal_versions where is_latest and is_current and influencer_handle is not null
+    ),
+    -- A deal is in the brand and the dealflow of each of its collaborations, too.
+    deals as materialized (
+      select * from mirrored
+      union
+      select m.deal_id, m.handle_folded, m.platform, c.brand_id, c.dealflow_id
+      from mirrored m join mirror.collaboration_versions c on c.deal_id = m.deal_id and c.is_latest and c.is_current
+      union
+      select e.deal_id, e.key::json ->> 0, e.key::json ->> 1, e.key::json ->> 2, e.key::json ->> 3
+      from ledger.entries e where ${ofAccount} and ${wasSent} and e.state <> 'written_off'
+    ),
+    fitting as materialized (
+      select s.creator_id, count(distinct d.deal_id) as deals, min(d.deal_id) as deal_id, count(*) filter (where d.deal_id is null) as doubts
+      from stated s
+      join deals d on d.handle_folded = s.handle_folded and coalesce(d.platform, s.platform) = s.platform
+        and coalesce(d.brand_id, s.brand_id) = s.brand_id
+        and (s.stated_dealflow_id is null or coalesce(d.dealflow_id, s.stated_dealflow_id) = s.stated_dealflow_id)
+      where s.place = 1
+      group by s.creator_id
+    ),
+    decided as (
+      select s.*, own.deal_id as own_deal_id, own.body as own_body, f.deal_id as fitting_deal_id,
+        case
+          when s.place > 1 then 'superseded'
+          when own.entry_id is not null then 'create'
+          when s.stated_deal_id is not null or (f.deals = 1 and f.doubts = 0) then 'known'
+          when f.deals > 1 or f.doubts > 0 or s.dealflow_id is null or is_unread then 'held'
+          else 'create'
+        end as outcome,
+        case when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
+          else 'deal_not_mirrored' end as obstacle
+      from stated s
+      left join lateral (
+        select e.entry_id, e.deal_id, e.body::json as body from ledger.entries e where ${ofAccount} and e.key = s.deal_key and ${wasSent} limit 1
+      ) own on true
+      left join fitting f on f.creator_id = s.creator_id
+      cross join lateral (
+        select s.found_deal_id is not null
+          and not exists (select from mirror.deal_versions v where v.deal_id = s.found_deal_id and v.is_latest) as is_unread) unread
+    ),
+    with_deal as (
+      select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id) end as deal_id,
+        case outcome when 'superseded' then 'newer_row' when 'held' then obstacle end as reason
+      from decided d
+    ),
+    said as (
+      select w.*, case when w.note is not null and w.deal_id is not null then ${noteKey('w')} end as note_key,
+        case when w.outcome = 'create' then (w.own_body ->> 'funnel_step')::integer end as created_stage, ${differingTerms} as differing_terms
+      from with_deal w
+      left join lateral (
+        select count(*) as known, array_agg(lower(v.code)) as codes, array_agg(v.code_perc) as code_percents,
+          array_agg(v.commission_perc) as commission_percents, array_agg(v.custom_url) as links, array_agg(v.custom_url_target) as targets
+        from (
+          select c.code, c.code_perc, c.commission_perc, c.custom_url, c.custom_url_target from mirror.collaboration_versions c
+          where w.outcome = 'known' and c.deal_id = w.deal_id and c.is_latest and c.is_current and coalesce(c.brand_id, w.brand_id) = w.brand_id
+          union all
+          select w.own_body ->> 'code', (w.own_body ->> 'code_perc')::numeric, (w.own_body ->> 'commission_perc')::numeric,
+            w.own_body ->> 'custom_url', w.own_body ->> 'custom_url_target'
+          where w.outcome = 'create' and w.own_body is not null
+        ) v
+      ) terms on true
+    )
+    update intake.creators c
+    set job = ${job}, outcome = s.outcome, reason = s.reason, deal_id = s.deal_id, deal_key = s.deal_key, note_key = s.note_key,
+        differing_terms = s.differing_terms, decided_at = now(),
+        stage_taken = case when c.deal_id is distinct from s.deal_id then s.created_stage else c.stage_taken end,
+        is_active_taken = case when c.deal_id is not distinct from s.deal_id then c.is_active_taken end,
+        update_problem = case when c.deal_id is not distinct from s.deal_id then c.update_problem end
+    from said s
+    where c.creator_id = s.creator_id
+      and row(c.job, c.outcome, c.reason, c.deal_id, c.deal_key, c.note_key, c.differing_terms)
+        is distinct from row(${job}::text, s.outcome, s.reason, s.deal_id, s.deal_key, s.note_key, s.differing_terms)`.execute(
+    trx,
+  );
+  return Number(numAffectedRows ?? 0);
+}
+
+/** Terms that the row states and the service has otherwise. A deal whose terms were never read differs in none. */
+const differingTerms = sql`array_remove(array[
+  case when w.code is not null and lower(w.code) <> all (array_remove(terms.codes, null)) then 'code' end,
+  case when w.code_percent is not null and w.code_percent <> all (array_remove(terms.code_percents, null)) then 'code_percent' end,
+  case when w.commission_percent is not null and w.commission_percent <> all (array_remove(terms.commission_percents, null)) then 'commission_percent' end,
+  case when w.custom_link is not null and w.custom_link <> all (array_remove(terms.links, null)) then 'custom_link' end,
+  case when w.custom_link_target is not null and w.custom_link_target <> all (array_remove(terms.targets, null)) then 'custom_link_target' end
+], null)`;
+
+/**
+ * Proposes the deals that are to be created, after `decideCreators` and in the same transaction. What was sent keeps its handle, its stage
+ * (which `update_dealstage` changes) and the terms that the row no longer states, so that it differs only where a term does.
+ */
+export async function proposeDeals(trx: Transaction<DB>, rules: DealRules): Promise<void> {
+  const { job, accountId, runId, createAffiliateDetails, isPlan } = rules;
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id,
+      jsonb_build_object('handle', b.influencer_handle, 'platform', b.platform, 'dealflow', b.dealflow_id), 'changed', 'no row asks for it now'
+    from (
+      select p.*, case when p.is_wanted then ${dealBody('p')} end as body
+      from (
+        select coalesce(w.deal_key, o.key) as key, coalesce(o.source, w.source) as source, w.brand_id, w.platform, w.dealflow_id, w.creator_id,
+          w.creator_id is not null as is_wanted, coalesce(o.sent ->> 'influencer_handle', w.influencer_handle) as influencer_handle,
+          case when o.sent is null then w.stage else (o.sent ->> 'funnel_step')::integer end as stage,
+          coalesce(w.code, o.sent ->> 'code') as code, coalesce(w.code_percent, (o.sent ->> 'code_perc')::numeric) as code_percent,
+          coalesce(w.commission_percent, (o.sent ->> 'commission_perc')::numeric) as commission_percent,
+          coalesce(w.custom_link, o.sent ->> 'custom_url') as custom_link,
+          coalesce(w.custom_link_target, o.sent ->> 'custom_url_target') as custom_link_target,
+          coalesce((o.sent ->> 'create_affiliate_details')::boolean, ${createAffiliateDetails}::boolean) as create_affiliate_details
+        from (
+          select s.* from (${statedCreators(rules)}) s join intake.creators c on c.creator_id = s.creator_id
+          where c.outcome = 'create' and (${isPlan}::boolean or c.looked_up_at is not null)
+        ) w
+        full join (
+          select e.key, e.source, case when ${wasSent} then e.body::json end as sent from ledger.entries e
+          where e.account_id = ${accountId} and e.effect = 'create_deal' and e.job = ${job}
+        ) o on o.key = w.deal_key
+        where w.creator_id is not null or o.sent is null
+      ) p
+    ) b
+    order by b.creator_id`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  await propose(trx, { effect: 'create_deal', job, runId, accountId });
+}
+
+/** Proposes the notes of creators whose deal is known, after `decideCreators` and in the same transaction. */
+export async function proposeNotes(
+  trx: Transaction<DB>,
+  { job, accountId, runId }: DealRules,
+): Promise<void> {
+  await createDesiredEntries(trx);
+  await sql`
+    insert into desired_entries (key, body, body_hash, source, brand_id, details, undesired_as, undesired_because)
+    select b.key, b.body, encode(sha256(convert_to(b.body, 'UTF8')), 'hex'), b.source, b.brand_id, jsonb_build_object('handle', b.handle),
+      'changed', 'the row has another note now'
+    from (
+      select coalesce(w.note_key, o.key) as key, case when w.note_key is not null then ${noteBody('w')} end as body,
+        coalesce(o.source, w.source) as source, nullif(w.brand_id, '') as brand_id, w.influencer_handle as handle, w.creator_id
+      from (
+        select distinct on (c.note_key) c.* from intake.creators c
+        where c.job = ${job} and c.outcome in ('create', 'known') and c.note_key is not null order by c.note_key, c.creator_id
+      ) w
+      full join (
+        select e.key, e.source, ${neverSent} as is_open from ledger.entries e
+        where e.account_id = ${accountId} and e.effect = 'note' and e.job = ${job}
+      ) o on o.key = w.note_key
+      where w.note_key is not null or o.is_open
+    ) b
+    order by b.creator_id`.execute(trx);
+  await sql`analyze desired_entries`.execute(trx);
+  await propose(trx, { effect: 'note', job, runId, accountId });
+}

@@ -1,0 +1,82 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { DB } from '../../src/db/tables.ts';
+
+/** Whether `mirror-account` has ever published what it read: before that, nobody knows which deals exist. */
+export async function isMirrored(db: Database): Promise<boolean> {
+  const { rows } = await sql`select 1 from mirror.publications limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Requests of the ledger that a run has begun so far. */
+export async function countAttempts(db: Database, runId: string): Promise<number> {
+  const { rows } = await sql<{ attempts: string }>`
+    select count(*) as attempts from ledger.attempts where run_id = ${runId}::bigint`.execute(db);
+  return Number(rows[0]?.attempts ?? 0);
+}
+
+/** Handles, as first written, for which a deal is to be created and the service was not asked yet. */
+export async function handlesToLookUp(
+  db: Database,
+  { job, limit }: { readonly job: string; readonly limit: number | null },
+): Promise<readonly { readonly folded: string; readonly handle: string }[]> {
+  const { rows } = await sql<{ folded: string; handle: string }>`
+    select handle_folded as folded, min(influencer_handle) as handle from intake.creators
+    where job = ${job} and outcome = 'create' and looked_up_at is null
+    group by handle_folded order by min(creator_id) limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** What the service answered when it was asked for a deal of this handle. @param looked.dealId null: it knows none. */
+export async function saveLookup(
+  db: Database,
+  { job, folded, dealId }: { readonly job: string; readonly folded: string; readonly dealId: string | null },
+): Promise<void> {
+  await sql`
+    update intake.creators set looked_up_at = clock_timestamp(), found_deal_id = ${dealId}
+    where job = ${job} and handle_folded = ${folded} and looked_up_at is null`.execute(db);
+}
+
+/** A stage or an active status that the service has not taken yet. */
+export type WaitingUpdate = {
+  readonly creatorId: string;
+  readonly dealId: string;
+  /** Null: nothing to send. */
+  readonly stage: number | null;
+  readonly isActive: boolean | null;
+};
+
+/** Row `c` states a stage, or a status, that the service has not taken. */
+const stageWaits = sql`(c.stage is not null and c.stage is distinct from c.stage_taken)`;
+const statusWaits = sql`(c.is_active is not null and c.is_active is distinct from c.is_active_taken)`;
+/** Row `c` has a deal. */
+const hasDeal = sql`(c.outcome in ('create', 'known') and c.deal_id is not null)`;
+
+export const waits = { stage: stageWaits, status: statusWaits, hasDeal };
+
+/** Deals of the job whose stage or status is to be sent, in the order in which their creators were first stated. */
+export async function waitingUpdates(db: Database, job: string): Promise<readonly WaitingUpdate[]> {
+  const { rows } = await sql<WaitingUpdate>`
+    select c.creator_id as "creatorId", c.deal_id as "dealId", case when ${stageWaits} then c.stage end as stage,
+      case when ${statusWaits} then c.is_active end as "isActive"
+    from intake.creators c where c.job = ${job} and ${hasDeal} and (${stageWaits} or ${statusWaits})
+    order by c.creator_id`.execute(db);
+  return rows;
+}
+
+/** What came of one update. */
+export type UpdateAnswer = Pick<WaitingUpdate, 'creatorId' | 'stage' | 'isActive'> & {
+  /** Why the service refused it; null: it was taken. */
+  readonly problem: string | null;
+};
+
+/** Keeps what the service took, or why it did not. */
+export async function saveUpdate(db: Database | Transaction<DB>, answer: UpdateAnswer): Promise<void> {
+  const { creatorId, stage, isActive, problem } = answer;
+  await sql`
+    update intake.creators
+    set stage_taken = case when ${problem}::text is null then coalesce(${stage}::integer, stage_taken) else stage_taken end,
+        is_active_taken = case when ${problem}::text is null then coalesce(${isActive}::boolean, is_active_taken) else is_active_taken end,
+        update_problem = ${problem}
+    where creator_id = ${creatorId}::bigint`.execute(db);
+}

@@ -1,0 +1,129 @@
+import type { Client } from '../../src/api/client.ts';
+import { lockJob } from '../../src/attribute/lock-job.ts';
+import { analyzeGrown } from '../../src/db/analyze.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { suitLargeStatements } from '../../src/db/large-statements.ts';
+import { EXIT } from '../../src/model/exit-code.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { RunStop } from '../../src/model/run.ts';
+import { intakeSource } from '../../src/pipeline/intake-source.ts';
+import { type OpenRequestGate, openRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import { beginPosting, type Posting, postProposed } from '../../src/pipeline/posting/posting.ts';
+import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { createRowIntake } from '../../src/pipeline/take-rows.ts';
+import {
+  type DealRules,
+  decideCreators,
+  proposeDeals,
+  proposeNotes,
+  publishCreators,
+} from './decide-creators.ts';
+import { countAttempts, isMirrored } from './decide-requests.ts';
+import { lookUpDeals } from './look-up-deals.ts';
+import { readCreators } from './read-creators.ts';
+import { type DealsReport, reportDeals } from './report.ts';
+import type { ImportDealsSettings } from './settings.ts';
+import { type SentUpdates, updateDeals } from './update-deals.ts';
+
+type DealsRun = Run<ImportDealsSettings>;
+
+/**
+ * The way of creators: list → open → decode → parse → map → stage → seal → decide → look up → propose deals → claim → post → record, then the
+ * same for the notes of those that have a deal, then stages and statuses.
+ *
+ * @throws KnownError `mirror_missing` (exit 2).
+ */
+export async function importDeals(run: DealsRun): Promise<FlowEnd<DealsReport>> {
+  const { db, job, runId } = run;
+  if (!(await isMirrored(db))) throw mirrorMissing(job.name);
+  const sources = sourcesOf(run);
+  const posting = await beginPosting(run);
+  const intake = createRowIntake({
+    purpose: { readFor: 'creators' },
+    open: () => readCreators,
+    publish: publishCreators,
+  });
+  for (const source of sources) await intakeSource(run, source, intake);
+  await analyzeGrown(db, ['intake.source_files', 'intake.creators', 'intake.rejected_rows']);
+
+  const { brandId, dealflowId, createAffiliateDetails } = job;
+  const rules: DealRules = {
+    ...{ job: job.name, brandId, dealflowId, createAffiliateDetails, runId },
+    sources: sources.map(({ name }) => name),
+    accountId: posting.accountId,
+    isPlan: run.client === null,
+  };
+  run.progress.begin({ name: 'decide', label: 'Matching creators with deals', unit: 'rows', total: null });
+  run.progress.advance(await decide(run, rules, proposeDeals));
+  const { stop, updates } =
+    run.client === null ? NOTHING_SENT : await send(run, run.client, { posting, rules });
+  const report = await reportDeals(db, { runId, job: job.name, sources: job.sources, sent: updates });
+  return { stop, report };
+}
+
+type Sending = { readonly stop: RunStop | null; readonly updates: SentUpdates };
+const NOTHING_SENT: Sending = { stop: null, updates: { stages: 0, statuses: 0 } };
+
+/** Sends what was decided: deals first, because notes, stages and statuses need their ids. A run that was stopped sends nothing more. */
+async function send(
+  run: DealsRun,
+  client: Client,
+  { posting, rules }: { readonly posting: Posting; readonly rules: DealRules },
+): Promise<Sending> {
+  let { stop, updates } = NOTHING_SENT;
+
+  async function ask(
+    work: (open: OpenRequestGate & { readonly limit: number | null }) => Promise<void>,
+  ): Promise<void> {
+    if (stop !== null) return;
+    const open = openRequestGate(run, client);
+    try {
+      await work({ ...open, limit: await leftOf(run) });
+      stop = open.gate.stopped();
+    } finally {
+      open.close();
+    }
+  }
+  async function post(propose: typeof proposeDeals, items: 'deals' | 'notes'): Promise<void> {
+    await decide(run, rules, propose);
+    if (stop !== null) return;
+    const options = { ...run.options, limit: await leftOf(run) };
+    stop = await postProposed({ ...run, options, nouns: { ...run.nouns, items } }, posting);
+  }
+
+  await ask((open) => lookUpDeals(run, client, open));
+  await post(proposeDeals, 'deals');
+  await post(proposeNotes, 'notes');
+  await ask(async (open) => {
+    updates = await updateDeals(run, client, open);
+  });
+  return { stop, updates };
+}
+
+/** @returns of how many creators something else is known now. */
+function decide(run: DealsRun, rules: DealRules, propose: typeof proposeDeals): Promise<number> {
+  return inTransaction(run.db, async (trx) => {
+    await suitLargeStatements(trx);
+    await lockJob(trx, run.job.name);
+    const decided = await decideCreators(trx, rules);
+    await propose(trx, rules);
+    return decided;
+  });
+}
+
+/** Requests that the run may still send; null: as many as there are. */
+async function leftOf({ db, runId, options: { limit } }: DealsRun): Promise<number | null> {
+  return limit === null ? null : Math.max(0, limit - (await countAttempts(db, runId)));
+}
+
+function mirrorMissing(job: string): KnownError {
+  return new KnownError({
+    code: 'mirror_missing',
+    message: 'The account was never mirrored, so deals that exist would be created a second time.',
+    where: `jobs.${job}`,
+    help: 'Run a job of the kind mirror-account first, and schedule it before this one.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,29 @@
+import type { JobKind } from '../job-kind.ts';
+import { renderDeals } from './render.ts';
+import type { DealsReport } from './report.ts';
+import { type ImportDealsSettings, importDealsFields } from './settings.ts';
+
+/** Creates a deal for each creator of a list that has none yet. */
+export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
+  kind: 'import-deals',
+  summary: 'create deals for the creators of a list, each once',
+  nouns: { items: 'deals', done: 'created' },
+  fields: importDealsFields,
+  needsOrderPlatform: false,
+  oneReaderHelp: 'Let one job read each source: a list belongs to the settings of one job.',
+  purpose: () => ({ readFor: 'creators' }),
+  leases: ({ sources }) => sources.map((source) => `creators in source:${source}`),
+  plansInOverlay: true,
+  flow: async (run) => (await import('./flow.ts')).importDeals(run),
+  backfill: {
+    needless: (name) =>
+      `${name} needs no plan: a creator who has a deal gets no other one, however often a list is read. Put the list where the job reads, look at \`plan ${name}\`, and run it; with --limit, so many requests at a time:\n  npx influencer-sync run ${name}`,
+  },
+  demo: 'A list of creators: those without a deal get one, once',
+  render: renderDeals,
+  explain: {
+    what: 'creators',
+    argument: 'a handle or the id of a deal',
+    find: async (db, text) => (await import('./explain.ts')).explainCreators(db, text),
+  },
+};

@@ -1,0 +1,47 @@
+import type { Client } from '../../src/api/client.ts';
+import { createAsk, createBudget } from '../../src/delivery/ask.ts';
+import { discoverDeals } from '../../src/mirror/discover-deals.ts';
+import { openDealAnswer, readDealAnswer } from '../../src/mirror/read-deal-answer.ts';
+import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { handlesToLookUp, saveLookup } from './decide-requests.ts';
+
+/**
+ * Asks the service, once for each handle, whether it knows a deal of a creator for whom one is to be created: the service has no list of
+ * deals, so the mirror may not have discovered it. A deal that it names is made known to the mirror, which reads whose it is.
+ * Whoever could not be asked about is asked about in the next run, and gets no deal before.
+ */
+export async function lookUpDeals(
+  run: Run,
+  client: Client,
+  { gate, forEach, limit }: OpenRequestGate & { readonly limit: number | null },
+): Promise<void> {
+  const { db, job, progress } = run;
+  const handles = await handlesToLookUp(db, { job: job.name, limit });
+  if (handles.length === 0) return;
+  progress.begin({
+    name: 'look_up',
+    label: 'Looking up creators',
+    unit: 'influencers',
+    total: handles.length,
+  });
+  // Each is asked for once; what gets no answer is tried a few times more.
+  const budget = createBudget(Number.POSITIVE_INFINITY);
+  const ask = createAsk({ client, gate, budget, clock: () => new Date() });
+  await forEach(handles, async ({ folded, handle }) => {
+    const answer = await ask('get_deal_details', { query: { influencer_handle: handle } });
+    const dealId = answer.kind === 'answer' ? readDealId(answer.text) : null;
+    if (dealId === null && answer.kind !== 'not_found') return;
+    if (dealId !== null) await discoverDeals(db, [{ dealId, way: 'handle' }]);
+    await saveLookup(db, { job: job.name, folded, dealId });
+    progress.advance(1);
+  });
+}
+
+/** @returns null where the answer holds no deal: then nothing is known. */
+function readDealId(text: string): string | null {
+  const opened = openDealAnswer(text);
+  if (!('body' in opened)) return null;
+  const read = readDealAnswer(opened, null);
+  return 'deal' in read ? read.deal.id : null;
+}

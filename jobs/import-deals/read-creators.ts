@@ -1,0 +1,248 @@
+import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../../src/map/fault.ts';
+import type { Column } from '../../src/map/layout/resolve-header.ts';
+import { firstFilled, type MapRowsOptions } from '../../src/map/map-rows.ts';
+import { cleanText, foldWord } from '../../src/map/values/clean-text.ts';
+import { findAddress, parseId } from '../../src/map/values/parse-id.ts';
+import type { LayoutField } from '../../src/model/layout.ts';
+import { foldHandle } from '../../src/model/text/fold.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+
+/** A creator as one row of a list states it. Null: the row does not say. Percentages are decimal text, 0 to 100. */
+export type StatedCreator = {
+  /** As written, without `@`. */
+  readonly handle: string;
+  readonly handleFolded: string;
+  /** `instagram`, `tiktok`, `youtube`, or another word in lower case. */
+  readonly platform: string;
+  /** Digits. */
+  readonly brandId: string | null;
+  readonly dealflowId: string | null;
+  readonly dealId: string | null;
+  readonly stage: number | null;
+  readonly isActive: boolean | null;
+  readonly note: string | null;
+  readonly code: string | null;
+  readonly codePercent: string | null;
+  readonly commissionPercent: string | null;
+  readonly customLink: string | null;
+  readonly customLinkTarget: string | null;
+};
+
+/** Reads one cell: its value, or what is wrong with it. Values are never objects with a code. */
+type Parse<Value> = (text: string) => Value | Fault;
+
+/** Thrown within a row, and caught at its end. */
+class FaultyCell extends Error {
+  readonly fault: Fault;
+  readonly column: Column | null;
+
+  constructor(fault: Fault, column: Column | null) {
+    super(fault.code);
+    this.fault = fault;
+    this.column = column;
+  }
+}
+
+/** Reads rows of creators. Only the fields that a deal is made of are looked at: who a person is stays in the file. */
+export const readCreators: MapRowsOptions<StatedCreator>['open'] = ({ fields }, { status }) => {
+  const parseStatus = statusParser(status.words);
+  return ({ cells }) => {
+    function find<Value>(field: LayoutField, parse: Parse<Value>): Value | null {
+      const filled = firstFilled(cells, fields[field]);
+      if (filled === null) return null;
+      const value = parse(filled.text);
+      if (isFault(value)) throw new FaultyCell(value, filled.column);
+      return value;
+    }
+    function need<Value>(field: LayoutField, value: Value | null, what: string): Value {
+      if (value === null) throw new FaultyCell(missingValue(what), fields[field][0] ?? null);
+      return value;
+    }
+    try {
+      const named = need('influencer_handle', find('influencer_handle', parseHandle), 'handle');
+      const written = find('platform', parsePlatform);
+      const platform = need('platform', written ?? named.platform, 'platform');
+      if (named.platform !== null && named.platform !== platform)
+        throw new FaultyCell(OTHER_PLATFORM, fields.platform[0] ?? null);
+      const row: StatedCreator = {
+        handle: named.handle,
+        handleFolded: foldHandle(named.handle),
+        platform,
+        brandId: find('brand_id', parseBrand),
+        dealflowId: find('dealflow_id', parseId),
+        dealId: find('deal_id', parseDeal),
+        stage: find('stage', parseStage),
+        isActive: find('is_active', parseStatus),
+        note: find('note', parseNote),
+        code: find('code', parseText),
+        codePercent: find('code_percent', parsePercent),
+        commissionPercent: find('commission_percent', parsePercent),
+        customLink: find('custom_link', parseText),
+        customLinkTarget: find('custom_link_target', parseText),
+      };
+      return { kind: 'row', row };
+    } catch (error) {
+      if (!(error instanceof FaultyCell)) throw error;
+      return { kind: 'fault', fault: error.fault, column: error.column };
+    }
+  };
+};
+
+function isFault(value: unknown): value is Fault {
+  return typeof value === 'object' && value !== null && 'help' in value;
+}
+
+type NamedCreator = { readonly handle: string; readonly platform: string | null };
+
+/** What the networks allow, and more: blanks and slashes are in no handle. */
+const HANDLE = /^[\p{L}\p{N}\p{M}._-]{1,100}$/u;
+const ADDRESS = /^(?:https?:\/\/)?(?:[\w-]+\.)*(instagram\.com|tiktok\.com|youtube\.com|youtu\.be)\/(.*)$/i;
+/** First parts of addresses that lead to a post, or to a channel by its id. */
+const NO_PROFILE = /^(p|reel|reels|stories|explore|watch|shorts|playlist|channel|video|t)$/i;
+
+/** A handle with or without `@`, or the address of a profile, which also says the platform. */
+function parseHandle(text: string): NamedCreator | Fault {
+  const address = ADDRESS.exec(cleanText(text));
+  if (address === null) {
+    const id = parseId(text);
+    if (typeof id !== 'string') return id;
+    const handle = id.replace(/^@+/, '');
+    return HANDLE.test(handle) ? { handle, platform: null } : BAD_HANDLE;
+  }
+  const [, host = '', path = ''] = address;
+  const [first = '', second = ''] = path.replace(/[?#].*$/, '').split('/');
+  const isBehindWord = /^(c|user)$/i.test(first);
+  const handle = decode(isBehindWord ? second : first).replace(/^@+/, '');
+  if (NO_PROFILE.test(first) || /^youtu\.be$/i.test(host) || !HANDLE.test(handle)) return NO_PROFILE_ADDRESS;
+  return { handle, platform: host.toLowerCase().replace('.com', '') };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A stray % is in no handle: it is refused as such.
+  }
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = {
+  ig: 'instagram',
+  insta: 'instagram',
+  tt: 'tiktok',
+  tik_tok: 'tiktok',
+  yt: 'youtube',
+  you_tube: 'youtube',
+};
+
+/** The contract does not say which words the service allows, so others than the three networks are sent as they are. */
+function parsePlatform(text: string): string | Fault {
+  const word = foldWord(text);
+  if (!/^[a-z][a-z0-9_]{0,39}$/.test(word)) return BAD_PLATFORM;
+  return PLATFORMS[word] ?? word;
+}
+
+function parseBrand(text: string): string | Fault {
+  return /^\d{1,15}$/.test(text) ? text : BAD_BRAND;
+}
+
+/** The id of a deal, or the address of its page. */
+function parseDeal(text: string): string | Fault {
+  const id = parseId(text);
+  return typeof id === 'string' ? (/\/deal\/([^/?#]+)/.exec(id)?.[1] ?? id) : id;
+}
+
+function parseStage(text: string): number | Fault {
+  return /^\d{1,6}$/.test(text) ? Number(text) : BAD_STAGE;
+}
+
+const STATUSES: Readonly<Record<string, boolean>> = {
+  ...{ active: true, yes: true, true: true, 1: true, live: true, current: true, enabled: true },
+  ...{ inactive: false, no: false, false: false, 0: false, paused: false, ended: false, archived: false },
+  ...{ former: false, disabled: false, on_hold: false },
+};
+
+/** @param words of the layout, for words of a list of your own: each is translated to one that is known here. */
+function statusParser(words: Readonly<Record<string, string>>): Parse<boolean> {
+  return (text) => {
+    const word = foldWord(text);
+    return STATUSES[words[word] ?? word] ?? BAD_STATUS;
+  };
+}
+
+/**
+ * `15`, `15%`, `12,5 %`. A number below 1 without a sign may be a share, as spreadsheets write percentages, or a percentage: it is not
+ * guessed at.
+ */
+function parsePercent(text: string): string | Fault {
+  const [, digits, sign] = /^(\d{1,3}(?:[.,]\d{1,6})?)\s*(%?)$/.exec(text) ?? [];
+  if (digits === undefined) return BAD_PERCENT;
+  const decimal = digits.replace(',', '.');
+  if (Number(decimal) > 100) return BAD_PERCENT;
+  return sign === '' && Number(decimal) > 0 && Number(decimal) < 1 ? UNCLEAR_PERCENT : decimal;
+}
+
+/** A code, a link or its target. */
+function parseText(text: string): string | Fault {
+  const clean = cleanText(text);
+  if (clean.length > MAX_TEXT_CHARS) return TOO_LONG;
+  return findAddress(clean) ?? clean;
+}
+
+const MAX_NOTE_CHARS = 5_000;
+
+/** Kept with every e-mail address in it masked. */
+function parseNote(text: string): string | Fault {
+  const note = maskAddresses(cleanText(text));
+  return note.length > MAX_NOTE_CHARS ? NOTE_TOO_LONG : note;
+}
+
+const BAD_HANDLE: Fault = {
+  code: 'bad_handle',
+  reason: 'This is no handle: handles have no blanks.',
+  help: 'Write the handle, with or without @, or the address of the profile. Check that the layout names the right column.',
+};
+const NO_PROFILE_ADDRESS: Fault = {
+  code: 'no_profile',
+  reason: 'This address does not name a profile by its handle.',
+  help: 'Write the handle, or the address of the profile, for example https://www.tiktok.com/@mia.glow',
+};
+const OTHER_PLATFORM: Fault = {
+  code: 'other_platform',
+  reason: 'The address of the profile is on another platform than the row says.',
+  help: 'Correct the platform or the address; a creator on two platforms has two rows.',
+};
+const BAD_PLATFORM: Fault = {
+  code: 'bad_platform',
+  reason: 'This is no platform.',
+  help: 'Write one platform in each row: instagram, tiktok or youtube.',
+};
+const BAD_BRAND: Fault = {
+  code: 'bad_brand',
+  reason: 'The id of a brand is a whole number.',
+  help: 'Take the id from bi.brands, or leave the cell blank for the brand of the job.',
+};
+const BAD_STAGE: Fault = {
+  code: 'bad_stage',
+  reason: 'The stage of a deal is a whole number.',
+  help: 'Write the number of the stage in its dealflow, or leave the cell blank.',
+};
+const BAD_STATUS: Fault = {
+  code: 'unknown_status',
+  reason: 'This word does not say whether the deal is active.',
+  help: 'Write active or inactive, or translate the word in the layout: status: { words: { word: active } }',
+};
+const BAD_PERCENT: Fault = {
+  code: 'bad_percent',
+  reason: 'This is no percentage from 0 to 100.',
+  help: 'Write it as 15 or 15%.',
+};
+const UNCLEAR_PERCENT: Fault = {
+  code: 'unclear_percent',
+  reason: 'A number below 1 may be a share (0.15 for 15%) or a percentage (0.15%).',
+  help: 'Write it with its sign: 15% or 0.15%.',
+};
+const NOTE_TOO_LONG: Fault = {
+  code: 'note_too_long',
+  reason: `The note is longer than ${MAX_NOTE_CHARS} characters.`,
+  help: 'Shorten it, or check that the columns of this row have not slipped.',
+};

@@ -1,0 +1,218 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
+import type { HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
+import { listHeldFiles } from '../../src/report/list-held-files.ts';
+import { listRejected } from '../../src/report/list-rejected.ts';
+import { readRowFiles } from '../../src/report/row-files.ts';
+import { waits } from './decide-requests.ts';
+import type { SentUpdates } from './update-deals.ts';
+
+/**
+ * What a run of `import-deals` came to. `sumsAddUp`: creators = created + already + known + to_create + refused + in_doubt + written_off +
+ * held, and the rows of the files are used or rejected.
+ */
+export type DealsReport = RunReport<'import-deals', DealCounts, DealDetails>;
+
+/** Numbers of creators, where nothing else is said. What is said to be of this run is of this run; the others are the job's totals after it. */
+export type DealCounts = {
+  /** Of this run, as are `rows` and `rejected_rows`. */
+  readonly files: number;
+  readonly rows: number;
+  readonly rejected_rows: number;
+  /** As the files state now, each handle, platform, brand and dealflow once. */
+  readonly creators: number;
+  /** Their deal was created in this run. */
+  readonly created: number;
+  /** Their deal was created before. */
+  readonly already: number;
+  /** They had a deal that this job did not create. */
+  readonly known: number;
+  /** In a plan: what a run would create, unless the service turns out to know a deal. */
+  readonly to_create: number;
+  readonly refused: number;
+  readonly in_doubt: number;
+  /** Let go by a person. */
+  readonly written_off: number;
+  /** A person must say what is meant. */
+  readonly held: number;
+  /** Notes accepted in this run; those that wait for it or for their deal; those refused. */
+  readonly notes_sent: number;
+  readonly notes_waiting: number;
+  readonly notes_refused: number;
+  /** Taken by the service in this run. */
+  readonly stages_sent: number;
+  readonly statuses_sent: number;
+  /** Stages and statuses that wait to be sent, and how many deals of them the service has refused. */
+  readonly updates_waiting: number;
+  readonly updates_refused: number;
+  /** The service has other terms than the list, and no operation changes them. */
+  readonly terms_differ: number;
+};
+
+/** A creator who waits for a person, or whose terms differ. */
+export type CreatorPlace = {
+  readonly handle: string;
+  readonly platform: string;
+  readonly dealId: string | null;
+  /** `several_deals`; or the names of the terms. */
+  readonly why: string;
+};
+
+export type DealDetails = {
+  readonly duplicateFiles: number;
+  readonly held: readonly CreatorPlace[];
+  readonly differing: readonly CreatorPlace[];
+  /** Why the service refused deals, notes, stages and statuses. */
+  readonly refusals: readonly { readonly what: string; readonly reason: string; readonly creators: number }[];
+  readonly rejectedRows: readonly RejectedRowPlace[];
+  readonly heldFiles: readonly HeldFile[];
+  readonly doubts: readonly Doubt[];
+  readonly doubleCredits: readonly DoubleCredit[];
+};
+
+const SHOWN_ROWS = 5;
+const SHOWN_CREATORS = 10;
+
+/** What a run of `import-deals` did, and where all creators of its job stand after it. */
+export async function reportDeals(
+  db: Database,
+  options: {
+    readonly runId: string;
+    readonly job: string;
+    readonly sources: readonly string[];
+    readonly sent: SentUpdates;
+  },
+): Promise<DealsReport> {
+  const { runId, job, sources, sent } = options;
+  const files = await readRowFiles(db, runId);
+  const standings = await readStandings(db, { job, runId });
+  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
+  const heldFiles = await listHeldFiles(db, { sources, readFor: 'creators' });
+  const doubts = await listDoubts(db, { job });
+  const doubleCredits = await listDoubleCredits(db, { job });
+  const counts: DealCounts = {
+    ...{ files: files.sealed, rows: files.rows, rejected_rows: files.rejectedRows },
+    ...standings,
+    ...(await readNotes(db, { job, runId })),
+    ...{ stages_sent: sent.stages, statuses_sent: sent.statuses },
+    ...(await readUpdates(db, job)),
+  };
+  const { creators, created, already, known, to_create, refused, in_doubt, written_off, held } = counts;
+  return {
+    kind: 'import-deals',
+    counts,
+    amounts: [],
+    sumsAddUp:
+      files.addUp &&
+      creators === created + already + known + to_create + refused + in_doubt + written_off + held,
+    doubts: doubts.length + doubleCredits.length,
+    needsAttention:
+      rejectedRows.length > 0 ||
+      heldFiles.length > 0 ||
+      refused + held + counts.notes_refused + counts.updates_refused > 0,
+    details: {
+      duplicateFiles: files.duplicates,
+      held: await listHeld(db, job),
+      differing: await listDiffering(db, job),
+      refusals: await readRefusals(db, job),
+      rejectedRows,
+      heldFiles,
+      doubts: doubts.slice(0, SHOWN_ROWS),
+      doubleCredits,
+    },
+  };
+}
+
+type Standing =
+  | 'created'
+  | 'already'
+  | 'known'
+  | 'to_create'
+  | 'refused'
+  | 'in_doubt'
+  | 'written_off'
+  | 'held';
+
+/** Creators `c` of the job that count, with the entry `e` of their deal. */
+const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
+const ofRun = (entry: string, runId: string) => sql`exists (
+  select from ledger.attempts t where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
+    and t.run_id = ${runId}::bigint)`;
+
+async function readStandings(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
+  const { rows } = await sql<{ standing: Standing; creators: string; differ: string }>`
+    select case when c.outcome <> 'create' then c.outcome
+        when e.state = 'accepted' then case when ${ofRun('e', runId)} then 'created' else 'already' end
+        when e.state = 'rejected' then 'refused'
+        when e.state in ('sending', 'in_doubt') then 'in_doubt'
+        when e.state in ('written_off', 'held') then e.state
+        else 'to_create' end as standing,
+      count(*) as creators, count(*) filter (where c.differing_terms <> '{}') as differ
+    from ${creators} where c.job = ${job} and c.outcome <> 'superseded' group by 1`.execute(db);
+  const of = (standing: Standing) => Number(rows.find((row) => row.standing === standing)?.creators ?? 0);
+  return {
+    creators: rows.reduce((sum, row) => sum + Number(row.creators), 0),
+    created: of('created'),
+    already: of('already'),
+    known: of('known'),
+    to_create: of('to_create'),
+    refused: of('refused'),
+    in_doubt: of('in_doubt'),
+    written_off: of('written_off'),
+    held: of('held'),
+    terms_differ: rows.reduce((sum, row) => sum + Number(row.differ), 0),
+  };
+}
+
+async function readNotes(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
+  const { rows } = await sql<Record<'sent' | 'waiting' | 'refused', string>>`
+    select count(*) filter (where n.state = 'accepted' and ${ofRun('n', runId)}) as sent,
+      count(*) filter (where coalesce(n.state, 'ready') = 'ready') as waiting, count(*) filter (where n.state = 'rejected') as refused
+    from intake.creators c left join ledger.entries n on n.effect = 'note' and n.key = c.note_key
+    where c.job = ${job} and c.outcome in ('create', 'known') and c.note is not null`.execute(db);
+  return {
+    notes_sent: Number(rows[0]?.sent ?? 0),
+    notes_waiting: Number(rows[0]?.waiting ?? 0),
+    notes_refused: Number(rows[0]?.refused ?? 0),
+  };
+}
+
+async function readUpdates(db: Database, job: string) {
+  const { rows } = await sql<Record<'waiting' | 'refused', string>>`
+    select coalesce(sum((${waits.stage})::integer + (${waits.status})::integer) filter (where ${waits.hasDeal}), 0) as waiting,
+      count(*) filter (where c.update_problem is not null) as refused
+    from intake.creators c where c.job = ${job} and c.outcome in ('create', 'known')`.execute(db);
+  return { updates_waiting: Number(rows[0]?.waiting ?? 0), updates_refused: Number(rows[0]?.refused ?? 0) };
+}
+
+async function listHeld(db: Database, job: string): Promise<readonly CreatorPlace[]> {
+  const { rows } = await sql<CreatorPlace>`
+    select c.influencer_handle as handle, c.platform, c.deal_id as "dealId", coalesce(c.reason, e.state_reason, 'held') as why
+    from ${creators} where c.job = ${job} and (c.outcome = 'held' or e.state = 'held')
+    order by c.creator_id limit ${SHOWN_CREATORS}`.execute(db);
+  return rows;
+}
+
+async function listDiffering(db: Database, job: string): Promise<readonly CreatorPlace[]> {
+  const { rows } = await sql<CreatorPlace>`
+    select influencer_handle as handle, platform, deal_id as "dealId", array_to_string(differing_terms, ', ') as why
+    from intake.creators where job = ${job} and outcome in ('create', 'known') and differing_terms <> '{}'
+    order by creator_id limit ${SHOWN_CREATORS}`.execute(db);
+  return rows;
+}
+
+async function readRefusals(db: Database, job: string) {
+  const { rows } = await sql<{ what: string; reason: string; creators: string }>`
+    select what, coalesce(reason, 'no reason was given') as reason, count(*) as creators from (
+      select 'deal' as what, e.state_reason as reason from ${creators} where c.job = ${job} and c.outcome = 'create' and e.state = 'rejected'
+      union all
+      select 'note', n.state_reason from intake.creators c join ledger.entries n on n.effect = 'note' and n.key = c.note_key
+      where c.job = ${job} and c.outcome in ('create', 'known') and n.state = 'rejected'
+      union all
+      select 'stage or status', c.update_problem from intake.creators c
+      where c.job = ${job} and c.outcome in ('create', 'known') and c.update_problem is not null
+    ) refused group by 1, 2 order by 3 desc, 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, creators: Number(row.creators) }));
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { id, text, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/timing.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+
+export type ImportDealsSettings = JobSettings & {
+  readonly kind: 'import-deals';
+  /** Brand of the rows that name none. */
+  readonly brandId: string;
+  /** Dealflow of the rows that name none; null: such a row creates nothing. */
+  readonly dealflowId: string | null;
+  /** Whether the service makes code and link in the connected shop. */
+  readonly createAffiliateDetails: boolean;
+};
+
+const fields = z.strictObject({
+  kind: z.literal('import-deals'),
+  ...timing,
+  source: z
+    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
+    .describe('Name of a source of creators, or a list of names.'),
+  brand_id: id().describe('Brand of the deals, where a row names no other.'),
+  dealflow_id: id()
+    .nullable()
+    .default(null)
+    .describe(
+      'Dealflow in which deals are created, where a row names no other. Leave it out when every row names one.',
+    ),
+  create_affiliate_details: yesOrNo()
+    .default(false)
+    .describe(
+      'true: the service creates the discount code and the custom link in the connected shop. false: it only records them on the deal.',
+    ),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const importDealsFields = fields.transform(
+  (job) =>
+    (context: JobContext): ImportDealsSettings => ({
+      name: context.name,
+      kind: job.kind,
+      ...toTiming(job),
+      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      brandId: job.brand_id,
+      dealflowId: job.dealflow_id,
+      createAffiliateDetails: job.create_affiliate_details,
+    }),
+);

@@ -1,0 +1,79 @@
+import type { Client, ExchangeInput } from '../../src/api/client.ts';
+import type { OperationName } from '../../src/api/contract.ts';
+import { readBatchAnswer } from '../../src/delivery/classify.ts';
+import { sendRepeatable } from '../../src/delivery/send-repeatable.ts';
+import { maskAddresses } from '../../src/model/text/mask-addresses.ts';
+import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import type { Run } from '../../src/pipeline/run.ts';
+import { saveUpdate, type WaitingUpdate, waitingUpdates } from './decide-requests.ts';
+
+/** Updates that the service took in a run. */
+export type SentUpdates = { readonly stages: number; readonly statuses: number };
+
+/** One request: what it sets, and how. */
+type Update = {
+  readonly sets: { readonly stage: number | null; readonly isActive: boolean | null };
+  readonly operation: OperationName;
+  readonly input: ExchangeInput;
+};
+
+/**
+ * Sends stages (`update_dealstage`) and active statuses (`update_deal_info`) that the service has not taken yet. Both set a value, so they
+ * are repeated until the answer is clear. What is refused is tried again in the next run.
+ *
+ * @param limit requests at most; null for all.
+ */
+export async function updateDeals(
+  run: Run,
+  client: Client,
+  { gate, forEach, limit }: OpenRequestGate & { readonly limit: number | null },
+): Promise<SentUpdates> {
+  const { db, job, progress } = run;
+  const sent = { stages: 0, statuses: 0 };
+  const waiting = await waitingUpdates(db, job.name);
+  if (waiting.length === 0) return sent;
+  progress.begin({ name: 'update', label: 'Updating deals', unit: 'deals', total: waiting.length });
+  let left = limit ?? Number.POSITIVE_INFINITY;
+
+  await forEach(waiting, async (deal) => {
+    for (const { sets, operation, input } of updatesOf(deal)) {
+      if (left <= 0) return;
+      left -= 1;
+      const answer = await sendRepeatable({ client, gate }, { operation, input, read: readBatchAnswer });
+      // Without a clear answer it waits for the next run.
+      if (answer === null) return;
+      const { outcome } = answer;
+      if (outcome.kind !== 'accepted' && (outcome.kind !== 'rejected' || outcome.stopsGate)) return;
+      const problem = outcome.kind === 'accepted' ? null : maskAddresses(outcome.message).slice(0, 500);
+      await saveUpdate(db, { creatorId: deal.creatorId, ...sets, problem });
+      if (problem !== null) return;
+      if (sets.stage === null) sent.statuses += 1;
+      else sent.stages += 1;
+    }
+    progress.advance(1);
+  });
+  return sent;
+}
+
+function updatesOf({ dealId, stage, isActive }: WaitingUpdate): readonly Update[] {
+  const updates: Update[] = [];
+  if (stage !== null)
+    updates.push({
+      sets: { stage, isActive: null },
+      operation: 'update_dealstage',
+      input: { body: JSON.stringify({ deal_id: dealId, new_stage: stage }) },
+    });
+  if (isActive !== null)
+    updates.push({
+      sets: { stage: null, isActive },
+      operation: 'update_deal_info',
+      input: {
+        body: JSON.stringify({
+          deal_id: dealId,
+          new_deal_info: { is_active: isActive },
+          status_update_only: true,
+        }),
+      },
+    });
+  return updates;
+}

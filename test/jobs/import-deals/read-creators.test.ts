@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import { readCreators } from '../../../jobs/import-deals/read-creators.ts';
+import { layoutFor } from '../../../src/map/layout/layout-for.ts';
+import { loadLayout } from '../../../src/map/layout/load-layout.ts';
+import { resolveHeader } from '../../../src/map/layout/resolve-header.ts';
+
+/** What one row states; of a row that is rejected, `code at column`. */
+function read(row: Readonly<Record<string, string>>, words: Readonly<Record<string, string>> = {}) {
+  const layout = layoutFor(loadLayout('generic-creators'), 'creators');
+  if (layout === null) throw new Error('generic-creators is no layout of creators');
+  const header = resolveHeader(Object.keys(row), layout);
+  const result = readCreators(header, { ...layout, status: { ...layout.status, words } })({
+    cells: Object.values(row),
+    line: 2,
+    record: 1,
+  });
+  if (result.kind === 'row') return result.row;
+  return result.kind === 'fault' ? `${result.fault.code} at ${result.column?.name}` : result.why;
+}
+
+it.each([
+  ['@Mia.Glow', 'Instagram', 'Mia.Glow', 'mia.glow', 'instagram'],
+  ['mia_glow ', 'IG', 'mia_glow', 'mia_glow', 'instagram'],
+  ['https://www.instagram.com/mia.glow/?hl=en', '', 'mia.glow', 'mia.glow', 'instagram'],
+  ['https://www.tiktok.com/@mia.glow', 'TikTok', 'mia.glow', 'mia.glow', 'tiktok'],
+  ['m.youtube.com/@MiaGlow/videos', 'YT', 'MiaGlow', 'miaglow', 'youtube'],
+  ['https://youtube.com/c/MiaGlow', '', 'MiaGlow', 'miaglow', 'youtube'],
+  ['mia', 'Twitch', 'mia', 'mia', 'twitch'],
+])('%s on %s is the handle %s', (written, platform, handle, handleFolded, isOn) => {
+  expect(read({ Handle: written, Platform: platform })).toMatchObject({
+    handle,
+    handleFolded,
+    platform: isOn,
+  });
+});
+
+it.each([
+  [{ handle: 'Mia Glow', platform: 'instagram' }, 'bad_handle at handle'],
+  [{ handle: 'mia@example.com', platform: 'instagram' }, 'address_in_value at handle'],
+  [{ handle: 'https://www.instagram.com/p/Cxyz/', platform: '' }, 'no_profile at handle'],
+  [{ handle: 'https://youtu.be/abc', platform: 'youtube' }, 'no_profile at handle'],
+  [{ handle: 'https://youtube.com/channel/UC123', platform: 'youtube' }, 'no_profile at handle'],
+  [{ handle: 'https://tiktok.com/@mia', platform: 'instagram' }, 'other_platform at platform'],
+  [{ handle: 'mia', platform: '' }, 'missing_value at platform'],
+  [{ handle: '', platform: 'tiktok' }, 'missing_value at handle'],
+  [{ handle: 'mia', platform: 'instagram, tiktok' }, 'bad_platform at platform'],
+  [{ handle: 'mia', platform: 'tiktok', brand_id: 'Acme' }, 'bad_brand at brand_id'],
+  [{ handle: 'mia', platform: 'tiktok', stage: 'Contacted' }, 'bad_stage at stage'],
+  [{ handle: 'mia', platform: 'tiktok', status: 'maybe' }, 'unknown_status at status'],
+  [{ handle: 'mia', platform: 'tiktok', commission: '0.15' }, 'unclear_percent at commission'],
+  [{ handle: 'mia', platform: 'tiktok', commission: '120%' }, 'bad_percent at commission'],
+  [{ handle: 'mia', platform: 'tiktok', code: 'mia@example.com' }, 'address_in_value at code'],
+])('%o is rejected: %s', (row, said) => {
+  expect(read(row)).toBe(said);
+});
+
+it.each([
+  ['15', '15'],
+  ['15%', '15'],
+  ['12,5 %', '12.5'],
+  ['0.5%', '0.5'],
+  ['0', '0'],
+  ['100', '100'],
+])('the percentage %s is %s', (written, percent) => {
+  expect(read({ handle: 'mia', platform: 'tiktok', 'Discount %': written })).toMatchObject({
+    codePercent: percent,
+  });
+});
+
+it('a layout translates the words of a list, and e-mail addresses in notes are masked', () => {
+  const row = {
+    Handle: 'mia',
+    Platform: 'tiktok',
+    Status: 'Signed Up',
+    Notes: 'write to mia@example.com',
+    'Coupon Code': ' MIA10 ',
+  };
+  expect(read(row, { signed_up: 'active' })).toMatchObject({
+    isActive: true,
+    note: 'write to m***@***',
+    code: 'MIA10',
+    dealId: null,
+    stage: null,
+  });
+});
