@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { neverSent } from '../ledger/never-sent.ts';
 import type { Period } from '../model/backfill.ts';
-import { isAnswered } from './sent.ts';
 
 export type AttributionRules = {
   readonly job: string;
@@ -219,4 +219,12 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
       left join intake.codes c on c.job = ${job}
         and c.line_no = case j.decision when 'code' then j.code_line when 'link' then j.link_line end
     )`;
+}
+
+/** The job has an entry for order `o` that a backfill is to post, or that may have been processed: it goes on answering for the order. */
+function isAnswered(job: string): RawBuilder<boolean> {
+  return sql<boolean>`(
+    select true from ledger.entries e
+    where e.order_id = o.order_id and e.source = o.source and e.job = ${job} and e.effect is not distinct from 'referral'
+      and ((e.backfill_id is not null and e.state <> 'held') or not ${neverSent}) limit 1) is not null`;
 }

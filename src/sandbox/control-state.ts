@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Account, Enquiry } from './account.ts';
 import type { Context } from './build-server.ts';
 import { chooseTenant, chooseTenants } from './choose-tenant.ts';
 import { readDealId } from './find-collaboration.ts';
-import { type Customer, listCustomers } from './list-customers.ts';
 import type { Tenant } from './open-tenant.ts';
 import { describeIdentified } from './operations/identify.ts';
 import { refuse, type World } from './operations/operation.ts';
@@ -95,4 +95,21 @@ function describeCustomer(
   const influencer = population.findByEmail(email);
   const result = influencer === null ? { is_influencer: false } : describeIdentified(influencer);
   return { ...row, status: 'done', ...result };
+}
+
+/** A contact that was sent to be identified. */
+export type Customer = Omit<Enquiry, 'emails'> & { readonly email: string };
+
+/** Those of all calls, in the order in which they came, each once a brand. */
+function* listCustomers({ enquiries }: Account): Generator<Customer> {
+  const listed = new Set<string>();
+  for (const { emails, ...enquiry } of enquiries.items.values()) {
+    for (const text of emails) {
+      const email = text.trim().toLowerCase();
+      const id = `${enquiry.brandId} ${email}`;
+      if (email === '' || listed.has(id)) continue;
+      listed.add(id);
+      yield { email, ...enquiry };
+    }
+  }
 }

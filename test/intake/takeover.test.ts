@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { stageBatch } from '../../src/intake/orders/stage-batch.ts';
+import { stageBatch } from '../../src/intake/orders/create-stager.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { open, openShop, order, rejection, toBatch } from './story.ts';

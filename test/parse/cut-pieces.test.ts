@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutPieces } from '../../src/parse/cut-pieces.ts';
+import { cutPieces } from '../../src/parse/read-records.ts';
 import { inPieces } from './parse-text.ts';
 
 test.each([1, 3, 4, 5, 100])(

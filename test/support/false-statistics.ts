@@ -2,7 +2,7 @@ import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { ServerDialect } from '../../src/db/server/server-dialect.ts';
+import { ServerDialect } from '../../src/db/server/connect-server.ts';
 import type { DB } from '../../src/db/tables.ts';
 
 const OURS = `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import {
+  Kysely,
+  type MigrationLockOptions,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  sql,
+} from 'kysely';
 import pg from 'pg';
 import type { ConnectOptions, Database } from '../connect.ts';
 import type { DB } from '../tables.ts';
 import type { WireClient } from './cancel-request.ts';
-import { ServerDialect } from './server-dialect.ts';
 import { applicationName, prepareSession } from './session.ts';
 import { cut, type StatementWatch, watchStatements } from './statement-watch.ts';
 
@@ -170,4 +177,24 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
 /** SQLSTATE serialization_failure and deadlock_detected. */
 function isUndone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01');
+}
+
+/** Kysely's dialect of Postgres, except for the lock that processes take turns with when they migrate. */
+export class ServerDialect extends PostgresDialect {
+  override createAdapter(): ServerAdapter {
+    return new ServerAdapter();
+  }
+}
+
+/**
+ * Locks the table of migrations instead of taking an advisory lock, which every role can take, and which belongs to a session and not to a
+ * transaction: behind a pooler it would stay with a connection that others use. Migrations must run in a transaction, which releases it.
+ */
+class ServerAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(db: Kysely<unknown>, options: MigrationLockOptions): Promise<void> {
+    const { lockTable, lockTableSchema = 'public' } = options;
+    await sql`lock table ${sql.table(`${lockTableSchema}.${lockTable}`)} in exclusive mode`.execute(db);
+  }
+
+  override async releaseMigrationLock(): Promise<void> {}
 }

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
@@ -6,10 +6,9 @@ import { type FileTotals, findHoldReason, type Thresholds } from '../files/find-
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import { countStaged } from './count-staged.ts';
 import { judgeOrderIds } from './judge-order-ids.ts';
-import { rejectContradictions } from './reject-contradictions.ts';
 import { settleContinuations } from './settle-continuations.ts';
 import { settleRepeats } from './settle-repeats.ts';
-import { dropEqualVersions, switchVersions } from './switch-versions.ts';
+import { meaningOf } from './summed-orders.ts';
 
 export type SealFileOptions = SealReadOptions & {
   /** As given to the stager. */
@@ -83,5 +82,76 @@ async function settle(trx: Transaction<DB>, options: SealFileOptions): Promise<F
     alike: staged,
     orderRows: staged.stagedRows - contradictions.rows + staged.unchangedRows - repeats.rows + knownRows,
     rejectedRows: Number(rows[0]?.rows ?? 0),
+  };
+}
+
+/** Drops staged versions that say the same as the current one (after summing, or in columns that the digest sees and we don't store). */
+async function dropEqualVersions(trx: Transaction<DB>, sourceFileId: string): Promise<number> {
+  const { rows } = await sql<{ dropped: string }>`
+    with dropped as (
+      delete from intake.orders o using intake.orders c
+      where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
+        and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})
+        and row(${meaningOf('o')}) is not distinct from row(${meaningOf('c')})
+      returning 1
+    )
+    select count(*) as dropped from dropped`.execute(trx);
+  return Number(rows[0]?.dropped ?? 0);
+}
+
+/** Versions that those which a file has staged take the place of. */
+function replacedBy(sourceFileId: string): RawBuilder<unknown> {
+  return sql`array(select s.replaces from intake.orders s where s.source_file_id = ${sourceFileId}::bigint and not s.is_current)`;
+}
+
+/** Puts the staged versions in force. Two statements: an order has one current version at any time. */
+async function switchVersions(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
+  await sql`
+    update intake.orders c set is_current = false from intake.orders o
+    where o.source_file_id = ${sourceFileId}::bigint and not o.is_current
+      and c.order_version_id = o.replaces and c.order_version_id = any (${replacedBy(sourceFileId)})`.execute(
+    trx,
+  );
+  await sql`
+    update intake.orders set is_current = true
+    where source_file_id = ${sourceFileId}::bigint and not is_current`.execute(trx);
+}
+
+const HELP = 'Keep the correct rows, remove the others, and put the file back.';
+
+export type Contradictions = {
+  readonly new: number;
+  readonly changed: number;
+  readonly cancelled: number;
+  readonly rows: number;
+};
+
+/** Orders that the file states twice, differently, become rejected rows: which of the two is right nobody can tell. */
+async function rejectContradictions(
+  trx: Transaction<DB>,
+  options: { readonly sourceFileId: string; readonly runId: string },
+): Promise<Contradictions> {
+  const { rows } = await sql<Record<keyof Contradictions, string>>`
+    with taken as (
+      delete from intake.orders where source_file_id = ${options.sourceFileId}::bigint and conflicting_line_no is not null
+      returning *
+    ),
+    rejected as (
+      insert into intake.rejected_rows (source_file_id, line_no, record_no, code, reason, help, row_count, run_id)
+      select source_file_id, line_no, record_no, 'conflicting_rows',
+        'The file states this order again on line ' || conflicting_line_no || ', with other content.', ${HELP},
+        row_count, ${options.runId}::bigint
+      from taken
+    )
+    select count(*) filter (where is_current) as new, count(*) filter (where not is_current) as changed,
+      count(*) filter (where cancelled_at is not null or exclusion = 'cancelled') as cancelled,
+      coalesce(sum(row_count), 0) as rows
+    from taken`.execute(trx);
+  const [row] = rows;
+  return {
+    new: Number(row?.new ?? 0),
+    changed: Number(row?.changed ?? 0),
+    cancelled: Number(row?.cancelled ?? 0),
+    rows: Number(row?.rows ?? 0),
   };
 }

@@ -2,7 +2,6 @@ import pLimit from 'p-limit';
 import type { WebhookType } from '../../api/contract/webhook-types.ts';
 import type { Account, Collaboration } from '../account.ts';
 import { createCollection } from '../state/collection.ts';
-import { describeEvent } from './describe-event.ts';
 import type { Poster } from './post-event.ts';
 
 /** Members that only one kind of event has. */
@@ -141,4 +140,38 @@ function listening(account: Account, kind: WebhookType): readonly string[] {
   return [...account.webhooks.items.values()]
     .filter(({ webhook_type }) => webhook_type === kind)
     .map(({ webhook_url }) => webhook_url);
+}
+
+/** The body of an event: what all kinds have in common, and the details of its kind. */
+function describeEvent(
+  account: Account,
+  collaboration: Collaboration,
+  { details, appUrl }: { readonly details: EventDetails; readonly appUrl: string },
+): unknown {
+  const { deal } = collaboration;
+  const dealflow = account.dealflows.get(collaboration.dealflowId);
+  return {
+    deal_id: deal.id,
+    collab_id: collaboration.id,
+    deal_url: `${appUrl}/deal/${deal.id}`,
+    webhook_timestamp: String(Math.floor(Date.now() / 1000)),
+    deal_info: {
+      deal_name: deal.influencerHandle,
+      is_active: deal.isActive,
+      dealflow_funnel_step: deal.funnelStep,
+      dealflow_type: 'crm',
+      dealflow_name: dealflow?.name ?? null,
+      picture_url: null,
+      nr_followers: null,
+      full_name: fullName(deal.details),
+      platform: deal.platform,
+      profile_url: `https://${encodeURIComponent(deal.platform)}.example/${encodeURIComponent(deal.influencerHandle)}`,
+    },
+    ...details,
+  };
+}
+
+function fullName({ first_name: first, last_name: last }: Readonly<Record<string, unknown>>): string | null {
+  const name = [first, last].filter((part) => typeof part === 'string' && part !== '').join(' ');
+  return name === '' ? null : name;
 }
