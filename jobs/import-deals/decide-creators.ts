@@ -118,7 +118,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
           else 'create'
         end as outcome,
         case when f.deals > 1 then 'several_deals' when f.doubts > 0 then 'deal_in_doubt' when s.dealflow_id is null then 'no_dealflow'
-          else 'deal_not_mirrored' end as obstacle
+          else 'deal_not_mirrored' end as hold_reason
       from stated s
       left join lateral (
         select e.entry_id, e.deal_id, e.body::json as body from ledger.entries e where ${ofAccount} and e.key = s.deal_key and ${wasSent} limit 1
@@ -130,7 +130,7 @@ export async function decideCreators(trx: Transaction<DB>, rules: DealRules): Pr
     ),
     with_deal as (
       select d.*, case outcome when 'create' then own_deal_id when 'known' then coalesce(stated_deal_id, fitting_deal_id) end as deal_id,
-        case outcome when 'superseded' then 'newer_row' when 'held' then obstacle end as reason
+        case outcome when 'superseded' then 'newer_row' when 'held' then hold_reason end as reason
       from decided d
     ),
     said as (

@@ -110,7 +110,8 @@ function parseHandle(text: string): NamedCreator | Fault {
     return HANDLE.test(handle) ? { handle, platform: null } : BAD_HANDLE;
   }
   const [, host = '', path = ''] = address;
-  const [first = '', second = ''] = path.replace(/[?#].*$/, '').split('/');
+  const [beforeQuery = ''] = path.split(/[?#]/, 1);
+  const [first = '', second = ''] = beforeQuery.split('/');
   const isBehindWord = /^(c|user)$/i.test(first);
   const handle = decode(isBehindWord ? second : first).replace(/^@+/, '');
   if (NO_PROFILE.test(first) || /^youtu\.be$/i.test(host) || !HANDLE.test(handle)) return NO_PROFILE_ADDRESS;
