@@ -35,10 +35,11 @@ case "$*" in ci|test|'run check') exit 0 ;; esac
 exec "$REAL_NPM" "$@"
 `;
 
-/** Where a newcomer begins, and so does the test: with npm's own `npx`, and without a database. */
+/** Where a newcomer begins, and so does the test: without a database, and with npm's own `npx` in the blocks of the quick start. */
 const FIRST = 'README.md';
+const WITH_NPX = 3;
 
-/** In the other documents: npm takes longer to find out what to start than that takes to do its work. */
+/** Everywhere else: npm takes longer to find out what to start than that takes to do its work. */
 const NPX = `#!/bin/sh
 PATH="$PWD/node_modules/.bin:$PATH"
 case "$1" in influencer-sync) shift; exec node src/start.js "$@" ;; esac
@@ -67,11 +68,12 @@ function declareTests(document: string): void {
     rmSync(clone, { recursive: true, force: true });
   });
 
-  for (const block of blocks) {
+  for (const [index, block] of blocks.entries()) {
     it(`line ${block.line} works: ${block.title}`, async () => {
       const script = block.script
         .replaceAll(PORT_IN_DOCUMENTS, String(port))
         .replaceAll(SERVE_PORT_IN_DOCUMENTS, String(servePort));
+      if (document === FIRST && index === WITH_NPX) writeStandIn(clone, 'npx', NPX);
       const env = await startStandIns(block, clone);
       if (block.isServer) servers.push(await startServer(script, clone, port));
       if (block.isServer) return;
@@ -93,11 +95,14 @@ async function makeClone(document: string): Promise<string> {
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   mkdirSync(join(clone, '.bin'));
   const standIns = document === FIRST ? { npm: NPM } : { npm: NPM, npx: NPX };
-  for (const [name, script] of Object.entries(standIns))
-    writeFileSync(join(clone, '.bin', name), script, { mode: 0o755 });
+  for (const [name, script] of Object.entries(standIns)) writeStandIn(clone, name, script);
   if (document !== FIRST)
     for (const folder of ['config', 'config/demo']) await layEmbeddedDatabase(join(clone, folder, '.data'));
   return clone;
+}
+
+function writeStandIn(clone: string, name: string, script: string): void {
+  writeFileSync(join(clone, '.bin', name), script, { mode: 0o755 });
 }
 
 /** The environment of a newcomer's shell: no packages of ours on the path, no settings of the developer's. */

@@ -67,7 +67,7 @@ function describe(name: OperationName, operation: Operation): string {
     ...rules.map((rule) => `${paragraph(`Rule: ${rule}.`)}\n`),
     place === 'none' ? 'It has no fields.\n' : requestTable(place, fields),
     answer.length === 0 ? 'Answer: not shown.\n' : table('Answer', answer),
-    // `bash`, not `sh`: test/api/reference-examples.test.ts runs them all at once, which is far quicker than one by one.
+    // `bash`, not `sh`: test/api/reference-examples.long.test.ts runs them all at once, which is far quicker than one by one.
     `\`\`\`bash\nnpx influencer-sync ${exampleCommand(name)} --env-file sandbox.env\n\`\`\`\n`,
   ];
   return parts.join('\n');
