@@ -44,8 +44,8 @@ export type StagedOrder = {
 };
 
 /**
- * The columns that say what an order means, each once. Staging, the digest and the summing of an order's rows follow from this list. A new
- * column needs a line here and its field above, its name in `LAYOUT_FIELDS`, how it is read (map/build-order.ts), a migration, and its place in `bi.orders`.
+ * The columns that say what an order means, each once. What staging inserts and how an order's rows are summed follow from this list; the digest
+ * and the rows that are sent are written out, for speed, and tested against it. A new column needs a line here and its field above, its name in `LAYOUT_FIELDS`, how it is read (map/build-order.ts), a migration, and its place in `bi.orders`.
  */
 export const ORDER_COLUMNS = [
   { field: 'groupKey', column: 'group_key', type: 'text', merge: 'same' },

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { ORDER_COLUMNS, type StagedOrder } from '../../model/order.ts';
+import { ORDER_COLUMNS } from '../../model/order.ts';
 
 type StoredColumn = {
-  readonly field: (typeof ORDER_COLUMNS)[number]['field'] & keyof StagedOrder;
+  readonly field: (typeof ORDER_COLUMNS)[number]['field'];
   readonly column: string;
   readonly type: string;
   /** The column beside a list by which it is matched: each text as `foldCode` has it. */

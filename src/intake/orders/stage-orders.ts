@@ -109,17 +109,36 @@ const columnValues = sql.join(
   ),
 );
 
-/** Absent rather than null where there is nothing: fewer bytes to write and to read. */
-function toRow(order: StagedOrder): Readonly<Record<string, unknown>> {
-  const row: Record<string, unknown> = {};
-  for (const { field, column, isFolded } of STORED_COLUMNS) {
-    const value = order[field];
-    if (typeof value === 'string') row[column] = value;
-    else if (value !== null && value.length > 0) row[column] = isFolded ? value.map(foldCode) : value;
-  }
-  row.line_no = order.line;
-  row.record_no = order.record;
-  row.row_count = order.rowCount;
-  row.content_hash = order.contentHash;
-  return row;
+/**
+ * Absent rather than null where there is nothing: fewer bytes to write and to read. Written out, because objects that are made by a loop over
+ * the columns cost a third more of an intake. A test holds it against them.
+ */
+export function toRow(order: StagedOrder) {
+  const { codes, links } = order;
+  return {
+    order_id: order.orderId,
+    group_key: order.groupKey,
+    order_name: order.orderName ?? undefined,
+    status: order.status ?? undefined,
+    currency: order.currency,
+    total: order.total ?? undefined,
+    subtotal: order.subtotal ?? undefined,
+    refunded: order.refunded ?? undefined,
+    codes: codes.length > 0 ? codes : undefined,
+    codes_folded: codes.length > 0 ? codes.map(foldCode) : undefined,
+    links: links.length > 0 ? links : undefined,
+    links_folded: links.length > 0 ? links.map(foldCode) : undefined,
+    influencer_handle: order.influencerHandle ?? undefined,
+    deal_id: order.dealId ?? undefined,
+    collab_id: order.collabId ?? undefined,
+    brand_id: order.brandId ?? undefined,
+    placed_at: order.placedAt ?? undefined,
+    paid_at: order.paidAt ?? undefined,
+    cancelled_at: order.cancelledAt ?? undefined,
+    exclusion: order.exclusion ?? undefined,
+    line_no: order.line,
+    record_no: order.record,
+    row_count: order.rowCount,
+    content_hash: order.contentHash,
+  };
 }
