@@ -4877,9 +4877,6 @@ ALTER TABLE ONLY ledger.adjustments
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
-ALTER TABLE ONLY ledger.changes
-    ADD CONSTRAINT changes_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
-
 ALTER TABLE ONLY ledger.decisions
     ADD CONSTRAINT decisions_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
 
