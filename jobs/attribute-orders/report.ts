@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
-import type { CodeProblem, HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import type {
+  CodeProblem,
+  DoubtDetails,
+  FileCounts,
+  FileDetails,
+  RunReport,
+} from '../../src/model/report.ts';
 import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
 import { listHeldFiles } from '../../src/report/list-held-files.ts';
 import { listRejected } from '../../src/report/list-rejected.ts';
@@ -25,14 +30,10 @@ export type OrdersReport = RunReport<'attribute-orders', OrderCounts, OrderDetai
 
 /**
  * What a run did and where every order of the job stands after it.
- * `files`, `rows` and `rejected_rows` count this run, and runs before it that died before they could report; `entries.accepted` counts this run; the others are the job's totals after it, so that
+ * `entries.accepted` counts this run, as do the files and rows; the others are the job's totals after it, so that
  * orders = Σ excluded + unattributed + organic + Σ entries.
  */
-export type OrderCounts = {
-  /** Files read and sealed in this run, or in one before it that could not report them. */
-  readonly files: number;
-  /** Records read in this run, headers excluded. */
-  readonly rows: number;
+export type OrderCounts = FileCounts & {
   /** Orders of the job known after this run, each counted once. */
   readonly orders: number;
   /** Orders that are never posted, by reason. */
@@ -41,8 +42,6 @@ export type OrderCounts = {
   readonly unattributed: number;
   /** Orders without any code, link or handle. */
   readonly organic: number;
-  /** Rows of this run's files that could not be used. */
-  readonly rejected_rows: number;
   readonly entries: {
     /** Accepted in this run. */
     readonly accepted: number;
@@ -62,25 +61,16 @@ export type OrderCounts = {
 export type AdjustmentGroup = { readonly kind: string; readonly orders: number };
 
 /** What the summary of a run says beyond its counts. */
-export type OrderDetails = {
-  readonly standings: readonly StandingGroup[];
-  /** Files of this run with the same content as one read before. */
-  readonly duplicateFiles: number;
-  /** The most valuable ones of each currency, at most 10 in all. */
-  readonly unownedCodes: readonly UnownedCode[];
-  readonly unownedCodesTotal: number;
-  /** The first few that no completed run has reported before. */
-  readonly rejectedRows: readonly RejectedRowPlace[];
-  /** Held now, in the job's sources. */
-  readonly heldFiles: readonly HeldFile[];
-  /** The first few of the job. */
-  readonly doubts: readonly Doubt[];
-  /** Of the job, until a person acknowledges them. */
-  readonly doubleCredits: readonly DoubleCredit[];
-  readonly adjustments: readonly AdjustmentGroup[];
-  /** What could not be used of codes.csv. */
-  readonly codeProblems: readonly CodeProblem[];
-};
+export type OrderDetails = FileDetails &
+  DoubtDetails & {
+    readonly standings: readonly StandingGroup[];
+    /** The most valuable ones of each currency, at most 10 in all. */
+    readonly unownedCodes: readonly UnownedCode[];
+    readonly unownedCodesTotal: number;
+    readonly adjustments: readonly AdjustmentGroup[];
+    /** What could not be used of codes.csv. */
+    readonly codeProblems: readonly CodeProblem[];
+  };
 
 /** A summary shows so many of each kind and says how to see the rest. */
 const SHOWN_ROWS = 5;

@@ -1,9 +1,21 @@
 import { describeConsent } from '../../src/model/contact.ts';
 import { wrap } from '../../src/model/text/wrap.ts';
-import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
+import {
+  attentionToFiles,
+  renderHeldFiles,
+  renderRead,
+  renderRejectedRows,
+} from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
+import {
+  type CountLine,
+  formatSum,
+  renderCounts,
+  renderItem,
+  renderRefusals,
+  renderSums,
+} from '../../src/present/sections.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
@@ -11,60 +23,44 @@ import type { CustomerCounts, CustomersReport } from './report.ts';
 export const renderCustomers: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
-  attention: ({ counts, details }) =>
-    [
-      clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
-      clause(details.heldFiles.length, 'file is held', 'files are held'),
-      clause(counts.refusals.contacts, 'customer was refused', 'customers were refused'),
-    ].flat(),
-  events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
-  sections: ({ finished, report, configOption, isPlan = false }, screen) => [
-    renderRead({ ...report.counts, duplicateFiles: report.details.duplicateFiles }),
-    renderStandings(report, isPlan, screen),
-    renderConsent(report, screen),
-    renderPassedOver(report.counts, screen),
-    renderLookups(report, isPlan, screen),
-    renderHeldFiles(report.details.heldFiles, 'nothing in them was submitted', screen),
-    renderRejectedRows(
-      {
-        rows: report.details.rejectedRows,
-        total: report.counts.rejected_rows,
-        runId: finished.run_id,
-        configOption,
-        isPlan,
-      },
-      screen,
-    ),
-    renderRefusals(report, screen),
-    renderCustomerSums(report, screen),
+  attention: (report) => [
+    ...attentionToFiles(report),
+    ...clause(report.counts.refusals.contacts, 'customer was refused', 'customers were refused'),
   ],
+  events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
+  sections: (summary, screen) => {
+    const { report, isPlan = false } = summary;
+    return [
+      renderRead(summary),
+      renderStandings(report, isPlan, screen),
+      renderConsent(report, screen),
+      renderPassedOver(report.counts, screen),
+      renderLookups(report, isPlan, screen),
+      renderHeldFiles(summary, { consequence: 'nothing in them was submitted', screen }),
+      renderRejectedRows(summary, screen),
+      renderRefusals(refusalsOf(report), screen),
+      renderCustomerSums(report, screen),
+    ];
+  },
 };
-
-type Line = readonly [label: string, count: number, note: string, color?: 'green' | 'yellow'];
 
 function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: Screen): string {
   const { submitted, already, waiting, refused, unsubscribed, calls } = counts;
   const took = calls.accepted > 0 ? `in ${plural(calls.accepted, 'call')}` : '';
   const toMake = calls.to_make > 0 ? `in ${plural(calls.to_make, 'call')}` : '';
-  const lines: readonly Line[] = [
-    ['submitted', submitted, took, 'green'],
-    ['already known', already, 'submitted before this run'],
-    [isPlan ? 'would be submitted' : 'to be submitted', waiting, toMake],
-    ['refused', refused, 'the service refused the address', 'yellow'],
-    ['unsubscribed', unsubscribed, 'never sent'],
+  const lines: readonly CountLine[] = [
+    ['submitted', submitted, { note: took, color: 'green', always: true }],
+    ['already known', already, { note: 'submitted before this run', always: true }],
+    [isPlan ? 'would be submitted' : 'to be submitted', waiting, { note: toMake }],
+    ['refused', refused, { note: 'the service refused the address', color: 'yellow' }],
+    ['unsubscribed', unsubscribed, { note: 'never sent' }],
   ];
-  const width = Math.max(formatCount(counts.customers).length, 5);
-  const shown = lines.flatMap(([label, count, note, color]) => {
-    if (count === 0 && label !== 'submitted' && label !== 'already known') return [];
-    const text = `  ${label.padEnd(20)}${formatCount(count).padStart(width)}${note === '' || count === 0 ? '' : `  ${note}`}`;
-    return [color !== undefined && count > 0 ? screen.style(color, text) : text];
-  });
   const title = screen.style('bold', plural(counts.customers, 'customer'));
   const meaning =
     'Submitted means that the service has queued them. The influencers that it identifies appear there, under "Your customers", within the hour.';
   return [
     `${title} of this brand so far, each counted once:`,
-    ...shown,
+    ...renderCounts(lines, { labelWidth: 20, total: counts.customers, screen }),
     ...(submitted > 0 ? [screen.style('dim', wrap(meaning, { width: screen.columns, indent: '  ' }))] : []),
   ].join('\n');
 }
@@ -73,11 +69,7 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: S
 function renderConsent({ details }: CustomersReport, screen: Screen): string {
   if (details.consent.length === 0) return '';
   const lines = details.consent.map(({ source, ...consent }) =>
-    wrap(`${source}: ${describeConsent(consent)}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
+    renderItem(`${source}: ${describeConsent(consent)}`, screen),
   );
   return ['Consent in the files of this run:', ...lines].join('\n');
 }
@@ -124,23 +116,12 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, sc
   });
 }
 
-function renderRefusals({ counts, details }: CustomersReport, screen: Screen): string {
-  const { contacts } = counts.refusals;
-  if (contacts === 0) return '';
-  const lines = details.refusals.map(({ message, contacts: count }) =>
-    wrap(`${plural(count, 'customer')}: ${message}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
-  );
-  const help =
-    'The service took all other customers of their batches. These are not sent again unless recheck_after says so.';
-  return [
-    heading('Refused by the service', contacts, '', screen),
-    ...lines,
-    screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' })),
-  ].join('\n');
+function refusalsOf({ counts, details }: CustomersReport) {
+  return {
+    count: counts.refusals.contacts,
+    items: details.refusals.map(({ message, contacts }) => `${plural(contacts, 'customer')}: ${message}`),
+    help: 'The service took all other customers of their batches. These are not sent again unless recheck_after says so.',
+  };
 }
 
 function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, screen: Screen): string {

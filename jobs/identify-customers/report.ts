@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { ConsentCount, PassedOver } from '../../src/model/contact.ts';
-import type { HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import type { FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
 import { listHeldFiles } from '../../src/report/list-held-files.ts';
 import { listRejected } from '../../src/report/list-rejected.ts';
 import { unreportedRuns } from '../../src/report/unreported-runs.ts';
@@ -17,13 +17,7 @@ export type CustomersReport = RunReport<'identify-customers', CustomerCounts, Cu
  * it that died before their report. Submitted is not identified: the service only says that it has
  * queued them.
  */
-export type CustomerCounts = {
-  /** Files read and sealed in this run. */
-  readonly files: number;
-  /** Records read in this run, headers excluded. */
-  readonly rows: number;
-  /** Rows of this run's files that could not be used. */
-  readonly rejected_rows: number;
+export type CustomerCounts = FileCounts & {
   /** Rows of this run's files whose customer is not submitted, by reason. */
   readonly passed_over: Readonly<Record<PassedOver, number>>;
   /** Customers of the brand that are known after this run, each counted once: the sum of the five below. */
@@ -58,15 +52,9 @@ export type CustomerCounts = {
 /** What the files of a source that a run has read say of consent. */
 export type SourceConsent = ConsentCount & { readonly source: string };
 
-export type CustomerDetails = {
+export type CustomerDetails = FileDetails & {
   /** Of this run's files, by source and columns. */
   readonly consent: readonly SourceConsent[];
-  /** Files of this run with the same content as one read before. */
-  readonly duplicateFiles: number;
-  /** The first few of this run. */
-  readonly rejectedRows: readonly RejectedRowPlace[];
-  /** Held now, in the job's sources. */
-  readonly heldFiles: readonly HeldFile[];
   /** Why customers were refused, the commonest first, addresses masked. */
   readonly refusals: readonly { readonly message: string; readonly contacts: number }[];
   /** Null when the job looks nobody up. */

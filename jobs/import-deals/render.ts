@@ -1,88 +1,81 @@
-import { wrap } from '../../src/model/text/wrap.ts';
-import { renderDoubleCredits, renderDoubtLine } from '../../src/present/doubts.ts';
-import { renderHeldFiles, renderRead, renderRejectedRows } from '../../src/present/read-files.ts';
+import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import {
+  attentionToFiles,
+  renderHeldFiles,
+  renderRead,
+  renderRejectedRows,
+} from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { formatSum, heading, renderSums } from '../../src/present/sections.ts';
+import {
+  type CountLine,
+  formatSum,
+  renderCounts,
+  renderRefusals,
+  renderSection,
+  renderSums,
+} from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import type { CreatorPlace, DealsReport } from './report.ts';
+import type { DealsReport } from './report.ts';
 
 type Summary = RunSummary<DealsReport>;
 
 /** What a run of `import-deals` did and where all creators stand. */
 export const renderDeals: ReportRenderer<DealsReport> = {
   did: ({ created }) => `${formatCount(created)} deals created`,
-  attention: ({ counts, details }) =>
-    [
-      clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
-      clause(details.heldFiles.length, 'file is held', 'files are held'),
-      clause(
+  attention: (report) => {
+    const { counts } = report;
+    return [
+      ...attentionToFiles(report),
+      ...clause(
         counts.refused + counts.held + counts.in_doubt,
         'creator needs your attention',
         'creators need your attention',
       ),
-      clause(
+      ...clause(
         counts.notes_refused + counts.updates_refused,
         'note, stage or status was refused',
         'notes, stages and statuses were refused',
       ),
-    ].flat(),
+    ];
+  },
   events: () => [],
   sections: (summary, screen) => {
-    const { report, finished, configOption, isPlan } = summary;
-    const { counts, details } = report;
+    const { report, configOption } = summary;
+    const { details } = report;
     return [
-      renderRead({ ...counts, duplicateFiles: details.duplicateFiles }),
+      renderRead(summary),
       renderStandings(summary, screen),
       renderUpdates(summary),
-      renderHeldFiles(details.heldFiles, 'no deal of them was created', screen),
-      renderRejectedRows(
-        {
-          rows: details.rejectedRows,
-          total: counts.rejected_rows,
-          runId: finished.run_id,
-          configOption,
-          isPlan,
-        },
-        screen,
-      ),
+      renderHeldFiles(summary, { consequence: 'no deal of them was created', screen }),
+      renderRejectedRows(summary, screen),
       renderHeld(report, screen),
       renderDiffering(report, screen),
-      renderRefusals(report, screen),
-      renderDoubts(summary, screen),
-      renderDoubleCredits(details.doubleCredits, { configOption: configOption ?? '', screen }),
+      renderRefusals(refusalsOf(report), screen),
+      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, screen),
+      renderDoubleCredits(details.doubleCredits, { configOption, screen }),
       renderCreatorSums(report, screen),
     ];
   },
 };
 
-type Line = readonly [label: string, count: number, note?: string, color?: 'green' | 'yellow' | 'red'];
-
 function renderStandings({ report: { counts }, isPlan = false }: Summary, screen: Screen): string {
-  const lines: readonly Line[] = [
-    ['created', counts.created, 'in this run', 'green'],
+  const lines: readonly CountLine[] = [
+    ['created', counts.created, { note: 'in this run', color: 'green', always: true }],
     ['created before', counts.already],
-    ['known', counts.known, 'they have a deal already'],
-    [
-      isPlan ? 'would be created' : 'to be created',
-      counts.to_create,
-      isPlan ? 'unless the service knows a deal of theirs' : '',
-    ],
-    ['refused', counts.refused, 'by the service, see below', 'yellow'],
-    ['in doubt', counts.in_doubt, 'see below', 'red'],
+    ['known', counts.known, { note: 'they have a deal already' }],
+    isPlan
+      ? ['would be created', counts.to_create, { note: 'unless the service knows a deal of theirs' }]
+      : ['to be created', counts.to_create],
+    ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
+    ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
     ['written off', counts.written_off],
-    ['held', counts.held, 'see below', 'yellow'],
+    ['held', counts.held, { note: 'see below', color: 'yellow' }],
   ];
-  const width = Math.max(formatCount(counts.creators).length, 5);
-  const shown = lines.flatMap(([label, count, note = '', color]) => {
-    if (count === 0 && label !== 'created') return [];
-    const text = `  ${label.padEnd(17)}${formatCount(count).padStart(width)}${note === '' || count === 0 ? '' : `  ${note}`}`;
-    return [color !== undefined && count > 0 ? screen.style(color, text) : text];
-  });
   return [
     `${screen.style('bold', plural(counts.creators, 'creator'))} of this job so far, as its files state now:`,
-    ...shown,
+    ...renderCounts(lines, { labelWidth: 17, total: counts.creators, screen }),
   ].join('\n');
 }
 
@@ -122,11 +115,16 @@ function renderHeld({ counts, details }: DealsReport, screen: Screen): string {
     HELD_HELP[why] ?? why.replaceAll('_', ' '),
   ]);
   const columns = [{ title: 'creator' }, { title: 'platform' }, { title: 'what to do' }] as const;
-  return [
-    heading('Held', counts.held, 'no deal is created for them', screen),
-    renderTable(columns, rows, { screen, indent: '  ' }),
-    ...more(counts.held, details.held),
-  ].join('\n');
+  return renderSection(
+    {
+      title: 'Held',
+      count: counts.held,
+      note: 'no deal is created for them',
+      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      shown: rows.length,
+    },
+    screen,
+  );
 }
 
 function renderDiffering({ counts, details }: DealsReport, screen: Screen): string {
@@ -137,51 +135,32 @@ function renderDiffering({ counts, details }: DealsReport, screen: Screen): stri
     why.replaceAll('_', ' '),
   ]);
   const columns = [{ title: 'creator' }, { title: 'deal' }, { title: 'terms that differ' }] as const;
-  const why =
-    'The list states other terms than the deal has. The service has no operation that changes them, so nothing was sent: change them on the deal page, or correct the list.';
-  return [
-    heading('Terms that differ', counts.terms_differ, '', screen),
-    renderTable(columns, rows, { screen, indent: '  ' }),
-    ...more(counts.terms_differ, details.differing),
-    screen.style('cyan', wrap(why, { width: screen.columns, indent: '  ' })),
-  ].join('\n');
-}
-
-function more(total: number, shown: readonly CreatorPlace[]): readonly string[] {
-  return total > shown.length ? [`  and ${formatCount(total - shown.length)} more`] : [];
-}
-
-function renderRefusals({ details }: DealsReport, screen: Screen): string {
-  if (details.refusals.length === 0) return '';
-  const lines = details.refusals.map(({ what, reason, creators }) =>
-    wrap(`${what} of ${plural(creators, 'creator')}: ${reason}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
+  return renderSection(
+    {
+      title: 'Terms that differ',
+      count: counts.terms_differ,
+      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      shown: rows.length,
+      help: 'The list states other terms than the deal has. The service has no operation that changes them, so nothing was sent: change them on the deal page, or correct the list.',
+    },
+    screen,
   );
-  const total = details.refusals.reduce((sum, { creators }) => sum + creators, 0);
-  const help =
-    'Fix what the reason names, in the list or in the job. The next run sends what has changed, and refused stages and statuses again.';
-  return [
-    heading('Refused by the service', total, '', screen),
-    ...lines,
-    screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' })),
-  ].join('\n');
 }
 
-function renderDoubts({ report: { details }, configOption = '' }: Summary, screen: Screen): string {
-  if (details.doubts.length === 0) return '';
-  const why =
-    'The service may have created these deals or added these notes, but no answer says so. They are not sent again automatically.';
-  return [
-    heading('Doubts', details.doubts.length, '', screen),
-    wrap(why, { width: screen.columns, indent: '  ' }),
-    ...details.doubts.map((doubt) => renderDoubtLine(doubt, screen)),
-    screen.style('dim', '  # look for each creator in the service, then settle it, with the id of the deal'),
-    `  npx influencer-sync review${configOption}`,
-  ].join('\n');
+function refusalsOf({ details }: DealsReport) {
+  return {
+    count: details.refusals.reduce((sum, { creators }) => sum + creators, 0),
+    items: details.refusals.map(
+      ({ what, reason, creators }) => `${what} of ${plural(creators, 'creator')}: ${reason}`,
+    ),
+    help: 'Fix what the reason names, in the list or in the job. The next run sends what has changed, and refused stages and statuses again.',
+  };
 }
+
+const DOUBTS = {
+  why: 'The service may have created these deals or added these notes, but no answer says so.',
+  todo: 'look for each creator in the service, then settle it, with the id of the deal',
+};
 
 function renderCreatorSums({ counts, sumsAddUp }: DealsReport, screen: Screen): string {
   const equation = formatSum(plural(counts.creators, 'creator'), [

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
-import type { HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
 import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
 import { listHeldFiles } from '../../src/report/list-held-files.ts';
 import { listRejected } from '../../src/report/list-rejected.ts';
@@ -16,11 +15,7 @@ import type { SentUpdates } from './update-deals.ts';
 export type DealsReport = RunReport<'import-deals', DealCounts, DealDetails>;
 
 /** Numbers of creators, where nothing else is said. What is said to be of this run is of this run; the others are the job's totals after it. */
-export type DealCounts = {
-  /** Of this run, as are `rows` and `rejected_rows`. */
-  readonly files: number;
-  readonly rows: number;
-  readonly rejected_rows: number;
+export type DealCounts = FileCounts & {
   /** As the files state now, each handle, platform, brand and dealflow once. */
   readonly creators: number;
   /** Their deal was created in this run. */
@@ -60,17 +55,17 @@ export type CreatorPlace = {
   readonly why: string;
 };
 
-export type DealDetails = {
-  readonly duplicateFiles: number;
-  readonly held: readonly CreatorPlace[];
-  readonly differing: readonly CreatorPlace[];
-  /** Why the service refused deals, notes, stages and statuses. */
-  readonly refusals: readonly { readonly what: string; readonly reason: string; readonly creators: number }[];
-  readonly rejectedRows: readonly RejectedRowPlace[];
-  readonly heldFiles: readonly HeldFile[];
-  readonly doubts: readonly Doubt[];
-  readonly doubleCredits: readonly DoubleCredit[];
-};
+export type DealDetails = FileDetails &
+  DoubtDetails & {
+    readonly held: readonly CreatorPlace[];
+    readonly differing: readonly CreatorPlace[];
+    /** Why the service refused deals, notes, stages and statuses. */
+    readonly refusals: readonly {
+      readonly what: string;
+      readonly reason: string;
+      readonly creators: number;
+    }[];
+  };
 
 const SHOWN_ROWS = 5;
 const SHOWN_CREATORS = 10;

@@ -2,7 +2,7 @@ import type { RecordCounts } from '../../src/mirror/publish-records.ts';
 import { wrap } from '../../src/model/text/wrap.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { heading, renderSums } from '../../src/present/sections.ts';
+import { renderItem, renderSection, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
@@ -131,50 +131,49 @@ function renderCoverage({ report: { details } }: Summary, screen: Screen): strin
   ]);
   const note =
     'The service has no list of deals. This table shows the deals discovered so far; others may exist.';
-  return [
-    heading('Coverage', all.known, 'deals by how they were first discovered', screen),
-    renderTable(COVERAGE_COLUMNS, rows, { screen, indent: '  ' }),
-    screen.style('dim', wrap(note, { width: screen.columns, indent: '  ' })),
-    ...(details.waiting > 0 ? [`  ${plural(details.waiting, 'deal')} to read in the next run.`] : []),
-  ].join('\n');
+  return renderSection(
+    {
+      title: 'Coverage',
+      count: all.known,
+      note: 'deals by how they were first discovered',
+      lines: [
+        renderTable(COVERAGE_COLUMNS, rows, { screen, indent: '  ' }),
+        screen.style('dim', wrap(note, { width: screen.columns, indent: '  ' })),
+        ...(details.waiting > 0 ? [`  ${plural(details.waiting, 'deal')} to read in the next run.`] : []),
+      ],
+    },
+    screen,
+  );
 }
 
 function renderProblems({ report: { details } }: Summary, screen: Screen): string {
   if (details.problems.length === 0) return '';
-  return [
-    heading('Read only in part', details.problems.length, '', screen),
-    ...details.problems.map((problem) =>
-      wrap(problem, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
-    ),
-  ].join('\n');
+  const lines = details.problems.map((problem) => renderItem(problem, screen));
+  return renderSection({ title: 'Read only in part', count: lines.length, lines }, screen);
 }
 
 function renderUnread(title: string, unread: readonly Unread[], screen: Screen): string {
   if (unread.length === 0) return '';
-  const total = unread.reduce((sum, { records }) => sum + records, 0);
+  const count = unread.reduce((sum, { records }) => sum + records, 0);
   const lines = unread.map(({ records, reason, recordKind }) =>
-    wrap(`${formatCount(records)} × ${recordKind}: ${reason}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
+    renderItem(`${formatCount(records)} × ${recordKind}: ${reason}`, screen),
   );
-  return [heading(title, total, '', screen), ...lines].join('\n');
+  return renderSection({ title, count, lines }, screen);
 }
 
 function renderDrift({ report: { counts, details } }: Summary, screen: Screen): string {
   if (details.drift.length === 0) return '';
-  const more = counts.drift - details.drift.length;
-  const note =
-    '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.';
-  return [
-    heading('Drift', counts.drift, 'the answers of the service changed', screen),
-    ...details.drift.map((drift) =>
-      wrap(describe(drift), { width: screen.columns, indent: '    ', firstIndent: '  ' }),
-    ),
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
-    screen.style('cyan', wrap(note, { width: screen.columns, indent: '  ' })),
-  ].join('\n');
+  return renderSection(
+    {
+      title: 'Drift',
+      count: counts.drift,
+      note: 'the answers of the service changed',
+      lines: details.drift.map((drift) => renderItem(describe(drift), screen)),
+      shown: details.drift.length,
+      help: '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.',
+    },
+    screen,
+  );
 }
 
 function describe({ recordKind, field, kind, expected, found, records, sampleId }: Drift): string {

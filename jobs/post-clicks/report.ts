@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import { neverSent } from '../../src/ledger/never-sent.ts';
-import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
-import type { CodeProblem, HeldFile, RejectedRowPlace, RunReport } from '../../src/model/report.ts';
+import type {
+  CodeProblem,
+  DoubtDetails,
+  FileCounts,
+  FileDetails,
+  RunReport,
+} from '../../src/model/report.ts';
 import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
 import { listHeldFiles } from '../../src/report/list-held-files.ts';
 import { listRejected } from '../../src/report/list-rejected.ts';
@@ -15,10 +20,7 @@ import { type RowFiles, readRowFiles } from '../../src/report/row-files.ts';
 export type ClicksReport = RunReport<'post-clicks', ClickCounts, ClickDetails>;
 
 /** Numbers of clicks, where nothing else is said. `files`, `rows` and `posted` count this run; the others are the job's totals after it. */
-export type ClickCounts = {
-  readonly files: number;
-  readonly rows: number;
-  readonly rejected_rows: number;
+export type ClickCounts = FileCounts & {
   /** Rows that state nothing that is looked for, by reason. */
   readonly passed_over: Readonly<Record<string, number>>;
   /** As the files state now, each link, day and country once. */
@@ -48,21 +50,17 @@ export type ClickCounts = {
 /** A link or code whose clicks credit nobody. */
 export type UnownedClicks = { readonly written: string; readonly reason: string; readonly clicks: number };
 
-export type ClickDetails = {
-  readonly duplicateFiles: number;
-  /** Those with the most clicks. */
-  readonly unowned: readonly UnownedClicks[];
-  readonly unownedTotal: number;
-  readonly rejectedRows: readonly RejectedRowPlace[];
-  readonly heldFiles: readonly HeldFile[];
-  readonly doubts: readonly Doubt[];
-  readonly doubleCredits: readonly DoubleCredit[];
-  /** Why the service refused clicks. */
-  readonly refusals: readonly { readonly reason: string; readonly clicks: number }[];
-  /** Entries that differ from what the files state now, noted in this run. */
-  readonly adjusted: number;
-  readonly codeProblems: readonly CodeProblem[];
-};
+export type ClickDetails = FileDetails &
+  DoubtDetails & {
+    /** Those with the most clicks. */
+    readonly unowned: readonly UnownedClicks[];
+    readonly unownedTotal: number;
+    /** Why the service refused clicks. */
+    readonly refusals: readonly { readonly reason: string; readonly clicks: number }[];
+    /** Entries that differ from what the files state now, noted in this run. */
+    readonly adjusted: number;
+    readonly codeProblems: readonly CodeProblem[];
+  };
 
 const SHOWN_ROWS = 5;
 const SHOWN_LINKS = 10;

@@ -1,8 +1,17 @@
 import { wrap } from '../../src/model/text/wrap.ts';
-import { renderDoubleCredits, renderDoubtLine } from '../../src/present/doubts.ts';
+import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import type { Screen } from '../../src/present/screen.ts';
-import { formatReasons, formatSum, heading, renderSums } from '../../src/present/sections.ts';
+import {
+  andMore,
+  type CountLine,
+  formatReasons,
+  formatSum,
+  renderCounts,
+  renderRefusals,
+  renderSection,
+  renderSums,
+} from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import { costOf, type OutreachReport, type ShownInfluencer } from './report.ts';
@@ -28,14 +37,14 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
     ].flat(),
   events: () => [],
   sections: (summary, screen) => {
-    const { report, configOption = '' } = summary;
+    const { report, configOption } = summary;
     return [
       renderStandings(summary, screen),
       renderCredits(summary, screen),
       renderNext(summary, screen),
       renderApproval(summary, screen),
-      renderRefusals(report, screen),
-      renderDoubts(summary, screen),
+      renderRefusals(refusalsOf(report), screen),
+      renderDoubtSection({ doubts: report.details.doubts, ...DOUBTS, configOption }, screen),
       renderDoubleCredits(report.details.doubleCredits, { configOption, screen }),
       renderOutreachSums(report, screen),
     ];
@@ -47,10 +56,9 @@ export function describeApproval(
   { outreachId, name }: SubmitOutreachSettings,
   { wanted, next }: { readonly wanted: number; readonly next: readonly ShownInfluencer[] },
 ): string {
-  const more = wanted - next.length;
   const lines = next.map((one) => `  ${nameOf(one)}`);
   return `${name} would submit ${plural(wanted, 'influencer')} to outreach ${outreachId}, for ${costOf(wanted)} search credits at most:
-${[...lines, ...(more > 0 ? [`  and ${formatCount(more)} more`] : [])].join('\n')}
+${[...lines, ...andMore(wanted - next.length)].join('\n')}
 The service may write to them at once. You cannot undo that.
 `;
 }
@@ -59,48 +67,30 @@ function nameOf({ platform, username, userId, followers }: ShownInfluencer): str
   return `${username ?? userId} on ${platform}${followers === null ? '' : `, ${plural(followers, 'follower')}`}`;
 }
 
-type Line = readonly [label: string, influencers: number, note?: string, color?: 'green' | 'yellow' | 'red'];
-
 function renderStandings({ report, isPlan = false }: Summary, screen: Screen): string {
   const { counts, details } = report;
   const { waiting, excluded } = counts;
   const reasons = Object.entries(excluded).map(([reason, orders]) => ({ reason, orders }));
   const known = counts.submitted - counts.added;
-  const lines: readonly Line[] = [
+  const requests = `in ${plural(counts.requests, 'request')}${known > 0 ? `; ${formatCount(known)} were in the account already` : ''}`;
+  const cost = `in ${plural(counts.requests_ready, 'request')}, for ${costOf(counts.ready)} credits at most`;
+  const lines: readonly CountLine[] = [
+    ['submitted', counts.submitted, { note: requests, color: 'green', always: true }],
+    ['already submitted', counts.already, { note: 'before this run', always: true }],
+    [isPlan ? 'would be submitted' : 'to be submitted', counts.ready, { note: cost }],
     [
-      'submitted',
-      counts.submitted,
-      `in ${plural(counts.requests, 'request')}${known > 0 ? `; ${formatCount(known)} were in the account already` : ''}`,
-      'green',
+      'wait for approval',
+      waiting.approval,
+      { note: `for ${costOf(waiting.approval)} credits at most`, color: 'yellow' },
     ],
-    ['already submitted', counts.already, 'before this run'],
-    [
-      isPlan ? 'would be submitted' : 'to be submitted',
-      counts.ready,
-      `in ${plural(counts.requests_ready, 'request')}, for ${costOf(counts.ready)} credits at most`,
-    ],
-    ['wait for approval', waiting.approval, `for ${costOf(waiting.approval)} credits at most`, 'yellow'],
-    ['left by --limit', waiting.limit, 'for the next run'],
-    ['beyond credits', waiting.credits, 'for the next run'],
-    ['excluded', Object.values(excluded).reduce((sum, count) => sum + count, 0), formatReasons(reasons)],
-    ['refused', counts.refused, 'by the service, see below', 'yellow'],
-    ['in doubt', counts.in_doubt, 'see below', 'red'],
+    ['left by --limit', waiting.limit, { note: 'for the next run' }],
+    ['beyond credits', waiting.credits, { note: 'for the next run' }],
+    ['excluded', sumOf(excluded), { note: formatReasons(reasons) }],
+    ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
+    ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
     ['written off', counts.written_off],
   ];
-  const width = Math.max(formatCount(counts.candidates).length, 5);
-  const shown = lines.flatMap(([label, influencers, note = '', color]) => {
-    if (influencers === 0 && label !== 'submitted' && label !== 'already submitted') return [];
-    const first = `  ${label.padEnd(20)}${formatCount(influencers).padStart(width)}`;
-    const isBare = influencers === 0 || note === '';
-    const text = isBare
-      ? first
-      : wrap(note, {
-          width: screen.columns,
-          firstIndent: `${first}  `,
-          indent: ' '.repeat(first.length + 2),
-        });
-    return [color !== undefined && influencers > 0 ? screen.style(color, text) : text];
-  });
+  const shown = renderCounts(lines, { labelWidth: 20, total: counts.candidates, screen });
   const title = screen.style('bold', plural(counts.candidates, 'influencer'));
   return [`${title} among the customers so far; outreach ${details.outreachId}:`, ...shown].join('\n');
 }
@@ -128,13 +118,16 @@ function renderNext({ report: { counts, details }, isPlan = false }: Summary, sc
     userId,
     followers === null ? '' : formatCount(followers),
   ]);
-  const all = counts.ready + counts.waiting.approval;
-  const more = all - details.next.length;
-  return [
-    heading(isPlan ? 'Would be submitted' : 'To be submitted', all, 'most followers first', screen),
-    renderTable(columns, rows, { screen, indent: '  ' }),
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
-  ].join('\n');
+  return renderSection(
+    {
+      title: isPlan ? 'Would be submitted' : 'To be submitted',
+      count: counts.ready + counts.waiting.approval,
+      note: 'most followers first',
+      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      shown: rows.length,
+    },
+    screen,
+  );
 }
 
 function renderApproval(
@@ -150,39 +143,25 @@ function renderApproval(
   ].join('\n');
 }
 
-function renderRefusals({ counts, details }: OutreachReport, screen: Screen): string {
-  if (details.refusals.length === 0) return '';
-  const lines = details.refusals.map(({ reason, influencers }) =>
-    wrap(`${plural(influencers, 'influencer')}: ${reason}`, {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
-  );
+function refusalsOf({ counts, details }: OutreachReport) {
   const again =
     details.triedAgain === 0
       ? ''
       : `One id that the service does not know is enough to refuse a batch. The next run submits ${formatCount(details.triedAgain)} of them again, in batches of a tenth. `;
-  const help = `${again}Whoever was refused alone is not submitted again; check outreach_id if all are refused.`;
-  return [
-    heading('Refused by the service', counts.refused, 'influencers', screen),
-    ...lines,
-    screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' })),
-  ].join('\n');
+  return {
+    count: counts.refused,
+    note: 'influencers',
+    items: details.refusals.map(
+      ({ reason, influencers }) => `${plural(influencers, 'influencer')}: ${reason}`,
+    ),
+    help: `${again}Whoever was refused alone is not submitted again; check outreach_id if all are refused.`,
+  };
 }
 
-function renderDoubts({ report: { details }, configOption = '' }: Summary, screen: Screen): string {
-  if (details.doubts.length === 0) return '';
-  const why =
-    'The service may have added these influencers, but no answer says so. They are not sent again automatically.';
-  return [
-    heading('Doubts', details.doubts.length, '', screen),
-    wrap(why, { width: screen.columns, indent: '  ' }),
-    ...details.doubts.map((doubt) => renderDoubtLine(doubt, screen)),
-    screen.style('dim', '  # check in the service whether the outreach has them, then settle it'),
-    `  npx influencer-sync review${configOption}`,
-  ].join('\n');
-}
+const DOUBTS = {
+  why: 'The service may have added these influencers, but no answer says so.',
+  todo: 'check in the service whether the outreach has them, then settle it',
+};
 
 function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, screen: Screen): string {
   const { waiting, excluded } = counts;
@@ -191,11 +170,15 @@ function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, screen: Scree
     [counts.already, 'already submitted'],
     [counts.ready, 'to be submitted'],
     [waiting.approval + waiting.limit + waiting.credits, 'waiting'],
-    [Object.values(excluded).reduce((sum, count) => sum + count, 0), 'excluded'],
+    [sumOf(excluded), 'excluded'],
     [counts.refused, 'refused'],
     [counts.in_doubt, 'in doubt'],
     [counts.written_off, 'written off'],
   ]);
   const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, screen);
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { DoubleCredit, Doubt } from '../../src/model/ledger.ts';
-import type { RunReport } from '../../src/model/report.ts';
+import type { DoubtDetails, RunReport } from '../../src/model/report.ts';
 import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
@@ -51,12 +50,10 @@ export type ShownInfluencer = {
   readonly followers: number | null;
 };
 
-export type OutreachDetails = {
+export type OutreachDetails = DoubtDetails & {
   readonly outreachId: string;
   /** Those with the most followers who are to be submitted, or wait for the approval. */
   readonly next: readonly ShownInfluencer[];
-  readonly doubts: readonly Doubt[];
-  readonly doubleCredits: readonly DoubleCredit[];
   /** Why the service refused batches that are not cut yet, or influencers who were alone in theirs. */
   readonly refusals: readonly { readonly reason: string; readonly influencers: number }[];
   /** Refused influencers whom the next run submits in smaller batches. */

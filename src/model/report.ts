@@ -1,3 +1,4 @@
+import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
 
@@ -22,6 +23,36 @@ export type RunReport<
 };
 
 export type RunAmount = { readonly currency: string; readonly accepted: DecimalText };
+
+/** What a run of a kind of job that reads files tells of them. */
+export type FilesReport = RunReport<string, FileCounts, FileDetails>;
+
+/** Of the run, and of runs of its job before it that died before they could report them. */
+export type FileCounts = {
+  /** Files that were read and sealed. */
+  readonly files: number;
+  /** Their records, headers excluded. */
+  readonly rows: number;
+  /** Rows of them that could not be used. */
+  readonly rejected_rows: number;
+};
+
+export type FileDetails = {
+  /** Files of the run with the same content as one read before. */
+  readonly duplicateFiles: number;
+  /** The first few that no completed run has reported before. */
+  readonly rejectedRows: readonly RejectedRowPlace[];
+  /** Held now, in the job's sources. */
+  readonly heldFiles: readonly HeldFile[];
+};
+
+/** What the ledger knows of a job that a person must settle. */
+export type DoubtDetails = {
+  /** The first few of the job. */
+  readonly doubts: readonly Doubt[];
+  /** Of the job, until a person acknowledges them. */
+  readonly doubleCredits: readonly DoubleCredit[];
+};
 
 /** A rejected row and the file it stands in. */
 export type RejectedRowPlace = RejectedRow & {

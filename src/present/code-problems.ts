@@ -1,8 +1,8 @@
 import type { CodeProblem } from '../model/report.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
-import { heading } from './sections.ts';
-import { cut, formatCount } from './text.ts';
+import { renderSection } from './sections.ts';
+import { clause, cut, formatCount } from './text.ts';
 
 /** A summary shows so many and counts the rest. */
 const SHOWN = 10;
@@ -20,10 +20,23 @@ export function renderCodeProblems(problems: readonly CodeProblem[], screen: Scr
       screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
     ];
   });
-  const more = problems.length - SHOWN;
-  return [
-    heading('Rows of codes.csv to fix', problems.length, '', screen),
-    ...lines,
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
-  ].join('\n');
+  return renderSection(
+    {
+      title: 'Rows of codes.csv to fix',
+      count: problems.length,
+      lines,
+      shown: Math.min(problems.length, SHOWN),
+    },
+    screen,
+  );
+}
+
+/** `2 rows of codes.csv need correction`. */
+export function attentionToCodes(problems: readonly CodeProblem[]): readonly string[] {
+  return clause(problems.length, 'row of codes.csv needs correction', 'rows of codes.csv need correction');
+}
+
+/** What a program is told of them. */
+export function codeProblemEvents(problems: readonly CodeProblem[]) {
+  return problems.map((problem) => ({ event: 'code_problem', ...problem }));
 }

@@ -2,6 +2,7 @@ import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
+import { andMore, renderItem, renderSection } from './sections.ts';
 import { formatCount, formatDuration, formatInstant, plural } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
@@ -47,7 +48,7 @@ export function renderDoubts(
 /** Orders that the service accepted more than once, with the money; empty where there is none. */
 export function renderDoubleCredits(
   credits: readonly DoubleCredit[],
-  { configOption, screen }: { readonly configOption: string; readonly screen: Screen },
+  { configOption = '', screen }: { readonly configOption?: string | undefined; readonly screen: Screen },
 ): string {
   if (credits.length === 0) return '';
   const extra = credits.flatMap(({ amount, currency, credits: times }) =>
@@ -57,16 +58,15 @@ export function renderDoubleCredits(
   const lines = credits
     .slice(0, SHOWN_CREDITS)
     .map(({ entryId, orderId, subject, amount, currency, dealId, credits: times }) =>
-      wrap(
+      renderItem(
         `entry ${entryId}: ${orderId === null ? subject : `order ${orderId}`}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
-        { width: screen.columns, indent: '    ', firstIndent: '  ' },
+        screen,
       ),
     );
-  const more = credits.length - lines.length;
   return [
     screen.style(['bold', 'red'], title),
     ...lines,
-    ...(more > 0 ? [`  and ${formatCount(more)} more`] : []),
+    ...andMore(credits.length - lines.length),
     screen.style('dim', '  # correct each in the service, then acknowledge it'),
     `  npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`,
   ].join('\n');
@@ -79,7 +79,45 @@ export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const about = doubt.orderId === null ? doubt.subject : `order ${doubt.orderId}`;
   const text = `entry ${doubt.entryId}: ${about}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
-  return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
+  return renderItem(text, screen);
+}
+
+/**
+ * The doubts of a run; empty where there are none.
+ *
+ * @param section.count how many, where not all are listed.
+ * @param section.why what may have happened. That nothing is sent again is said here.
+ * @param section.todo `look up each order in the service, then settle it`.
+ */
+export function renderDoubtSection(
+  section: {
+    readonly doubts: readonly Doubt[];
+    readonly count?: number;
+    readonly note?: string;
+    readonly why: string;
+    readonly todo: string;
+    readonly configOption?: string | undefined;
+  },
+  screen: Screen,
+): string {
+  const { doubts, count = doubts.length, note = '', why, todo, configOption } = section;
+  if (doubts.length === 0) return '';
+  const lines = [
+    ...doubts.map((doubt) => renderDoubtLine(doubt, screen)),
+    ...reviewCommand({ todo, configOption, screen }),
+  ];
+  const whole = `${why} They are not sent again automatically.`;
+  return renderSection({ title: 'Doubts', count, note, why: whole, lines }, screen);
+}
+
+/** What to do about doubts, and the command for it. */
+export function reviewCommand(options: {
+  readonly todo: string;
+  readonly configOption?: string | undefined;
+  readonly screen: Screen;
+}): readonly string[] {
+  const { todo, configOption = '', screen } = options;
+  return [screen.style('dim', `  # ${todo}`), `  npx influencer-sync review${configOption}`];
 }
 
 /** The order was sent for a handle, and nothing says which deal the service credited. */

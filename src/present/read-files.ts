@@ -1,69 +1,67 @@
-import type { HeldFile, RejectedRowPlace } from '../model/report.ts';
+import type { FilesReport, HeldFile, RejectedRowPlace } from '../model/report.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { wrap } from '../model/text/wrap.ts';
+import type { RunSummary } from './report-renderer.ts';
 import type { Screen } from './screen.ts';
-import { heading } from './sections.ts';
-import { cut, formatCount, plural } from './text.ts';
+import { renderItem, renderSection } from './sections.ts';
+import { clause, cut, formatCount, plural } from './text.ts';
 
-const COMMAND = 'npx influencer-sync';
+type FilesSummary = RunSummary<FilesReport>;
 
-/** How much a run has read. */
-export function renderRead(read: {
-  readonly files: number;
-  readonly rows: number;
-  readonly duplicateFiles: number;
-}): string {
-  const { files, rows, duplicateFiles } = read;
-  const again =
-    duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content that was read before` : '';
-  return `Read ${plural(files, 'file')}, ${plural(rows, 'row')}${again}.`;
+/** What needs a person in files: `4 rows were rejected`, `1 file is held`. */
+export function attentionToFiles({ counts, details }: FilesReport): readonly string[] {
+  return [
+    ...clause(counts.rejected_rows, 'row was rejected', 'rows were rejected'),
+    ...clause(details.heldFiles.length, 'file is held', 'files are held'),
+  ];
 }
 
-/** File, source and why. A message may begin with the address of its file, whose name says enough. */
-export function describeHeldFile({ source, uri, message }: HeldFile): string {
+/** How much a run has read. */
+export function renderRead({ report: { counts, details } }: FilesSummary): string {
+  const { duplicateFiles } = details;
+  const again =
+    duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content that was read before` : '';
+  return `Read ${plural(counts.files, 'file')}, ${plural(counts.rows, 'row')}${again}.`;
+}
+
+/** File, source and why, then how to fix it. */
+export function renderHeldFile(file: HeldFile, screen: Screen): readonly string[] {
+  const { source, uri, message, help } = file;
   const name = `${fileName(uri)} (source ${source})`;
-  return message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
+  // A message may begin with the address of its file, whose name says enough.
+  const text = message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
+  return [
+    renderItem(text, screen),
+    screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
+  ];
 }
 
 /** @param consequence what that means, for the heading: `nothing of them was posted`. */
-export function renderHeldFiles(files: readonly HeldFile[], consequence: string, screen: Screen): string {
-  if (files.length === 0) return '';
-  const lines = files.flatMap((file) => [
-    wrap(describeHeldFile(file), {
-      width: screen.columns,
-      indent: '    ',
-      firstIndent: '  ',
-    }),
-    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
-  ]);
-  return [heading('Held files', files.length, consequence, screen), ...lines].join('\n');
+export function renderHeldFiles(
+  { report }: FilesSummary,
+  { consequence, screen }: { readonly consequence: string; readonly screen: Screen },
+): string {
+  const { heldFiles } = report.details;
+  if (heldFiles.length === 0) return '';
+  const lines = heldFiles.flatMap((file) => renderHeldFile(file, screen));
+  return renderSection({ title: 'Held files', count: heldFiles.length, note: consequence, lines }, screen);
 }
 
-export type RejectedSection = {
-  /** The first few. */
-  readonly rows: readonly RejectedRowPlace[];
-  readonly total: number;
-  readonly runId: string;
-  readonly configOption?: string | undefined;
-  /** A plan leaves nothing behind that could be listed. */
-  readonly isPlan?: boolean | undefined;
-};
-
-/** Rejected rows, and how to see the rest and to fix them. */
-export function renderRejectedRows(section: RejectedSection, screen: Screen): string {
-  const { rows, total, runId, configOption = '', isPlan = false } = section;
-  if (rows.length === 0) return '';
-  const command = `${COMMAND} rejected --run ${runId}`;
+/** Rejected rows, and how to see the rest and to fix them. A plan leaves nothing behind that could be listed. */
+export function renderRejectedRows(summary: FilesSummary, screen: Screen): string {
+  const { report, finished, configOption = '', isPlan = false } = summary;
+  const { rejectedRows } = report.details;
+  if (rejectedRows.length === 0) return '';
+  const command = `npx influencer-sync rejected --run ${finished.run_id}`;
   const commands = [
     screen.style('dim', '  # all of them; and the rows themselves, to correct and put back'),
     `  ${command}${configOption}`,
     `  ${command} --export fix.csv${configOption}`,
   ];
-  return [
-    heading('Rejected rows', Math.max(total, rows.length), '', screen),
-    ...rows.flatMap((row) => renderRejectedRow(row, screen)),
-    ...(isPlan ? [] : commands),
-  ].join('\n');
+  const rows = rejectedRows.flatMap((row) => renderRejectedRow(row, screen));
+  const count = Math.max(report.counts.rejected_rows, rejectedRows.length);
+  const lines = [...rows, ...(isPlan ? [] : commands)];
+  return renderSection({ title: 'Rejected rows', count, lines }, screen);
 }
 
 export type RejectedInput = {

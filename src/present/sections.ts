@@ -2,9 +2,101 @@ import { NO_BREAK, wrap } from '../model/text/wrap.ts';
 import type { Screen } from './screen.ts';
 import { formatCount } from './text.ts';
 
-/** Title of a section, how many there are, and a word about them. */
-export function heading(title: string, count: number, note: string, screen: Screen): string {
-  return `${screen.style('bold', `${title} (${formatCount(count)})`)}${note === '' ? '' : `: ${note}`}`;
+/** A part of a summary: what it is about, how much of it there is, what is listed, and what to do about it. */
+export type Section = {
+  readonly title: string;
+  readonly count: number;
+  /** A word about them, in the heading. */
+  readonly note?: string;
+  /** Stands before the lines. */
+  readonly why?: string;
+  /** As they are printed, indented. */
+  readonly lines?: readonly string[];
+  /** How many of `count` the lines show; all, unless it is given. */
+  readonly shown?: number;
+  /** How to fix it; stands after the lines. */
+  readonly help?: string;
+};
+
+/** The parts of a section that are there, a line each or more. */
+export function renderSection(section: Section, screen: Screen): string {
+  const { title, count, note = '', why, lines = [], shown = count, help } = section;
+  return [
+    `${screen.style('bold', `${title} (${formatCount(count)})`)}${note === '' ? '' : `: ${note}`}`,
+    ...(why === undefined ? [] : [wrap(why, { width: screen.columns, indent: '  ' })]),
+    ...lines,
+    ...andMore(count - shown),
+    ...(help === undefined
+      ? []
+      : [screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' }))]),
+  ].join('\n');
+}
+
+/** `  and 12 more`, where not everything is shown. */
+export function andMore(count: number): readonly string[] {
+  return count > 0 ? [`  and ${formatCount(count)} more`] : [];
+}
+
+/** A line of a list; where it does not fit, its next lines are indented further. */
+export function renderItem(text: string, screen: Screen): string {
+  return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
+}
+
+/** What the service refused, a line for each reason; empty where it refused nothing. */
+export function renderRefusals(
+  refusals: {
+    readonly count: number;
+    readonly note?: string;
+    readonly items: readonly string[];
+    readonly help: string;
+  },
+  screen: Screen,
+): string {
+  const { items, ...section } = refusals;
+  if (items.length === 0) return '';
+  const lines = items.map((item) => renderItem(item, screen));
+  return renderSection({ title: 'Refused by the service', ...section, lines }, screen);
+}
+
+/** How many stand at one place: `  posted   32  in 4 requests`. */
+export type CountLine = readonly [
+  label: string,
+  count: number,
+  more?: {
+    /** Left out where there are none. */
+    readonly note?: string;
+    /** Only where there are some. */
+    readonly color?: 'green' | 'yellow' | 'red' | undefined;
+    /** Shown where there are none, too. */
+    readonly always?: boolean;
+  },
+];
+
+/**
+ * Counts below each other, with their notes beside them.
+ *
+ * @param options.labelWidth of the column of labels.
+ * @param options.total the largest count that may stand there.
+ * @param options.countWidth the least width of the column of counts.
+ */
+export function renderCounts(
+  lines: readonly CountLine[],
+  options: {
+    readonly labelWidth: number;
+    readonly total: number;
+    readonly countWidth?: number;
+    readonly screen: Screen;
+  },
+): readonly string[] {
+  const { labelWidth, total, countWidth = 5, screen } = options;
+  const width = Math.max(formatCount(total).length, countWidth);
+  return lines.flatMap(([label, count, { note = '', color, always = false } = {}]) => {
+    const start = `  ${label.padEnd(labelWidth)}${formatCount(count).padStart(width)}`;
+    if (count === 0) return always ? [start] : [];
+    const firstIndent = note === '' ? start : `${start}  `;
+    const text = wrap(note, { width: screen.columns, firstIndent, indent: ' '.repeat(firstIndent.length) });
+    return [color === undefined ? text : screen.style(color, text)];
+  });
 }
 
 /**
@@ -24,7 +116,7 @@ export function formatSum(
 }
 
 /**
- * Whether the numbers of a run add up: said every time, so that nobody has to check it.
+ * Whether the numbers of a run add up. Every summary says it, so that you need not check.
  *
  * @param input.otherwise what follows the equation where they do not.
  */

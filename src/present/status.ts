@@ -3,8 +3,8 @@ import { formatAmounts, formatMoney } from '../model/money.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
-import { renderDoubleCredits, renderDoubtLine } from './doubts.ts';
-import { describeHeldFile } from './read-files.ts';
+import { renderDoubleCredits, renderDoubtLine, reviewCommand } from './doubts.ts';
+import { renderHeldFile } from './read-files.ts';
 import { type DidOfRun, renderRuns } from './runs.ts';
 import type { Screen } from './screen.ts';
 import { renderSchedule } from './slots.ts';
@@ -31,7 +31,7 @@ export function renderStatus(input: StatusInput, screen: Screen): string {
     renderWork(input, screen),
     renderHeld(input, screen),
     renderWaitingClaims(input, screen),
-    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption ?? '', screen }),
+    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption, screen }),
     renderDoubts(input, screen),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -104,10 +104,7 @@ function renderWork({ status }: StatusInput, screen: Screen): string {
 
 function renderHeld({ status }: StatusInput, screen: Screen): string {
   if (status.heldFiles.length === 0) return '';
-  const lines = status.heldFiles.flatMap((file) => [
-    wrap(describeHeldFile(file), { width: screen.columns, indent: '    ', firstIndent: '  ' }),
-    screen.style('cyan', wrap(file.help, { width: screen.columns, indent: '    ' })),
-  ]);
+  const lines = status.heldFiles.flatMap((file) => renderHeldFile(file, screen));
   return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
 }
 
@@ -119,7 +116,7 @@ function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, screen:
   return screen.style('yellow', wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }));
 }
 
-function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen): string {
+function renderDoubts({ status, configOption }: StatusInput, screen: Screen): string {
   if (status.doubts.length === 0) return screen.style('dim', 'No order is in doubt.');
   const count = status.backlog.reduce(
     (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
@@ -127,10 +124,10 @@ function renderDoubts({ status, configOption = '' }: StatusInput, screen: Screen
   );
   const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, screen));
   const title = screen.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
-  return [
-    title,
-    ...lines,
-    screen.style('dim', '  # look up each order in the service, then settle it'),
-    `  npx influencer-sync review${configOption}`,
-  ].join('\n');
+  const command = reviewCommand({
+    todo: 'look up each order in the service, then settle it',
+    configOption,
+    screen,
+  });
+  return [title, ...lines, ...command].join('\n');
 }

@@ -9,7 +9,13 @@ import { formatAmounts } from '../../../src/model/money.ts';
 import { fileName } from '../../../src/model/text/file-name.ts';
 import { wrap } from '../../../src/model/text/wrap.ts';
 import type { Screen } from '../../../src/present/screen.ts';
-import { formatReasons, formatSum } from '../../../src/present/sections.ts';
+import {
+  type CountLine,
+  formatReasons,
+  formatSum,
+  renderCounts,
+  renderItem,
+} from '../../../src/present/sections.ts';
 import { renderTable } from '../../../src/present/table.ts';
 import { formatCount, formatDuration, formatInstant, plural } from '../../../src/present/text.ts';
 import type { BackfillProgress } from './report.ts';
@@ -78,16 +84,11 @@ export function renderPlan(
 }
 
 function standingLines(groups: readonly PlanGroup[], screen: Screen): readonly string[] {
-  return LINES.flatMap(({ standing, label, note }) => {
+  const lines = LINES.map(({ standing, label, note }): CountLine => {
     const some = groups.filter((group) => group.standing === standing);
-    const count = sumOf(some);
-    if (count === 0 && standing !== 'to_post') return [];
-    const start = `  ${label.padEnd(16)}${formatCount(count).padStart(9)}`;
-    const text = count === 0 ? '' : note(some);
-    return [
-      wrap(text, { width: screen.columns, firstIndent: `${start}  `, indent: ' '.repeat(start.length + 2) }),
-    ];
+    return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
   });
+  return renderCounts(lines, { labelWidth: 16, total: sumOf(groups), countWidth: 9, screen });
 }
 
 function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
@@ -142,9 +143,7 @@ export function describeChanges({ more, fewer, other, files }: PlanChanges): rea
 }
 
 export function renderChanges(changes: PlanChanges, screen: Screen): string {
-  const lines = describeChanges(changes).map((line) =>
-    wrap(`- ${line}`, { width: screen.columns, indent: '    ', firstIndent: '  ' }),
-  );
+  const lines = describeChanges(changes).map((line) => renderItem(`- ${line}`, screen));
   return `${[screen.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
 }
 
