@@ -140,6 +140,8 @@ export type Layout = {
    * need no mention.
    */
   readonly preambleLines: number | 'search';
+  /** What rows between the header and the first order begin with, in their first filled cell: descriptions of the columns. */
+  readonly belowHeader: readonly string[];
   /** What rows after the last order begin with, in their first or second filled cell: `Seller ID`, `record(s) downloaded`. */
   readonly footer: readonly string[];
   readonly lacks: readonly LayoutLack[];

@@ -8,7 +8,8 @@ import { RowWidths } from './row-widths.ts';
 
 /**
  * Parses delimited text, streaming: some hundred records at a time, each with the physical line on which it begins and its number.
- * Blank lines, wholly blank rows and the layout's footer are no records. A row that cannot be read is a rejected row, and the rest goes on.
+ * Blank lines, wholly blank rows, descriptions below the header and the layout's footer are no records. A row that cannot be read is a
+ * rejected row, and the rest goes on.
  *
  * @param text valid UTF-8 without a byte order mark, in any split.
  * @returns at least one chunk, also for a file that has only a header.
@@ -24,6 +25,7 @@ export async function* parseCsv(
   let widths: RowWidths | null = null;
   const footer =
     options.footer === undefined || options.footer.length === 0 ? null : new FooterRows(options.footer);
+  let descriptions = options.belowHeader ?? [];
   let number = 0;
   for await (const batch of readRecords(text, options)) {
     const records: CsvRecord[] = [];
@@ -40,6 +42,10 @@ export async function* parseCsv(
       const outcome = cells === null ? BAD_QUOTING : check(cells);
       if (outcome === 'blank') continue;
       number += 1;
+      if (descriptions.length > 0) {
+        if (cells !== null && beginsWith(cells, descriptions)) continue;
+        descriptions = [];
+      }
       if (footer !== null) {
         if (cells !== null && footer.take({ cells, line, record: number })) continue;
         footer.giveUp(rejected);
@@ -52,6 +58,16 @@ export async function* parseCsv(
     const isWorthIt = isFirst || records.length > 0 || rejected.length > 0;
     if (header !== null && isWorthIt) yield { header, records, rejected };
   }
+}
+
+/** Whether the first filled cell of a row begins with one of these texts. */
+function beginsWith(cells: readonly string[], texts: readonly string[]): boolean {
+  const first =
+    cells
+      .find((cell) => cell.trim() !== '')
+      ?.trim()
+      .toLowerCase() ?? '';
+  return texts.some((text) => first.startsWith(text.toLowerCase()));
 }
 
 function throwDamagedHeader(line: number): never {

@@ -11,6 +11,8 @@ export type ParseOptions = {
   readonly preambleLines: number;
   /** The header is the first row that has one of each of these lists of spellings; null: the first row after the preamble. */
   readonly headerColumns?: readonly (readonly string[])[] | null;
+  /** What rows between the header and the first one begin with that are none. */
+  readonly belowHeader?: readonly string[];
   /** What rows after the last one begin with that are none. */
   readonly footer?: readonly string[];
   /** One record at most, in bytes; a longer one holds the file. */
@@ -22,14 +24,15 @@ export type ParseOptions = {
 };
 
 /** Reads a source's files as their layout says. */
-export function toParseOptions(layout: Layout, limits: SourceLimits): ParseOptions {
-  const { delimiter, quote, preambleLines, footer } = layout;
+export function toParseOptions(layout: Layout, limits: Pick<SourceLimits, 'maxRecordBytes'>): ParseOptions {
+  const { delimiter, quote, preambleLines, belowHeader, footer } = layout;
   const isSearched = preambleLines === 'search';
   return {
     delimiter,
     quote,
     preambleLines: isSearched ? 0 : preambleLines,
     headerColumns: isSearched ? requiredColumns(layout) : null,
+    belowHeader,
     footer,
     maxRecordBytes: limits.maxRecordBytes,
   };

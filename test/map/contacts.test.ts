@@ -110,6 +110,39 @@ test('hubspot: the column is found by its name, not by a word "email" elsewhere'
   expect(mapped.passedOver.no_address).toBe(1);
 });
 
+test('omnisend: subscribed, never subscribed and unsubscribed', async () => {
+  const mapped = await mapText('omnisend', [
+    'Email,First name,Phone number,Email subscription status,Email consent,Email opt-in date,SMS subscription status',
+    'ann@example.com,Ann,,Subscribed,yes,2026-01-02T10:00:00Z,Non-subscribed',
+    'bob@example.com,Bob,,Non-subscribed,,,Subscribed',
+    'cy@example.com,Cy,,Unsubscribed,,2026-01-02T10:00:00Z,',
+    ',,+31600000000,,,,Subscribed',
+  ]);
+  expect(facts(mapped)).toEqual(['ann@example.com', '-cy@example.com']);
+  expect(mapped.passedOver).toMatchObject({ no_consent: 1, no_address: 1 });
+});
+
+test('salesforce-contacts: opted out, bounced and deleted contacts, checkboxes as digits or words', async () => {
+  const dataExport = await mapText('salesforce-contacts', [
+    '"Id","IsDeleted","AccountId","LastName","FirstName","Email","HasOptedOutOfEmail","HasOptedOutOfFax","EmailBouncedReason"',
+    '"003A1","0","001A1","A","Ann","ann@example.com","0","0",""',
+    '"003A2","0","001A1","B","Bob","bob@example.com","1","0",""',
+    '"003A3","0","001A1","C","Cy","cy@example.com","0","0","550 no such user"',
+    '"003A4","1","001A1","D","Di","di@example.com","0","0",""',
+  ]);
+  expect(facts(dataExport)).toEqual(['ann@example.com', '-bob@example.com', '-cy@example.com']);
+  expect(dataExport.passedOver.no_consent).toBe(1);
+  const report = [
+    'Contact ID,Email,Email Opt Out',
+    '003A1,ann@example.com,false',
+    '003A2,bob@example.com,true',
+  ];
+  expect(facts(await mapText('salesforce-contacts', report))).toEqual([
+    'ann@example.com',
+    '-bob@example.com',
+  ]);
+});
+
 test('a column whose header only contains the word is not taken for it', async () => {
   await expect(mapText('hubspot', ['Record ID,channel,Email opt-in', '1,email,yes'])).rejects.toMatchObject({
     reason: { code: 'header_mismatch' },
@@ -200,15 +233,23 @@ test('every layout can be read for something, those of orders and customers are 
   expect(ofCustomers.map(({ name }) => name)).toEqual([
     'bigcommerce-orders',
     'brevo',
+    'ebay-orders',
     'generic',
     'generic-customers',
     'hubspot',
     'klaviyo',
     'magento-orders',
     'mailchimp',
+    'matrixify-orders',
+    'omnisend',
+    'paypal-activity',
+    'salesforce-contacts',
     'shopify-customers',
     'shopify-orders',
+    'shopware-orders',
     'squarespace-orders',
+    'stripe-payments',
+    'wix-orders',
     'woocommerce-customers',
     'woocommerce-orders',
   ]);

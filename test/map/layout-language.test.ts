@@ -88,6 +88,19 @@ test.each(['CST', 'IST', 'Mars/Olympus', 'summer', '+99:00'])(
   },
 );
 
+test('rows right below the header that describe the columns are no orders and no faults; later ones are orders', async () => {
+  const rows = [
+    'id,total,currency',
+    ' Unique id.,The total.,',
+    '',
+    'unique ID,,',
+    'A,1.00,EUR',
+    'unique id B,2.00,EUR',
+  ];
+  const parsed = await parseBy('below_header: [unique id]', rows);
+  expect(parsed).toMatchObject({ records: ['5: A 1.00 EUR', '6: unique id B 2.00 EUR'], rejected: [] });
+});
+
 test('rows after the last order that say something about the file are no orders and no faults', async () => {
   const rows = ['id,total,currency', 'A,1.00,EUR', '', '45,record(s) downloaded', 'Seller ID: someone'];
   const parsed = await parseBy('footer: ["record(s) downloaded", "seller id"]', rows);

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { layoutFor } from '../../src/map/layout/layout-for.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
+import { provenBy } from '../../src/map/layout/resolve-header.ts';
 import type { StagedOrder } from '../../src/model/order.ts';
-import { type Mapped, mapFixture, mapText } from './map-text.ts';
+import { FIXTURES, type Mapped, mapFixture, mapText, readFixture } from './map-text.ts';
 
 const IN_AMSTERDAM = { timeZone: 'Europe/Amsterdam', currency: null };
 const IN_EUROS = { timeZone: 'Europe/Amsterdam', currency: 'EUR' };
@@ -148,7 +149,7 @@ test('etsy-orders: zero means not adjusted, two-digit years, coupons once for ea
 });
 
 test('etsy-orders: the same with tabs', async () => {
-  const commas = readFileSync(new URL('../fixtures/orders/etsy-orders.csv', import.meta.url), 'utf8');
+  const commas = readFixture('etsy-orders.csv');
   const tabs = commas.replace(
     /"([^"]*)"|,/g,
     (all, quoted: string | undefined) => quoted ?? `\t${all.slice(1)}`,
@@ -187,16 +188,151 @@ test('generic: id and revenue suffice where the source gives the currency', asyn
   expect(facts(mapped)).toEqual(['A-1 |  | EUR | 100.50 |  |  | ']);
 });
 
+test('stripe-payments: UTC by the header, refunds, uncaptured and test charges, codes in metadata', async () => {
+  const mapped = await mapFixture('stripe-payments.csv', { layout: 'stripe-payments', source: IN_AMSTERDAM });
+  expect(facts(mapped)).toEqual([
+    'ch_3Aa1 | paid | USD | 1061.86 | ADA10 | 2026-06-05T20:38:34Z | ',
+    'py_3Aa2 | paid | EUR | 59.90 | ADA10 + BOB | 2026-06-06T08:01:00Z | ',
+    'ch_3Aa3 | refunded | EUR | 20.00 |  | 2026-06-06T09:00:00Z | ',
+    'ch_3Aa4 | paid | EUR | 45.00 | ADA10 | 2026-06-06T10:00:00Z | not_captured',
+    'ch_3Aa5 | paid | EUR | 45.00 | ADA10 | 2026-06-06T11:00:00Z | test',
+    'ch_3Aa6 | failed | EUR | 45.00 |  | 2026-06-06T12:00:00Z | not_captured',
+  ]);
+  expect(mapped.orders[1]).toMatchObject({ refunded: '10.00', links: ['bob-2026'] });
+});
+
+test('stripe-payments: the header of older exports', async () => {
+  const mapped = await mapFixture('stripe-payments-older.csv', {
+    layout: 'stripe-payments',
+    source: COMPLETE,
+  });
+  expect(facts(mapped)).toEqual(['ch_1Aa1 | paid | GBP | 12.50 |  | 2019-03-01T00:05:00Z | ']);
+});
+
+test('ebay-orders: lines above and below the header, a summary row before items, a blank before the symbol, footer', async () => {
+  const mapped = await mapFixture('ebay-orders.csv', {
+    layout: 'ebay-orders',
+    source: { timeZone: 'Australia/Sydney', currency: 'AUD' },
+  });
+  expect(facts(mapped)).toEqual([
+    '04-10001-00001 |  | AUD | 3013.00 |  | 2026-09-20T14:00:00Z | ',
+    '04-10002-00002 |  | AUD | 35.00 |  | 2026-09-20T14:00:00Z | ',
+    '04-10003-00003 |  | AUD | 25.00 |  | 2026-09-22T14:00:00Z | unpaid',
+  ]);
+  expect(mapped.orders[1]).toMatchObject({ orderName: '1202', rowCount: 3, links: ['bob-2026'] });
+});
+
+test('tiktok-shop-orders: a row of descriptions, trailing tabs, ids of 18 digits, the total once', async () => {
+  const mapped = await mapFixture('tiktok-shop-orders.csv', {
+    layout: 'tiktok-shop-orders',
+    source: { timeZone: 'Asia/Kuala_Lumpur', currency: 'MYR' },
+  });
+  expect(facts(mapped)).toEqual([
+    '584600000000000001 | completed | MYR | 1123.30 |  | 2026-06-25T05:03:57Z | ',
+    '584600000000000002 | canceled | MYR | 29.00 |  | 2026-06-25T06:00:00Z | cancelled',
+    '584600000000000003 | to_ship | MYR | 29.00 |  | 2026-06-25T15:59:59Z | ',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ rowCount: 2, cancelledAt: null, refunded: null });
+});
+
+test('paypal-activity: zones by row; refunds, deposits and item details are no payments', async () => {
+  const mapped = await mapFixture('paypal-activity.csv', {
+    layout: 'paypal-activity',
+    source: IN_AMSTERDAM,
+  });
+  expect(facts(mapped)).toEqual([
+    '9AA00001BB | completed | EUR | 1249.00 |  | 2026-04-10T09:11:26Z | ',
+    '9AA00001BC | completed | EUR | 1249.00 |  | 2026-04-10T09:11:26Z | moves_no_money',
+    '9AA00002BB | pending | USD | 20.00 |  | 2026-04-11T16:00:00Z | ',
+    '9AA00003BB | completed | EUR | -20.00 |  | 2026-04-12T16:00:00Z | outgoing',
+    '9AA00004BB | completed | USD | 500.00 |  | 2026-04-13T16:00:00Z | not_a_payment',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ orderName: 'INV-1', links: ['bob-2026'] });
+});
+
+test('wix-orders: date and time in two columns, the same header twice, the total once', async () => {
+  const mapped = await mapFixture('wix-orders.csv', { layout: 'wix-orders', source: IN_AMSTERDAM });
+  expect(facts(mapped)).toEqual([
+    '10041 | paid | EUR | 1044.97 | ADA10 | 2026-12-08T08:15:51Z | ',
+    '10042 | partially_refunded | EUR | 24.98 |  | 2026-12-08T22:05:00Z | ',
+    '10043 | unpaid | EUR | 24.98 | ADA10 | 2026-12-08T23:00:00Z | cancelled',
+  ]);
+  expect(mapped.orders[1]).toMatchObject({ refunded: '5.00', links: ['bob-2026'] });
+});
+
+test('matrixify-orders: codes on discount lines, order columns on the first row, test transactions', async () => {
+  const mapped = await mapFixture('matrixify-orders.csv', { layout: 'matrixify-orders', source: COMPLETE });
+  expect(facts(mapped)).toEqual([
+    '5000000002001 | paid | EUR | 95.00 | ADA10 | 2026-07-20T12:30:00Z | ',
+    '5000000002002 | refunded | EUR | 20.00 |  | 2026-07-21T12:30:00Z | cancelled',
+    '5000000002003 | paid | EUR | 20.00 |  | 2026-07-21T13:30:00Z | test',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ orderName: '#2001', links: ['bob-2026'], rowCount: 4 });
+});
+
+test('etsy-order-items: items of an order are added up, less their discounts; the coupon counts once', async () => {
+  const mapped = await mapFixture('etsy-order-items.csv', {
+    layout: 'etsy-order-items',
+    source: IN_AMSTERDAM,
+  });
+  expect(facts(mapped)).toEqual([
+    '#3001 |  | USD | 11.70 | ADA10 | 2026-09-20T22:00:00Z | ',
+    '3002 |  | USD | 1200.00 |  | 2026-09-21T22:00:00Z | ',
+  ]);
+  expect(mapped.orders[0]?.rowCount).toBe(2);
+});
+
+test('prestashop-orders: semicolons, the currency beside the total', async () => {
+  const mapped = await mapFixture('prestashop-orders.csv', { layout: 'prestashop-orders', source: IN_EUROS });
+  expect(facts(mapped)).toEqual([
+    '101 | payment_accepted | EUR | 1029.00 |  | 2026-04-10T09:11:26Z | ',
+    '102 | awaiting_bank_wire_payment | EUR | 29.00 |  | 2026-04-10T10:11:26Z | ',
+    '103 | canceled | EUR | 29.00 |  | 2026-04-10T22:05:00Z | cancelled',
+  ]);
+});
+
+test('shopware-orders: semicolons, times with an offset, states that are only ids', async () => {
+  const mapped = await mapFixture('shopware-orders.csv', { layout: 'shopware-orders', source: IN_EUROS });
+  expect(facts(mapped)).toEqual([
+    '018f00000000000000000000000000a1 |  | EUR | 1059.90 |  | 2026-04-10T05:41:26Z | ',
+    '018f00000000000000000000000000a2 |  | EUR | 20.00 |  | 2026-04-11T05:41:26Z | ',
+  ]);
+  expect(mapped.orders[0]?.orderName).toBe('10041');
+});
+
+test('the header of each fixture proves its own layout before any other; translated and own ones prove none', () => {
+  const layouts = loadLayouts();
+  for (const file of readdirSync(FIXTURES).filter((name) => !/^generic|dutch/.test(name))) {
+    const header = readFixture(file)
+      .split('\n')
+      .find((line) => /[^,\s]/.test(line));
+    const names = (header ?? '').split(/[,;\t]/).map((name) => name.trim());
+    const proofs = layouts.map((layout) => ({ name: layout.name, proof: provenBy(layout, names) }));
+    const most = Math.max(...proofs.map(({ proof }) => proof));
+    const [best, ...more] = proofs.filter(({ proof }) => proof === most).map(({ name }) => name);
+    expect([file, file.startsWith(best ?? '?'), more]).toEqual([file, true, []]);
+  }
+});
+
 test('every layout of orders that comes with the project can be loaded and has its test here', () => {
   const ofOrders = loadLayouts().filter((layout) => layoutFor(layout, 'orders') !== null);
   expect(ofOrders.map(({ name }) => name)).toEqual([
     'amazon-orders',
     'bigcommerce-orders',
+    'ebay-orders',
+    'etsy-order-items',
     'etsy-orders',
     'generic',
     'magento-orders',
+    'matrixify-orders',
+    'paypal-activity',
+    'prestashop-orders',
     'shopify-orders',
+    'shopware-orders',
     'squarespace-orders',
+    'stripe-payments',
+    'tiktok-shop-orders',
+    'wix-orders',
     'woocommerce-analytics',
     'woocommerce-orders',
   ]);

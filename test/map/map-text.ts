@@ -5,6 +5,7 @@ import type { Layout } from '../../src/model/layout.ts';
 import type { OrderContinuation, StagedOrder } from '../../src/model/order.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
+import { toParseOptions } from '../../src/parse/parse-options.ts';
 import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
 
 export type Mapped = {
@@ -31,7 +32,7 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
   } = options;
   const layout = typeof named === 'string' ? loadLayout(named) : named;
   const { batchBytes = 64 * 1024, ...mapping } = rest;
-  const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote, batchBytes };
+  const parseOptions = { ...toParseOptions(layout, PARSE_OPTIONS), batchBytes };
   const mapped: Mapped = { orders: [], continuations: [], rejected: [], rowsRead: 0, batches: 0 };
   for await (const batch of mapOrders(parseCsv(inPieces(text, pieceBytes), parseOptions), {
     layout,
@@ -52,7 +53,14 @@ export async function mapText(text: string, options: MapTextOptions = {}): Promi
 
 /** A file of `test/fixtures/orders/`, mapped. */
 export function mapFixture(file: string, options: MapTextOptions): Promise<Mapped> {
-  return mapText(readFileSync(new URL(`../fixtures/orders/${file}`, import.meta.url), 'utf8'), options);
+  return mapText(readFixture(file), options);
+}
+
+export const FIXTURES = new URL('../fixtures/orders/', import.meta.url);
+
+/** Its text, without the byte order mark that decoding takes off. */
+export function readFixture(file: string): string {
+  return readFileSync(new URL(file, FIXTURES), 'utf8').replace(/^\ufeff/, '');
 }
 
 /** The only rejected row's code, column and value. */

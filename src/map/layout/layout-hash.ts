@@ -10,13 +10,14 @@ const MEANING = 2;
 
 /** Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not. */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
-  const { name: _, title: __, status, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
+  const { name: _, title: __, status, belowHeader, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
     purpose,
     consent: purpose.readFor === 'contacts' ? source.consent : null,
-    layout: rest,
+    // Left out where a layout has none, so that files read before there was the key keep their meaning.
+    layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
     words: status.words,
     known: status.known,
     timeZone,

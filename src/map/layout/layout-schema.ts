@@ -54,6 +54,12 @@ export const layoutSchema = z
       .describe(
         'Lines before the header. search: the header is the first row, within 100 lines, that has all required columns.',
       ),
+    below_header: z
+      .array(z.string().trim().min(3))
+      .default([])
+      .describe(
+        'Beginnings of rows between the header and the first order that describe the columns, in their first filled cell, ignoring case. Such rows are no orders.',
+      ),
     footer: z
       .array(z.string().trim().min(3))
       .default([])

@@ -19,6 +19,7 @@ export function toLayout(name: string, file: LayoutFile): Layout {
     quote: file.quote === 'none' ? null : file.quote,
     encoding: file.encoding,
     preambleLines: file.preamble_lines,
+    belowHeader: file.below_header,
     footer: file.footer,
     lacks: file.lacks,
     columns: file.columns as Layout['columns'],
