@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { findJob, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
-import type { Database } from '../../src/db/connect.ts';
 import type { RunReport } from '../../src/model/report.ts';
 import { runJob } from '../../src/pipeline/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
@@ -19,11 +18,11 @@ const HOURLY = 60;
 
 vi.setConfig({ testTimeout: 1_800_000 });
 
-/** A statement may take three times its normal time; and what noise adds to short ones, where several files are tested at once. */
+/** A statement may take three times its normal time, a run read three times as many pages; and what noise adds to short ones, where several files are tested at once. */
 const FACTOR = 3;
 const NOISE_MS = 2_000;
-/** A row that is found by an index instead of a hash takes a few pages more; one for which a table is read takes hundreds. */
-const NOISE_PAGES = 20 * ORDERS;
+/** How often a statement must be too slow to count. */
+const ROUNDS = 3;
 /** Whoever reads each row for each row takes longer than that. */
 const LIMIT_MS = 30_000 + ORDERS;
 
@@ -33,11 +32,16 @@ type Measured = {
   readonly report: RunReport;
 };
 
+const RUNS = ['load', 'hour'] as const;
+
+type Both = Readonly<Record<(typeof RUNS)[number], Measured>>;
+
+type Statistics = 'true' | 'false' | 'false after bloat';
+
 /** Runs the job in this process, so that each statement can be timed. */
-async function measureRun(
-  shop: Workshop,
-  timed: { db: Database; take(): ReadonlyMap<string, number> },
-): Promise<Measured> {
+async function measureRun(shop: Workshop): Promise<Measured> {
+  const before = await countPages(shop.databaseUrl);
+  const timed = openTimed(shop.databaseUrl, LIMIT_MS);
   const config = loadConfig(join(shop.folder, 'pipeline.yaml'), shop.env);
   const { job, kind } = findJob(config, 'orders');
   const client = createClient({
@@ -48,8 +52,6 @@ async function measureRun(
     connectTimeoutMs: 5_000,
   });
   const sourceClients = openSourceClients();
-  const before = await countPages(timed.db);
-  timed.take();
   try {
     const { report, stop } = await runJob({
       config,
@@ -63,8 +65,8 @@ async function measureRun(
       draining: new AbortController().signal,
     });
     expect(stop).toBeNull();
-    const times = timed.take();
-    return { times, pages: (await countPages(timed.db)) - before, report };
+    await timed.close();
+    return { times: timed.take(), pages: (await countPages(shop.databaseUrl)) - before, report };
   } finally {
     sourceClients.close();
     await client.close();
@@ -87,11 +89,8 @@ function writeOrders(
 }
 
 /** A first load, then an hour's run on the database that it has filled. */
-async function measureBoth(
-  statistics: 'true' | 'false' | 'false after bloat',
-): Promise<{ load: Measured; hour: Measured } | null> {
+async function measureBoth(statistics: Statistics): Promise<Both | null> {
   const shop = await openWorkshop();
-  const timed = openTimed(shop.databaseUrl, LIMIT_MS);
   const falsified = await openFalseStatistics(shop.databaseUrl);
   if (falsified === null) return null;
   if (statistics === 'false after bloat') await falsified.bloat();
@@ -99,9 +98,9 @@ async function measureBoth(
     statistics === 'true' ? async () => {} : falsified.keep({ vacuum: statistics === 'false after bloat' });
   try {
     writeOrders(shop, '1.csv', { first: 1, count: ORDERS, round: 0 });
-    const load = await measureRun(shop, timed);
+    const load = await measureRun(shop);
     writeOrders(shop, '2.csv', { first: ORDERS - HOURLY / 2, count: HOURLY, round: 1 });
-    const hour = await measureRun(shop, timed);
+    const hour = await measureRun(shop);
     expect(hour.report.counts).toMatchObject({ orders: ORDERS + HOURLY / 2 - 1, rows: HOURLY });
     return { load, hour };
   } finally {
@@ -112,13 +111,20 @@ async function measureBoth(
 /** What puts the statistics right is not slowed by them: it has nothing to do where they are. */
 const CURE = 'select ops.analyze_table(';
 
+type SlowStatement = { readonly name: string; readonly text: string };
+
 /** Statements that took more than they may, with both times. */
-function slowerThan(normal: Measured, measured: Measured): readonly string[] {
+function slowerThan(normal: Measured, measured: Measured): readonly SlowStatement[] {
   return [...measured.times].flatMap(([name, ms]) => {
     const allowed = FACTOR * (normal.times.get(name) ?? 0) + NOISE_MS;
     return ms <= allowed || name.startsWith(CURE)
       ? []
-      : [`${Math.round(ms)} ms instead of ${Math.round(normal.times.get(name) ?? 0)} ms: ${name}`];
+      : [
+          {
+            name,
+            text: `${Math.round(ms)} ms instead of ${Math.round(normal.times.get(name) ?? 0)} ms: ${name}`,
+          },
+        ];
   });
 }
 
@@ -127,17 +133,28 @@ describe('whatever the server believes about the tables', () => {
     const normal = await measureBoth('true');
     if (normal === null) return context.skip('the user of the test database may not change statistics');
     for (const statistics of ['false', 'false after bloat'] as const) {
-      const measured = await measureBoth(statistics);
-      for (const run of ['load', 'hour'] as const) {
-        expect(measured?.[run].report.counts, `${run}, ${statistics}`).toEqual(normal[run].report.counts);
-        expect(
-          measured === null ? null : slowerThan(normal[run], measured[run]),
-          `${run}, ${statistics}`,
-        ).toEqual([]);
-      }
-      // What is read of the tables tells more precisely than time. A small run may read each of them once, and not once for each row.
-      expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages + NOISE_PAGES);
-      expect(measured?.hour.pages).toBeLessThan(FACTOR * normal.hour.pages + normal.load.pages / 10);
+      expect(await repeatSlow(normal, statistics), statistics).toEqual([]);
     }
   });
 });
+
+/**
+ * What a busy machine slows is another statement each time, and what a bad plan slows is the same one: only that counts.
+ *
+ * @returns the statements that were too slow each time.
+ */
+async function repeatSlow(normal: Both, statistics: Statistics): Promise<readonly string[]> {
+  let slow: readonly SlowStatement[] = [];
+  for (let round = 0; round < ROUNDS && (round === 0 || slow.length > 0); round++) {
+    const measured = await measureBoth(statistics);
+    const found = RUNS.flatMap((run) => {
+      expect(measured?.[run].report.counts, `${run}, ${statistics}`).toEqual(normal[run].report.counts);
+      return measured === null ? [] : slowerThan(normal[run], measured[run]);
+    });
+    // What is read of the tables tells more precisely than time. A small run may read each of them once, and not once for each row.
+    expect(measured?.load.pages).toBeLessThan(FACTOR * normal.load.pages);
+    expect(measured?.hour.pages).toBeLessThan(FACTOR * normal.hour.pages + normal.load.pages / 10);
+    slow = found.filter(({ name }) => round === 0 || slow.some((other) => other.name === name));
+  }
+  return slow.map(({ text }) => text);
+}

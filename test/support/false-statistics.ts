@@ -1,9 +1,11 @@
-import { Kysely, sql } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
 import { ServerDialect } from '../../src/db/server/connect-server.ts';
 import type { DB } from '../../src/db/tables.ts';
+import { waitFor } from './wait-for.ts';
 
 const OURS = `select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('intake', 'ledger', 'reporting') and c.relkind in ('r', 'i')`;
@@ -100,12 +102,15 @@ export type TimedDatabase = {
   readonly db: Database;
   /** Milliseconds that each statement took since the last call, all of its executions together. */
   take(): ReadonlyMap<string, number>;
+  /** Ends the connections and waits until the server has ended their processes. */
+  close(): Promise<void>;
 };
 
 /** Opens a database whose statements are timed; each ends after `limitMs` at the latest. */
 export function openTimed(databaseUrl: string, limitMs: number): TimedDatabase {
   let times = new Map<string, number>();
-  const pool = new pg.Pool({ connectionString: databaseUrl, statement_timeout: limitMs });
+  const application_name = `timed-${randomUUID()}`;
+  const pool = new pg.Pool({ connectionString: databaseUrl, application_name, statement_timeout: limitMs });
   pool.on('error', () => {});
   const db = new Kysely<DB>({
     dialect: new ServerDialect({ pool }),
@@ -122,14 +127,42 @@ export function openTimed(databaseUrl: string, limitMs: number): TimedDatabase {
       times = new Map();
       return taken;
     },
+    async close() {
+      await db.destroy();
+      await askServer(databaseUrl, async (client) => {
+        await waitFor(async () => {
+          const { rowCount } = await client.query(
+            'select from pg_stat_activity where application_name = $1',
+            [application_name],
+          );
+          return rowCount === 0;
+        });
+      });
+    },
   };
 }
 
-/** Pages of our tables and indexes that runs have looked at since the database was made: a measure of work that no load of the machine changes. */
-export async function countPages(db: Database): Promise<number> {
-  await sql`select pg_stat_clear_snapshot()`.execute(db);
-  const { rows } = await sql<{ pages: string }>`
-    select sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0)) as pages
-    from pg_statio_user_tables where schemaname in ('intake', 'ledger', 'reporting')`.execute(db);
-  return Number(rows[0]?.pages ?? 0);
+/**
+ * Pages of our tables and indexes that were looked at since the database was made: a measure of work that no load of the machine changes.
+ * A process of the server reports its counts at most once a second while it lives, and completely before it ends
+ * (`pgstat_report_stat` in PostgreSQL's source), so only connections that were closed before are counted with certainty.
+ */
+export async function countPages(databaseUrl: string): Promise<number> {
+  return await askServer(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ pages: string | null }>(
+      `select sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0) + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0)) as pages
+        from pg_statio_user_tables where schemaname in ('intake', 'ledger', 'reporting')`,
+    );
+    return Number(rows[0]?.pages ?? 0);
+  });
+}
+
+async function askServer<T>(databaseUrl: string, ask: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await ask(client);
+  } finally {
+    await client.end();
+  }
 }
