@@ -101,7 +101,7 @@ function groupsAt(standing: Standing, { standings }: OrderDetails): readonly Sta
   return standings.filter((group) => group.standing === standing);
 }
 
-function sumOf(groups: readonly { readonly orders: number }[]): number {
+function sumOf(groups: readonly StandingGroup[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
@@ -180,8 +180,8 @@ function renderAdjustments({ details }: OrdersReport, screen: Screen): string {
   return renderSection(
     {
       title: 'Changed after they were posted',
-      count: sumOf(details.adjustments),
-      note: details.adjustments.map(({ kind, orders }) => `${kind} ${formatCount(orders)}`).join(', '),
+      count: details.adjustments.reduce((sum, { entries }) => sum + entries, 0),
+      note: details.adjustments.map(({ kind, entries }) => `${kind} ${formatCount(entries)}`).join(', '),
       why: 'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.',
     },
     screen,

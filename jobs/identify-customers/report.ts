@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { ConsentCount, PassedOver } from '../../src/model/contact.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
-import { listHeldFiles } from '../../src/report/list-held-files.ts';
-import { listRejected } from '../../src/report/list-rejected.ts';
+import { readRunFiles } from '../../src/report/run-report.ts';
 import { unreportedRuns } from '../../src/report/unreported-runs.ts';
 
 /**
@@ -61,7 +60,7 @@ export type CustomerDetails = FileDetails & {
   readonly lookupBudget: number | null;
 };
 
-/** A summary shows so many of each kind and says how to see the rest. */
+/** A summary shows so many reasons. */
 const SHOWN = 5;
 
 export type ReportCustomersOptions = {
@@ -78,15 +77,13 @@ export async function reportCustomers(
   options: ReportCustomersOptions,
 ): Promise<CustomersReport> {
   const { runId, brandId, sources, lookups } = options;
-  const files = await readFiles(db, runId);
+  const files = await readRunFiles(db, { runId, sources, readFor: 'contacts' });
   const standing = await readStanding(db, { runId, brandId });
   const stored = await readStored(db, brandId);
   const calls = await readCalls(db, runId);
   const counts: CustomerCounts = {
-    files: files.sealed,
-    rows: files.rows,
-    rejected_rows: files.rejectedRows,
-    passed_over: files.passedOver,
+    ...files.counts,
+    passed_over: { no_address: 0, no_consent: 0, unsubscribed: 0, ...files.passedOver },
     ...standing,
     calls: { accepted: calls.accepted, to_make: stored.calls },
     refusals: { split: calls.split, contacts: calls.refused },
@@ -97,8 +94,6 @@ export async function reportCustomers(
     },
   };
   const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
-  const heldFiles = await listHeldFiles(db, { sources, readFor: 'contacts' });
-  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN });
   return {
     kind: 'identify-customers',
     counts,
@@ -106,14 +101,12 @@ export async function reportCustomers(
     sumsAddUp:
       customers === submitted + already + waiting + refused + unsubscribed &&
       waiting === stored.contacts &&
-      files.rows === files.contactRows + files.rejectedRows,
+      files.addUp,
     doubts: 0,
-    needsAttention: rejectedRows.length > 0 || heldFiles.length > 0 || counts.refusals.contacts > 0,
+    needsAttention: files.needAttention || counts.refusals.contacts > 0,
     details: {
       consent: await readConsent(db, runId),
-      duplicateFiles: files.duplicates,
-      rejectedRows,
-      heldFiles,
+      ...files.details,
       refusals: await readRefusals(db, runId),
       lookupBudget: lookups?.budget ?? null,
     },
@@ -124,23 +117,6 @@ export async function reportCustomers(
 function toNumbers<Key extends string>(row: Readonly<Record<Key, string>> | undefined): Record<Key, number> {
   const entries = Object.entries<string>(row ?? ({} as Record<Key, string>));
   return Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) as Record<Key, number>;
-}
-
-async function readFiles(db: Database, runId: string) {
-  const reason = (name: PassedOver) =>
-    sql`coalesce(sum((passed_over ->> ${name})::bigint) filter (where state = 'sealed'), 0)`;
-  const { rows } = await sql<
-    Record<'sealed' | 'rows' | 'contactRows' | 'rejectedRows' | 'duplicates' | PassedOver, string>
-  >`
-    select count(*) filter (where state = 'sealed') as sealed,
-      coalesce(sum(rows_read) filter (where state = 'sealed'), 0) as rows,
-      coalesce(sum(contact_rows) filter (where state = 'sealed'), 0) as "contactRows",
-      coalesce(sum(rejected_rows) filter (where state = 'sealed'), 0) as "rejectedRows",
-      count(*) filter (where state = 'duplicate') as duplicates,
-      ${reason('no_address')} as no_address, ${reason('no_consent')} as no_consent, ${reason('unsubscribed')} as unsubscribed
-    from intake.source_files where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
-  const { no_address, no_consent, unsubscribed, ...counts } = toNumbers(rows[0]);
-  return { ...counts, passedOver: { no_address, no_consent, unsubscribed } };
 }
 
 async function readConsent(db: Database, runId: string): Promise<readonly SourceConsent[]> {

@@ -1,10 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DoubtDetails, FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
-import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
-import { listHeldFiles } from '../../src/report/list-held-files.ts';
-import { listRejected } from '../../src/report/list-rejected.ts';
-import { readRowFiles } from '../../src/report/row-files.ts';
+import { isOfRun, type ReportedRun, readRunDoubts, readRunFiles } from '../../src/report/run-report.ts';
 import { waits } from './decide-requests.ts';
 import type { SentUpdates } from './update-deals.ts';
 
@@ -67,28 +64,19 @@ export type DealDetails = FileDetails &
     }[];
   };
 
-const SHOWN_ROWS = 5;
 const SHOWN_CREATORS = 10;
 
 /** What a run of `import-deals` did, and where all creators of its job stand after it. */
 export async function reportDeals(
   db: Database,
-  options: {
-    readonly runId: string;
-    readonly job: string;
-    readonly sources: readonly string[];
-    readonly sent: SentUpdates;
-  },
+  options: ReportedRun & { readonly sent: SentUpdates },
 ): Promise<DealsReport> {
   const { runId, job, sources, sent } = options;
-  const files = await readRowFiles(db, runId);
+  const files = await readRunFiles(db, { runId, sources, readFor: 'creators' });
   const standings = await readStandings(db, { job, runId });
-  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
-  const heldFiles = await listHeldFiles(db, { sources, readFor: 'creators' });
-  const doubts = await listDoubts(db, { job });
-  const doubleCredits = await listDoubleCredits(db, { job });
+  const doubts = await readRunDoubts(db, { job });
   const counts: DealCounts = {
-    ...{ files: files.sealed, rows: files.rows, rejected_rows: files.rejectedRows },
+    ...files.counts,
     ...standings,
     ...(await readNotes(db, { job, runId })),
     ...{ stages_sent: sent.stages, statuses_sent: sent.statuses },
@@ -102,20 +90,14 @@ export async function reportDeals(
     sumsAddUp:
       files.addUp &&
       creators === created + already + known + to_create + refused + in_doubt + written_off + held,
-    doubts: doubts.length + doubleCredits.length,
-    needsAttention:
-      rejectedRows.length > 0 ||
-      heldFiles.length > 0 ||
-      refused + held + counts.notes_refused + counts.updates_refused > 0,
+    doubts: doubts.count,
+    needsAttention: files.needAttention || refused + held + counts.notes_refused + counts.updates_refused > 0,
     details: {
-      duplicateFiles: files.duplicates,
+      ...files.details,
+      ...doubts.details,
       held: await listHeld(db, job),
       differing: await listDiffering(db, job),
       refusals: await readRefusals(db, job),
-      rejectedRows,
-      heldFiles,
-      doubts: doubts.slice(0, SHOWN_ROWS),
-      doubleCredits,
     },
   };
 }
@@ -132,14 +114,11 @@ type Standing =
 
 /** Creators `c` of the job that count, with the entry `e` of their deal. */
 const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
-const ofRun = (entry: string, runId: string) => sql`exists (
-  select from ledger.attempts t where t.entry_id = ${sql.ref(`${entry}.entry_id`)} and t.attempt = ${sql.ref(`${entry}.attempt`)}
-    and t.run_id = ${runId}::bigint)`;
 
 async function readStandings(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
   const { rows } = await sql<{ standing: Standing; creators: string; differ: string }>`
     select case when c.outcome <> 'create' then c.outcome
-        when e.state = 'accepted' then case when ${ofRun('e', runId)} then 'created' else 'already' end
+        when e.state = 'accepted' then case when ${isOfRun(runId)} then 'created' else 'already' end
         when e.state = 'rejected' then 'refused'
         when e.state in ('sending', 'in_doubt') then 'in_doubt'
         when e.state in ('written_off', 'held') then e.state
@@ -163,7 +142,7 @@ async function readStandings(db: Database, { job, runId }: { readonly job: strin
 
 async function readNotes(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
   const { rows } = await sql<Record<'sent' | 'waiting' | 'refused', string>>`
-    select count(*) filter (where n.state = 'accepted' and ${ofRun('n', runId)}) as sent,
+    select count(*) filter (where n.state = 'accepted' and ${isOfRun(runId, 'n')}) as sent,
       count(*) filter (where coalesce(n.state, 'ready') = 'ready') as waiting, count(*) filter (where n.state = 'rejected') as refused
     from intake.creators c left join ledger.entries n on n.effect = 'note' and n.key = c.note_key
     where c.job = ${job} and c.outcome in ('create', 'known') and c.note is not null`.execute(db);

@@ -8,10 +8,13 @@ import type {
   FileDetails,
   RunReport,
 } from '../../src/model/report.ts';
-import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
-import { listHeldFiles } from '../../src/report/list-held-files.ts';
-import { listRejected } from '../../src/report/list-rejected.ts';
-import { type RowFiles, readRowFiles } from '../../src/report/row-files.ts';
+import {
+  isOfRun,
+  type ReportedRun,
+  readAdjustments,
+  readRunDoubts,
+  readRunFiles,
+} from '../../src/report/run-report.ts';
 
 /**
  * What a run of `post-clicks` came to. `sumsAddUp`: clicks = attributed + unattributed + held + excluded, and of every influencer, day, source and
@@ -62,61 +65,47 @@ export type ClickDetails = FileDetails &
     readonly codeProblems: readonly CodeProblem[];
   };
 
-const SHOWN_ROWS = 5;
 const SHOWN_LINKS = 10;
 
 /** What a run of `post-clicks` did, and where all clicks of its job stand after it. */
 export async function reportClicks(
   db: Database,
-  options: {
-    readonly runId: string;
-    readonly job: string;
-    readonly sources: readonly string[];
-    readonly codeProblems: readonly CodeProblem[];
-  },
+  options: ReportedRun & { readonly codeProblems: readonly CodeProblem[] },
 ): Promise<ClicksReport> {
   const { runId, job, sources, codeProblems } = options;
-  const files = await readRowFiles(db, runId);
+  const files = await readRunFiles(db, { runId, sources, readFor: 'clicks' });
   const stated = await readStated(db, job);
   const entries = await readEntries(db, { job, runId });
   const { lost, tooMany } = await compare(db, job);
   const unowned = await readUnowned(db, job);
   const refusals = await readRefusals(db, job);
-  const rejectedRows = await listRejected(db, { reportOf: runId, limit: SHOWN_ROWS });
-  const heldFiles = await listHeldFiles(db, { sources, readFor: 'clicks' });
-  const doubts = await listDoubts(db, { job });
-  const doubleCredits = await listDoubleCredits(db, { job });
-  const counts: ClickCounts = { ...countsOf(files), ...stated, ...entries, too_many: tooMany };
+  const doubts = await readRunDoubts(db, { job });
+  const adjusted = await readAdjustments(db, runId);
+  const counts: ClickCounts = {
+    ...files.counts,
+    passed_over: files.passedOver,
+    ...stated,
+    ...entries,
+    too_many: tooMany,
+  };
   const { clicks, attributed, unattributed, held, excluded } = counts;
   return {
     kind: 'post-clicks',
     counts,
     amounts: [],
     sumsAddUp: lost === 0 && clicks === attributed + unattributed + held + excluded && files.addUp,
-    doubts: doubts.length + doubleCredits.length,
-    needsAttention:
-      codeProblems.length > 0 ||
-      rejectedRows.length > 0 ||
-      heldFiles.length > 0 ||
-      counts.refused > 0 ||
-      counts.held > 0,
+    doubts: doubts.count,
+    needsAttention: codeProblems.length > 0 || files.needAttention || counts.refused + counts.held > 0,
     details: {
-      duplicateFiles: files.duplicates,
+      ...files.details,
+      ...doubts.details,
       unowned: unowned.slice(0, SHOWN_LINKS),
       unownedTotal: unowned.length,
-      rejectedRows,
-      heldFiles,
-      doubts: doubts.slice(0, SHOWN_ROWS),
-      doubleCredits,
       refusals,
-      adjusted: await countAdjusted(db, runId),
+      adjusted: adjusted.reduce((sum, group) => sum + group.entries, 0),
       codeProblems,
     },
   };
-}
-
-function countsOf({ sealed: files, rows, rejectedRows, passedOver }: RowFiles) {
-  return { files, rows, rejected_rows: rejectedRows, passed_over: passedOver };
 }
 
 async function readStated(db: Database, job: string) {
@@ -143,7 +132,7 @@ const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
 async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
   const { rows } = await sql<{ state: string; is_of_run: boolean; clicks: string; entries: string }>`
     select case when e.state = 'sending' then 'in_doubt' else e.state end as state,
-      exists (select from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt and t.run_id = ${runId}::bigint) as is_of_run,
+      ${isOfRun(runId)} as is_of_run,
       sum(${clicksOf}) as clicks, count(*) as entries
     from ledger.entries e where e.job = ${job} and e.effect is not distinct from 'click' and not ${isRefusedAndGone} group by 1, 2`.execute(
     db,
@@ -199,12 +188,4 @@ async function readRefusals(db: Database, job: string) {
     db,
   );
   return rows.map((row) => ({ ...row, clicks: Number(row.clicks) }));
-}
-
-async function countAdjusted(db: Database, runId: string): Promise<number> {
-  const { rows } = await sql<{ entries: string }>`
-    select count(distinct entry_id) as entries from ledger.adjustments where run_id = ${runId}::bigint`.execute(
-    db,
-  );
-  return Number(rows[0]?.entries ?? 0);
 }

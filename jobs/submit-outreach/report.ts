@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DoubtDetails, RunReport } from '../../src/model/report.ts';
-import { listDoubleCredits, listDoubts } from '../../src/report/list-doubts.ts';
+import { isOfRun, readRunDoubts } from '../../src/report/run-report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /**
@@ -73,8 +73,7 @@ export async function reportOutreach(
   const groups = await readGroups(db, { runId, job: job.name });
   const sent = await readSent(db, { runId, job: job.name });
   const refusals = await readRefusals(db, job.name);
-  const doubts = await listDoubts(db, { job: job.name });
-  const doubleCredits = await listDoubleCredits(db, { job: job.name });
+  const doubts = await readRunDoubts(db, { job: job.name, shown: SHOWN });
   const count = (outcome: string, reason: string | null = null) =>
     groups
       .filter((group) => group.outcome === outcome && (reason === null || group.reason === reason))
@@ -109,13 +108,12 @@ export async function reportOutreach(
     counts,
     amounts: [],
     sumsAddUp: isWhole(counts) && !(await isAnybodyTwice(db, job.outreachId)),
-    doubts: doubts.length + doubleCredits.length,
+    doubts: doubts.count,
     needsAttention: waiting.approval > 0 || counts.refused > 0,
     details: {
       outreachId: job.outreachId,
       next: await readNext(db, job.name),
-      doubts: doubts.slice(0, SHOWN),
-      doubleCredits,
+      ...doubts.details,
       refusals: refusals.map(({ reason, people }) => ({ reason, influencers: people })),
       triedAgain: refusals.reduce((sum, { again }) => sum + again, 0),
     },
@@ -150,9 +148,6 @@ async function readGroups(
     where c.job = ${job} group by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, people: Number(row.people) }));
 }
-
-const isOfRun = (runId: string) =>
-  sql`exists (select from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt and t.run_id = ${runId}::bigint)`;
 
 /** What the requests of the run came to. The service says how many it has added; a person who accepts a doubt does not. */
 async function readSent(db: Database, { runId, job }: { readonly runId: string; readonly job: string }) {

@@ -50,6 +50,13 @@ export async function listDoubts(db: Database, filter: DoubtFilter = {}): Promis
   }));
 }
 
+/** How many of a job there are. */
+export async function countDoubts(db: Database, job: string): Promise<number> {
+  const { rows } = await sql<{ doubts: string }>`
+    select count(*) as doubts from ledger.entries e where ${isDoubt} and e.job = ${job}`.execute(db);
+  return Number(rows[0]?.doubts ?? 0);
+}
+
 /** Orders for which the service has accepted more than one request, and that nobody has acknowledged yet. They are rare: the index finds them. */
 export async function listDoubleCredits(
   db: Database,

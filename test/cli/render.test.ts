@@ -361,7 +361,7 @@ describe('summary of a run', () => {
         evidence: [],
       },
     ],
-    adjustments: [{ kind: 'refunded', orders: 1 }],
+    adjustments: [{ kind: 'refunded', entries: 1 }],
     codeProblems: [],
   };
   const report: OrdersReport = {
