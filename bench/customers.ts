@@ -83,7 +83,7 @@ const CONCURRENCY = 16;
 const CONFIG = `
 api: {url: "\${URL}", key: bench, concurrency: ${CONCURRENCY}, requests_per_second: 0}
 database: {url: "\${DATABASE_URL}"}
-contacts: {hash_key: 0123456789abcdef0123456789abcdef}
+customers: {hash_key: 0123456789abcdef0123456789abcdef}
 sources: {shop: {uri: ./exports/, layout: shopify-customers}}
 jobs: {customers: {kind: identify-customers, source: shop, brand_id: 4819}}
 `;

@@ -139,17 +139,17 @@ async function fillLedger(db: Database): Promise<void> {
 
 async function fillCustomers(db: Database, customers: number): Promise<void> {
   await sql`
-    insert into ledger.identify_batches (batch_id, job, brand_id, state, contacts, http_status, run_id, staged_at)
+    insert into intake.identify_batches (batch_id, job, brand_id, state, customers, http_status, run_id, staged_at)
     select n, 'customers', '1', 'accepted', 500, 200, 1, now() from generate_series(0, ${customers}::int / 500) n`.execute(
     db,
   );
   await sql`
-    insert into ledger.contacts (contact_hash, brand_id, source, batch_id, orders_count, spent, currency)
+    insert into intake.customers (customer_hash, brand_id, source, batch_id, orders_count, spent, currency)
     select md5(n::text)::uuid, '1', 'customers', n / 500, n % 10, n % 1000, 'EUR' from generate_series(1, ${customers}::int) n`.execute(
     db,
   );
   await sql`
-    insert into ledger.lookups (contact_hash, brand_id, outcome, platform, username, followers, run_id)
+    insert into intake.lookups (customer_hash, brand_id, outcome, platform, username, followers, run_id)
     select md5(n::text)::uuid, '1', case when n % 4 = 0 then 'no_match' else 'influencer' end,
       case when n % 4 > 0 then 'instagram' end, case when n % 4 > 0 then 'handle' || n * 3 end, case when n % 4 > 0 then n * 10 end, 1
     from generate_series(1, ${customers}::int) n`.execute(db);

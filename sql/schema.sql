@@ -1645,45 +1645,97 @@ COMMENT ON COLUMN bi.doubts.age_hours IS 'Hours since then.';
 
 COMMENT ON COLUMN bi.doubts.is_evident IS 'An event of the service names the order.';
 
-CREATE TABLE intake.contacts (
+CREATE TABLE intake.customers (
+    customer_hash uuid CONSTRAINT contacts_contact_hash_not_null NOT NULL,
+    brand_id text CONSTRAINT contacts_brand_id_not_null NOT NULL,
+    source text CONSTRAINT contacts_source_not_null NOT NULL,
+    staged_file_id bigint,
+    batch_id bigint,
+    orders_count integer,
+    spent numeric(18,4),
+    currency text,
+    bought_with_code boolean,
+    first_seen_at timestamp with time zone DEFAULT now() CONSTRAINT contacts_first_seen_at_not_null NOT NULL,
+    is_unsubscribed boolean DEFAULT false CONSTRAINT contacts_is_unsubscribed_not_null NOT NULL,
+    earlier_submissions integer DEFAULT 0 CONSTRAINT contacts_earlier_submissions_not_null NOT NULL,
+    earlier_submitted_at timestamp with time zone,
+    CONSTRAINT customers_currency_check CHECK ((length(currency) = 3)),
+    CONSTRAINT customers_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
+    CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
+)
+WITH (fillfactor='95');
+
+COMMENT ON TABLE intake.customers IS 'One row for each customer and brand, without the address, and the last batch that it was put into. intake.customer_states shows the state that follows.';
+
+COMMENT ON COLUMN intake.customers.customer_hash IS 'First half of HMAC-SHA256(brand and address) under customers.hash_key: tells customers apart, and cannot be turned back without the key.';
+
+COMMENT ON COLUMN intake.customers.brand_id IS 'Brand that it is submitted for.';
+
+COMMENT ON COLUMN intake.customers.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
+
+COMMENT ON COLUMN intake.customers.staged_file_id IS 'File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.';
+
+COMMENT ON COLUMN intake.customers.batch_id IS 'Batch that it was put into last: in intake.waiting_batches while it waits, in intake.identify_batches once the service has answered; null: none, because it has unsubscribed.';
+
+COMMENT ON COLUMN intake.customers.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN intake.customers.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
+
+COMMENT ON COLUMN intake.customers.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
+
+COMMENT ON COLUMN intake.customers.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
+
+COMMENT ON COLUMN intake.customers.first_seen_at IS 'When it was first read.';
+
+COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Not sent, or not again, whatever other exports say.';
+
+COMMENT ON COLUMN intake.customers.earlier_submissions IS 'How often the service took it before that batch.';
+
+COMMENT ON COLUMN intake.customers.earlier_submitted_at IS 'When it last did before that batch.';
+
+CREATE TABLE intake.identify_batches (
     batch_id bigint NOT NULL,
+    split_from bigint,
     job text NOT NULL,
     brand_id text NOT NULL,
-    source_file_id bigint NOT NULL,
-    purpose text NOT NULL,
-    influencer_list text NOT NULL,
-    contact_hashes uuid[] NOT NULL,
-    split_from bigint,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    contacts integer GENERATED ALWAYS AS (cardinality(contact_hashes)) STORED NOT NULL,
-    CONSTRAINT contacts_contact_hashes_check CHECK ((cardinality(contact_hashes) > 0)),
-    CONSTRAINT contacts_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
-)
-WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
-ALTER TABLE ONLY intake.contacts ALTER COLUMN influencer_list SET STORAGE EXTERNAL;
-ALTER TABLE ONLY intake.contacts ALTER COLUMN contact_hashes SET STORAGE EXTERNAL;
+    source_type text,
+    state text NOT NULL,
+    customers integer CONSTRAINT identify_batches_contacts_not_null NOT NULL,
+    http_status integer,
+    message text,
+    run_id bigint NOT NULL,
+    staged_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT identify_batches_customers_check CHECK ((customers > 0)),
+    CONSTRAINT identify_batches_state_check CHECK ((state = ANY (ARRAY['accepted'::text, 'split'::text, 'refused'::text]))),
+    CONSTRAINT only_one_is_refused CHECK (((state <> 'refused'::text) OR (customers = 1)))
+);
 
-COMMENT ON TABLE intake.contacts IS 'The only place of plain addresses: one row a batch that waits to be sent. Deleted as soon as the service has taken it.';
+COMMENT ON TABLE intake.identify_batches IS 'Batches that the service has answered: the call to identify_influencers that took it, or refused it.';
 
-COMMENT ON COLUMN intake.contacts.batch_id IS 'Counts up.';
+COMMENT ON COLUMN intake.identify_batches.batch_id IS 'As in intake.waiting_batches, while it waited there.';
 
-COMMENT ON COLUMN intake.contacts.job IS 'Job that read them.';
+COMMENT ON COLUMN intake.identify_batches.split_from IS 'Refused batch of which this is a half.';
 
-COMMENT ON COLUMN intake.contacts.brand_id IS 'Brand that it is submitted for.';
+COMMENT ON COLUMN intake.identify_batches.job IS 'Job that sent it.';
 
-COMMENT ON COLUMN intake.contacts.source_file_id IS 'File that stated them. It counts once that file is sealed.';
+COMMENT ON COLUMN intake.identify_batches.brand_id IS 'Brand it was submitted for.';
 
-COMMENT ON COLUMN intake.contacts.purpose IS 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
+COMMENT ON COLUMN intake.identify_batches.source_type IS 'Label it was sent with.';
 
-COMMENT ON COLUMN intake.contacts.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
+COMMENT ON COLUMN intake.identify_batches.state IS 'accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).';
 
-COMMENT ON COLUMN intake.contacts.contact_hashes IS 'Each address'' contact_hash, in the same order.';
+COMMENT ON COLUMN intake.identify_batches.customers IS 'How many addresses.';
 
-COMMENT ON COLUMN intake.contacts.split_from IS 'Batch that was refused, of which this is a half.';
+COMMENT ON COLUMN intake.identify_batches.http_status IS 'Status of the answer.';
 
-COMMENT ON COLUMN intake.contacts.created_at IS 'When it was staged.';
+COMMENT ON COLUMN intake.identify_batches.message IS 'What the service said to a refusal, addresses and secrets masked.';
 
-COMMENT ON COLUMN intake.contacts.contacts IS 'How many addresses.';
+COMMENT ON COLUMN intake.identify_batches.run_id IS 'Run that sent it.';
+
+COMMENT ON COLUMN intake.identify_batches.staged_at IS 'When its addresses were stored.';
+
+COMMENT ON COLUMN intake.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
 
 CREATE TABLE intake.source_files (
     source_file_id bigint NOT NULL,
@@ -1711,8 +1763,8 @@ CREATE TABLE intake.source_files (
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     sealed_at timestamp with time zone,
     read_for text DEFAULT 'orders'::text NOT NULL,
-    contact_rows bigint DEFAULT 0 NOT NULL,
-    contacts_new bigint DEFAULT 0 NOT NULL,
+    customer_rows bigint DEFAULT 0 CONSTRAINT source_files_contact_rows_not_null NOT NULL,
+    customers_new bigint DEFAULT 0 CONSTRAINT source_files_contacts_new_not_null NOT NULL,
     passed_over jsonb,
     consent_columns text[],
     consent_counts jsonb,
@@ -1729,8 +1781,8 @@ CREATE TABLE intake.source_files (
     CONSTRAINT held_files_say_why CHECK (((state = ANY (ARRAY['held'::text, 'released'::text])) = (hold_code IS NOT NULL))),
     CONSTRAINT only_a_reading_file_has_a_reader CHECK (((state = 'reading'::text) = (reader IS NOT NULL))),
     CONSTRAINT released_files_say_why CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((released_at IS NULL) = (release_reason IS NULL)) AND ((released_by IS NULL) OR (released_at IS NOT NULL)))),
-    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + contact_rows) + other_rows) + rejected_rows))))),
-    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'contacts'::text, 'clicks'::text, 'creators'::text]))),
+    CONSTRAINT sealed_files_add_up CHECK (((state <> 'sealed'::text) OR ((sealed_at IS NOT NULL) AND (rows_read = (((order_rows + customer_rows) + other_rows) + rejected_rows))))),
+    CONSTRAINT source_files_read_for_check CHECK ((read_for = ANY (ARRAY['orders'::text, 'customers'::text, 'clicks'::text, 'creators'::text]))),
     CONSTRAINT source_files_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT source_files_size_bytes_check CHECK ((size_bytes >= 0)),
     CONSTRAINT source_files_state_check CHECK ((state = ANY (ARRAY['reading'::text, 'sealed'::text, 'held'::text, 'duplicate'::text, 'released'::text])))
@@ -1786,11 +1838,11 @@ COMMENT ON COLUMN intake.source_files.first_seen_at IS 'When it was first opened
 
 COMMENT ON COLUMN intake.source_files.sealed_at IS 'When its orders began to count.';
 
-COMMENT ON COLUMN intake.source_files.read_for IS 'orders or contacts: the same file may be read for each.';
+COMMENT ON COLUMN intake.source_files.read_for IS 'orders, customers, clicks or creators: the same file may be read for each.';
 
-COMMENT ON COLUMN intake.source_files.contact_rows IS 'Records that were read for their customer, those in passed_over included.';
+COMMENT ON COLUMN intake.source_files.customer_rows IS 'Records that were read for their customer, those in passed_over included.';
 
-COMMENT ON COLUMN intake.source_files.contacts_new IS 'Customers first seen in this file.';
+COMMENT ON COLUMN intake.source_files.customers_new IS 'Customers first seen in this file.';
 
 COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
 
@@ -1814,100 +1866,48 @@ COMMENT ON COLUMN intake.source_files.order_id_column IS 'Header of the column t
 
 COMMENT ON COLUMN intake.source_files.other_rows IS 'Records that were read for clicks or creators, those in passed_over included.';
 
-CREATE TABLE ledger.contacts (
-    contact_hash uuid NOT NULL,
-    brand_id text NOT NULL,
-    source text NOT NULL,
-    staged_file_id bigint,
-    batch_id bigint,
-    orders_count integer,
-    spent numeric(18,4),
-    currency text,
-    bought_with_code boolean,
-    first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    is_unsubscribed boolean DEFAULT false NOT NULL,
-    earlier_submissions integer DEFAULT 0 NOT NULL,
-    earlier_submitted_at timestamp with time zone,
-    CONSTRAINT contacts_currency_check CHECK ((length(currency) = 3)),
-    CONSTRAINT contacts_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
-    CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
-)
-WITH (fillfactor='95');
-
-COMMENT ON TABLE ledger.contacts IS 'One row for each customer and brand, without the address, and the last batch that it was put into. ledger.customers shows the state that follows.';
-
-COMMENT ON COLUMN ledger.contacts.contact_hash IS 'First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.';
-
-COMMENT ON COLUMN ledger.contacts.brand_id IS 'Brand that it is submitted for.';
-
-COMMENT ON COLUMN ledger.contacts.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
-
-COMMENT ON COLUMN ledger.contacts.staged_file_id IS 'File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.';
-
-COMMENT ON COLUMN ledger.contacts.batch_id IS 'Batch that it was put into last: in intake.contacts while it waits, in ledger.identify_batches once the service has answered; null: none, because it has unsubscribed.';
-
-COMMENT ON COLUMN ledger.contacts.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
-
-COMMENT ON COLUMN ledger.contacts.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
-
-COMMENT ON COLUMN ledger.contacts.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
-
-COMMENT ON COLUMN ledger.contacts.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
-
-COMMENT ON COLUMN ledger.contacts.first_seen_at IS 'When it was first read.';
-
-COMMENT ON COLUMN ledger.contacts.is_unsubscribed IS 'Not sent, or not again, whatever other exports say.';
-
-COMMENT ON COLUMN ledger.contacts.earlier_submissions IS 'How often the service took it before that batch.';
-
-COMMENT ON COLUMN ledger.contacts.earlier_submitted_at IS 'When it last did before that batch.';
-
-CREATE TABLE ledger.identify_batches (
-    batch_id bigint NOT NULL,
+CREATE TABLE intake.waiting_batches (
+    batch_id bigint CONSTRAINT contacts_batch_id_not_null NOT NULL,
+    job text CONSTRAINT contacts_job_not_null NOT NULL,
+    brand_id text CONSTRAINT contacts_brand_id_not_null NOT NULL,
+    source_file_id bigint CONSTRAINT contacts_source_file_id_not_null NOT NULL,
+    purpose text CONSTRAINT contacts_purpose_not_null NOT NULL,
+    influencer_list text CONSTRAINT contacts_influencer_list_not_null NOT NULL,
+    customer_hashes uuid[] CONSTRAINT contacts_contact_hashes_not_null NOT NULL,
     split_from bigint,
-    job text NOT NULL,
-    brand_id text NOT NULL,
-    source_type text,
-    state text NOT NULL,
-    contacts integer NOT NULL,
-    http_status integer,
-    message text,
-    run_id bigint NOT NULL,
-    staged_at timestamp with time zone NOT NULL,
-    settled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT identify_batches_contacts_check CHECK ((contacts > 0)),
-    CONSTRAINT identify_batches_state_check CHECK ((state = ANY (ARRAY['accepted'::text, 'split'::text, 'refused'::text]))),
-    CONSTRAINT only_one_is_refused CHECK (((state <> 'refused'::text) OR (contacts = 1)))
-);
+    created_at timestamp with time zone DEFAULT now() CONSTRAINT contacts_created_at_not_null NOT NULL,
+    customers integer GENERATED ALWAYS AS (cardinality(customer_hashes)) STORED CONSTRAINT contacts_contacts_not_null NOT NULL,
+    CONSTRAINT waiting_batches_customer_hashes_check CHECK ((cardinality(customer_hashes) > 0)),
+    CONSTRAINT waiting_batches_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
+)
+WITH (autovacuum_vacuum_threshold='20', autovacuum_vacuum_scale_factor='0');
+ALTER TABLE ONLY intake.waiting_batches ALTER COLUMN influencer_list SET STORAGE EXTERNAL;
+ALTER TABLE ONLY intake.waiting_batches ALTER COLUMN customer_hashes SET STORAGE EXTERNAL;
 
-COMMENT ON TABLE ledger.identify_batches IS 'Batches that the service has answered: the call to identify_influencers that took it, or refused it.';
+COMMENT ON TABLE intake.waiting_batches IS 'The only place of plain addresses: one row for each batch of customers that waits to be sent. Deleted as soon as the service has taken it.';
 
-COMMENT ON COLUMN ledger.identify_batches.batch_id IS 'As in intake.contacts, while it waited there.';
+COMMENT ON COLUMN intake.waiting_batches.batch_id IS 'Counts up.';
 
-COMMENT ON COLUMN ledger.identify_batches.split_from IS 'Refused batch of which this is a half.';
+COMMENT ON COLUMN intake.waiting_batches.job IS 'Job that read them.';
 
-COMMENT ON COLUMN ledger.identify_batches.job IS 'Job that sent it.';
+COMMENT ON COLUMN intake.waiting_batches.brand_id IS 'Brand that it is submitted for.';
 
-COMMENT ON COLUMN ledger.identify_batches.brand_id IS 'Brand it was submitted for.';
+COMMENT ON COLUMN intake.waiting_batches.source_file_id IS 'File that stated them. It counts once that file is sealed.';
 
-COMMENT ON COLUMN ledger.identify_batches.source_type IS 'Label it was sent with.';
+COMMENT ON COLUMN intake.waiting_batches.purpose IS 'submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).';
 
-COMMENT ON COLUMN ledger.identify_batches.state IS 'accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).';
+COMMENT ON COLUMN intake.waiting_batches.influencer_list IS 'Addresses as a JSON array, exactly as they are sent.';
 
-COMMENT ON COLUMN ledger.identify_batches.contacts IS 'How many addresses.';
+COMMENT ON COLUMN intake.waiting_batches.customer_hashes IS 'Each address'' customer_hash, in the same order.';
 
-COMMENT ON COLUMN ledger.identify_batches.http_status IS 'Status of the answer.';
+COMMENT ON COLUMN intake.waiting_batches.split_from IS 'Batch that was refused, of which this is a half.';
 
-COMMENT ON COLUMN ledger.identify_batches.message IS 'What the service said to a refusal, addresses and secrets masked.';
+COMMENT ON COLUMN intake.waiting_batches.created_at IS 'When it was staged.';
 
-COMMENT ON COLUMN ledger.identify_batches.run_id IS 'Run that sent it.';
+COMMENT ON COLUMN intake.waiting_batches.customers IS 'How many addresses.';
 
-COMMENT ON COLUMN ledger.identify_batches.staged_at IS 'When its addresses were stored.';
-
-COMMENT ON COLUMN ledger.identify_batches.settled_at IS 'When the answer was recorded, and the addresses deleted. Database clock.';
-
-CREATE VIEW ledger.customers AS
- SELECT c.contact_hash,
+CREATE VIEW intake.customer_states AS
+ SELECT c.customer_hash,
     c.brand_id,
         CASE
             WHEN c.is_unsubscribed THEN 'unsubscribed'::text
@@ -1935,48 +1935,48 @@ CREATE VIEW ledger.customers AS
     c.currency,
     c.bought_with_code,
     c.first_seen_at
-   FROM ((ledger.contacts c
-     LEFT JOIN ledger.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
-     LEFT JOIN (intake.contacts w
+   FROM ((intake.customers c
+     LEFT JOIN intake.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
+     LEFT JOIN (intake.waiting_batches w
      JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
   WHERE (c.is_unsubscribed OR (c.earlier_submissions > 0) OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
 
-COMMENT ON VIEW ledger.customers IS 'The state of each customer of a brand, without those of files that do not count yet.';
+COMMENT ON VIEW intake.customer_states IS 'The state of each customer of a brand, without those of files that do not count yet.';
 
-COMMENT ON COLUMN ledger.customers.contact_hash IS 'As in ledger.contacts.';
+COMMENT ON COLUMN intake.customer_states.customer_hash IS 'As in intake.customers.';
 
-COMMENT ON COLUMN ledger.customers.brand_id IS 'Brand that it is submitted for.';
+COMMENT ON COLUMN intake.customer_states.brand_id IS 'Brand that it is submitted for.';
 
-COMMENT ON COLUMN ledger.customers.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
+COMMENT ON COLUMN intake.customer_states.state IS 'staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).';
 
-COMMENT ON COLUMN ledger.customers.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
+COMMENT ON COLUMN intake.customer_states.state_reason IS 'Why it was refused, in the service''s words, addresses masked.';
 
-COMMENT ON COLUMN ledger.customers.is_waiting IS 'Waits to be submitted, for the first time or again.';
+COMMENT ON COLUMN intake.customer_states.is_waiting IS 'Waits to be submitted, for the first time or again.';
 
-COMMENT ON COLUMN ledger.customers.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
+COMMENT ON COLUMN intake.customer_states.source IS 'Source that stated it first; of an unsubscribed one, the source that said so.';
 
-COMMENT ON COLUMN ledger.customers.batch_id IS 'Batch that it was put into last.';
+COMMENT ON COLUMN intake.customer_states.batch_id IS 'Batch that it was put into last.';
 
-COMMENT ON COLUMN ledger.customers.submissions IS 'How often the service took it.';
+COMMENT ON COLUMN intake.customer_states.submissions IS 'How often the service took it.';
 
-COMMENT ON COLUMN ledger.customers.submitted_at IS 'When the service last took it.';
+COMMENT ON COLUMN intake.customer_states.submitted_at IS 'When the service last took it.';
 
-COMMENT ON COLUMN ledger.customers.run_id IS 'Run that sent its last batch; null while it waits.';
+COMMENT ON COLUMN intake.customer_states.run_id IS 'Run that sent its last batch; null while it waits.';
 
-COMMENT ON COLUMN ledger.customers.source_type IS 'Label it was last sent with.';
+COMMENT ON COLUMN intake.customer_states.source_type IS 'Label it was last sent with.';
 
-COMMENT ON COLUMN ledger.customers.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
+COMMENT ON COLUMN intake.customer_states.orders_count IS 'Orders of the customer, as the file that was read last says; null where exports don''t.';
 
-COMMENT ON COLUMN ledger.customers.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
+COMMENT ON COLUMN intake.customer_states.spent IS 'What the customer has spent, in currency, as the file that was read last says; null where exports don''t.';
 
-COMMENT ON COLUMN ledger.customers.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
+COMMENT ON COLUMN intake.customer_states.currency IS 'ISO 4217, of spent; null where neither the export nor its source says.';
 
-COMMENT ON COLUMN ledger.customers.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
+COMMENT ON COLUMN intake.customer_states.bought_with_code IS 'Whether an order with a discount code was seen; null where only customer exports were read.';
 
-COMMENT ON COLUMN ledger.customers.first_seen_at IS 'When it was first read.';
+COMMENT ON COLUMN intake.customer_states.first_seen_at IS 'When it was first read.';
 
-CREATE TABLE ledger.lookups (
-    contact_hash uuid NOT NULL,
+CREATE TABLE intake.lookups (
+    customer_hash uuid CONSTRAINT lookups_contact_hash_not_null NOT NULL,
     brand_id text NOT NULL,
     outcome text NOT NULL,
     platform text,
@@ -1995,35 +1995,35 @@ CREATE TABLE ledger.lookups (
     CONSTRAINT lookups_outcome_check CHECK ((outcome = ANY (ARRAY['influencer'::text, 'no_match'::text, 'refused'::text])))
 );
 
-COMMENT ON TABLE ledger.lookups IS 'What identify_influencers_real_time said about a customer, the last time it was asked: the public profile, no name and no address.';
+COMMENT ON TABLE intake.lookups IS 'What identify_influencers_real_time said about a customer, the last time it was asked: the public profile, no name and no address.';
 
-COMMENT ON COLUMN ledger.lookups.contact_hash IS 'Customer, as in ledger.contacts.';
+COMMENT ON COLUMN intake.lookups.customer_hash IS 'Customer, as in intake.customers.';
 
-COMMENT ON COLUMN ledger.lookups.brand_id IS 'Brand.';
+COMMENT ON COLUMN intake.lookups.brand_id IS 'Brand.';
 
-COMMENT ON COLUMN ledger.lookups.outcome IS 'influencer, no_match (in whichever form the service says so), refused (the service does not take the address).';
+COMMENT ON COLUMN intake.lookups.outcome IS 'influencer, no_match (in whichever form the service says so), refused (the service does not take the address).';
 
-COMMENT ON COLUMN ledger.lookups.platform IS 'instagram, tiktok, youtube or another word of the service.';
+COMMENT ON COLUMN intake.lookups.platform IS 'instagram, tiktok, youtube or another word of the service.';
 
-COMMENT ON COLUMN ledger.lookups.user_id IS 'Id of the influencer on the platform.';
+COMMENT ON COLUMN intake.lookups.user_id IS 'Id of the influencer on the platform.';
 
-COMMENT ON COLUMN ledger.lookups.username IS 'Handle on the platform.';
+COMMENT ON COLUMN intake.lookups.username IS 'Handle on the platform.';
 
-COMMENT ON COLUMN ledger.lookups.followers IS 'Followers at that time.';
+COMMENT ON COLUMN intake.lookups.followers IS 'Followers at that time.';
 
-COMMENT ON COLUMN ledger.lookups.is_verified IS 'Whether the platform has verified the account.';
+COMMENT ON COLUMN intake.lookups.is_verified IS 'Whether the platform has verified the account.';
 
-COMMENT ON COLUMN ledger.lookups.profile_url IS 'Address of the profile.';
+COMMENT ON COLUMN intake.lookups.profile_url IS 'Address of the profile.';
 
-COMMENT ON COLUMN ledger.lookups.picture_url IS 'Address of the profile''s picture.';
+COMMENT ON COLUMN intake.lookups.picture_url IS 'Address of the profile''s picture.';
 
-COMMENT ON COLUMN ledger.lookups.http_status IS 'Status of the answer.';
+COMMENT ON COLUMN intake.lookups.http_status IS 'Status of the answer.';
 
-COMMENT ON COLUMN ledger.lookups.message IS 'What the service said to a refusal, addresses and secrets masked.';
+COMMENT ON COLUMN intake.lookups.message IS 'What the service said to a refusal, addresses and secrets masked.';
 
-COMMENT ON COLUMN ledger.lookups.run_id IS 'Run that asked.';
+COMMENT ON COLUMN intake.lookups.run_id IS 'Run that asked.';
 
-COMMENT ON COLUMN ledger.lookups.looked_up_at IS 'When. Database clock.';
+COMMENT ON COLUMN intake.lookups.looked_up_at IS 'When. Database clock.';
 
 CREATE VIEW bi.influencers_among_customers AS
  SELECT l.brand_id,
@@ -2045,8 +2045,8 @@ CREATE VIEW bi.influencers_among_customers AS
     c.submitted_at,
     l.looked_up_at,
     l.run_id
-   FROM (((ledger.lookups l
-     LEFT JOIN ledger.customers c ON ((c.contact_hash = l.contact_hash)))
+   FROM (((intake.lookups l
+     LEFT JOIN intake.customer_states c ON ((c.customer_hash = l.customer_hash)))
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = l.brand_id) AND b.is_latest)))
      LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
             min(deal_versions.deal_id) AS deal_id
@@ -3101,15 +3101,6 @@ COMMENT ON COLUMN intake.codes.link IS 'Custom link, or the name of its target, 
 
 COMMENT ON COLUMN intake.codes.link_folded IS 'References in the link, folded as codes are: an order came by the link if its own links hold all of them.';
 
-ALTER TABLE intake.contacts ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME intake.contacts_batch_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 ALTER TABLE intake.creators ALTER COLUMN creator_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.creators_creator_id_seq
     START WITH 1
@@ -3118,6 +3109,64 @@ ALTER TABLE intake.creators ALTER COLUMN creator_id ADD GENERATED ALWAYS AS IDEN
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE VIEW intake.customer_counts AS
+ SELECT c.brand_id,
+    c.batch_id,
+        CASE
+            WHEN c.is_unsubscribed THEN 'unsubscribed'::text
+            WHEN (b.state = 'accepted'::text) THEN 'submitted'::text
+            WHEN (b.state = 'refused'::text) THEN 'refused'::text
+            WHEN c.was_submitted THEN 'submitted'::text
+            ELSE 'staged'::text
+        END AS state,
+    ((w.batch_id IS NOT NULL) AND (NOT c.is_unsubscribed)) AS is_waiting,
+    b.run_id,
+    c.customers,
+    c.first_seen_at
+   FROM ((( SELECT customers.brand_id,
+            customers.batch_id,
+            customers.is_unsubscribed,
+            (customers.earlier_submissions > 0) AS was_submitted,
+            count(*) AS customers,
+            min(customers.first_seen_at) AS first_seen_at
+           FROM intake.customers
+          GROUP BY customers.brand_id, customers.batch_id, customers.is_unsubscribed, (customers.earlier_submissions > 0)) c
+     LEFT JOIN intake.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
+     LEFT JOIN (intake.waiting_batches w
+     JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
+  WHERE (c.is_unsubscribed OR c.was_submitted OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
+
+COMMENT ON VIEW intake.customer_counts IS 'How many customers of each batch are in each state, without those of files that do not count yet, as in intake.customer_states.';
+
+COMMENT ON COLUMN intake.customer_counts.brand_id IS 'Brand that they are submitted for.';
+
+COMMENT ON COLUMN intake.customer_counts.batch_id IS 'Batch that they were put into last; null: none, because they have unsubscribed.';
+
+COMMENT ON COLUMN intake.customer_counts.state IS 'As in intake.customer_states.';
+
+COMMENT ON COLUMN intake.customer_counts.is_waiting IS 'They wait to be submitted, for the first time or again.';
+
+COMMENT ON COLUMN intake.customer_counts.run_id IS 'Run that sent their batch; null while they wait.';
+
+COMMENT ON COLUMN intake.customer_counts.customers IS 'How many they are.';
+
+COMMENT ON COLUMN intake.customer_counts.first_seen_at IS 'When the first of them was first read.';
+
+CREATE TABLE intake.customer_key (
+    only_row boolean DEFAULT true CONSTRAINT contact_key_only_row_not_null NOT NULL,
+    fingerprint text CONSTRAINT contact_key_fingerprint_not_null NOT NULL,
+    bound_at timestamp with time zone DEFAULT now() CONSTRAINT contact_key_bound_at_not_null NOT NULL,
+    CONSTRAINT customer_key_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE intake.customer_key IS 'Which key customer_hash was made with. Another key would make every customer a new one, so it is refused.';
+
+COMMENT ON COLUMN intake.customer_key.only_row IS 'Always true: the table has at most one row.';
+
+COMMENT ON COLUMN intake.customer_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
+
+COMMENT ON COLUMN intake.customer_key.bound_at IS 'When the first run bound this database to the key.';
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
@@ -3237,6 +3286,15 @@ COMMENT ON COLUMN intake.staged_rows.record_no IS 'Record number of the row.';
 
 COMMENT ON COLUMN intake.staged_rows.content IS 'What the row states.';
 
+ALTER TABLE intake.waiting_batches ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.waiting_batches_batch_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE ledger.adjustments ALTER COLUMN adjustment_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ledger.adjustments_adjustment_id_seq
     START WITH 1
@@ -3346,64 +3404,6 @@ ALTER TABLE ledger.changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTI
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE ledger.contact_key (
-    only_row boolean DEFAULT true NOT NULL,
-    fingerprint text NOT NULL,
-    bound_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT contact_key_only_row_check CHECK (only_row)
-);
-
-COMMENT ON TABLE ledger.contact_key IS 'Which key contact_hash was made with. Another key would make every customer a new one, so it is refused.';
-
-COMMENT ON COLUMN ledger.contact_key.only_row IS 'Always true: the table has at most one row.';
-
-COMMENT ON COLUMN ledger.contact_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
-
-COMMENT ON COLUMN ledger.contact_key.bound_at IS 'When the first run bound this database to the key.';
-
-CREATE VIEW ledger.customer_counts AS
- SELECT c.brand_id,
-    c.batch_id,
-        CASE
-            WHEN c.is_unsubscribed THEN 'unsubscribed'::text
-            WHEN (b.state = 'accepted'::text) THEN 'submitted'::text
-            WHEN (b.state = 'refused'::text) THEN 'refused'::text
-            WHEN c.was_submitted THEN 'submitted'::text
-            ELSE 'staged'::text
-        END AS state,
-    ((w.batch_id IS NOT NULL) AND (NOT c.is_unsubscribed)) AS is_waiting,
-    b.run_id,
-    c.customers,
-    c.first_seen_at
-   FROM ((( SELECT contacts.brand_id,
-            contacts.batch_id,
-            contacts.is_unsubscribed,
-            (contacts.earlier_submissions > 0) AS was_submitted,
-            count(*) AS customers,
-            min(contacts.first_seen_at) AS first_seen_at
-           FROM ledger.contacts
-          GROUP BY contacts.brand_id, contacts.batch_id, contacts.is_unsubscribed, (contacts.earlier_submissions > 0)) c
-     LEFT JOIN ledger.identify_batches b ON (((b.batch_id = c.batch_id) AND (b.state <> 'split'::text))))
-     LEFT JOIN (intake.contacts w
-     JOIN intake.source_files f ON (((f.source_file_id = w.source_file_id) AND (f.state = 'sealed'::text)))) ON (((w.batch_id = c.batch_id) AND (w.purpose = 'submit'::text))))
-  WHERE (c.is_unsubscribed OR c.was_submitted OR (b.batch_id IS NOT NULL) OR (w.batch_id IS NOT NULL));
-
-COMMENT ON VIEW ledger.customer_counts IS 'How many customers of each batch are in each state, without those of files that do not count yet, as in ledger.customers.';
-
-COMMENT ON COLUMN ledger.customer_counts.brand_id IS 'Brand that they are submitted for.';
-
-COMMENT ON COLUMN ledger.customer_counts.batch_id IS 'Batch that they were put into last; null: none, because they have unsubscribed.';
-
-COMMENT ON COLUMN ledger.customer_counts.state IS 'As in ledger.customers.';
-
-COMMENT ON COLUMN ledger.customer_counts.is_waiting IS 'They wait to be submitted, for the first time or again.';
-
-COMMENT ON COLUMN ledger.customer_counts.run_id IS 'Run that sent their batch; null while they wait.';
-
-COMMENT ON COLUMN ledger.customer_counts.customers IS 'How many they are.';
-
-COMMENT ON COLUMN ledger.customer_counts.first_seen_at IS 'When the first of them was first read.';
 
 CREATE TABLE ledger.decisions (
     decision_id bigint NOT NULL,
@@ -4513,14 +4513,23 @@ ALTER TABLE ONLY intake.code_lists
 ALTER TABLE ONLY intake.codes
     ADD CONSTRAINT codes_pkey PRIMARY KEY (job, line_no);
 
-ALTER TABLE ONLY intake.contacts
-    ADD CONSTRAINT contacts_pkey PRIMARY KEY (batch_id);
-
 ALTER TABLE ONLY intake.creators
     ADD CONSTRAINT creators_pkey PRIMARY KEY (creator_id);
 
 ALTER TABLE ONLY intake.creators
     ADD CONSTRAINT creators_source_handle_folded_platform_brand_id_dealflow_id_key UNIQUE (source, handle_folded, platform, brand_id, dealflow_id);
+
+ALTER TABLE ONLY intake.customer_key
+    ADD CONSTRAINT customer_key_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY intake.customers
+    ADD CONSTRAINT customers_pkey PRIMARY KEY (customer_hash);
+
+ALTER TABLE ONLY intake.identify_batches
+    ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY intake.lookups
+    ADD CONSTRAINT lookups_pkey PRIMARY KEY (customer_hash);
 
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_pkey PRIMARY KEY (source_file_id, line_no);
@@ -4540,6 +4549,9 @@ ALTER TABLE ONLY intake.source_files
 ALTER TABLE ONLY intake.staged_rows
     ADD CONSTRAINT staged_rows_pkey PRIMARY KEY (source_file_id, record_no);
 
+ALTER TABLE ONLY intake.waiting_batches
+    ADD CONSTRAINT waiting_batches_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_pkey PRIMARY KEY (adjustment_id);
 
@@ -4551,12 +4563,6 @@ ALTER TABLE ONLY ledger.attempts
 
 ALTER TABLE ONLY ledger.changes
     ADD CONSTRAINT changes_pkey PRIMARY KEY (change_id);
-
-ALTER TABLE ONLY ledger.contact_key
-    ADD CONSTRAINT contact_key_pkey PRIMARY KEY (only_row);
-
-ALTER TABLE ONLY ledger.contacts
-    ADD CONSTRAINT contacts_pkey PRIMARY KEY (contact_hash);
 
 ALTER TABLE ONLY ledger.decisions
     ADD CONSTRAINT decisions_pkey PRIMARY KEY (decision_id);
@@ -4576,14 +4582,8 @@ ALTER TABLE ONLY ledger.evidence_lock
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_pkey PRIMARY KEY (evidence_id);
 
-ALTER TABLE ONLY ledger.identify_batches
-    ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
-
 ALTER TABLE ONLY ledger.identity
     ADD CONSTRAINT identity_pkey PRIMARY KEY (only_row);
-
-ALTER TABLE ONLY ledger.lookups
-    ADD CONSTRAINT lookups_pkey PRIMARY KEY (contact_hash);
 
 ALTER TABLE ONLY ledger.lost_claims
     ADD CONSTRAINT lost_claims_claim_id_claim_no_disposition_key UNIQUE (claim_id, claim_no, disposition);
@@ -4709,13 +4709,17 @@ CREATE INDEX code_changes_deal ON intake.code_changes USING btree (deal_id, even
 
 CREATE INDEX codes_by_code ON intake.codes USING btree (job, code_folded);
 
-CREATE INDEX contacts_file ON intake.contacts USING btree (source_file_id);
-
-CREATE INDEX contacts_waiting ON intake.contacts USING btree (brand_id, purpose, batch_id);
-
 CREATE INDEX creators_deal ON intake.creators USING btree (deal_id);
 
 CREATE INDEX creators_handle ON intake.creators USING btree (handle_folded);
+
+CREATE INDEX customers_unsubscribed ON intake.customers USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
+
+CREATE INDEX identify_batches_run ON intake.identify_batches USING btree (run_id);
+
+CREATE INDEX lookups_influencers ON intake.lookups USING btree (brand_id, looked_up_at) WHERE (outcome = 'influencer'::text);
+
+CREATE INDEX lookups_run ON intake.lookups USING btree (run_id);
 
 CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_file_id);
 
@@ -4737,6 +4741,10 @@ CREATE INDEX source_files_order_id_column ON intake.source_files USING btree (so
 
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
 
+CREATE INDEX waiting_batches_file ON intake.waiting_batches USING btree (source_file_id);
+
+CREATE INDEX waiting_batches_order ON intake.waiting_batches USING btree (brand_id, purpose, batch_id);
+
 CREATE INDEX adjustments_entry ON ledger.adjustments USING btree (entry_id);
 
 CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHERE ((kind = 'accepted'::text) AND (NOT applied));
@@ -4744,8 +4752,6 @@ CREATE INDEX answers_accepted_late ON ledger.answers USING btree (entry_id) WHER
 CREATE INDEX answers_entry ON ledger.answers USING btree (entry_id, attempt);
 
 CREATE INDEX changes_entry ON ledger.changes USING btree (entry_id);
-
-CREATE INDEX contacts_unsubscribed ON ledger.contacts USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
 
 CREATE INDEX decisions_entry ON ledger.decisions USING btree (entry_id);
 
@@ -4762,12 +4768,6 @@ CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
 CREATE INDEX evidence_order ON ledger.evidence USING btree (order_id);
 
 CREATE INDEX evidence_seed ON ledger.evidence USING btree (seed_id) WHERE (seed_id IS NOT NULL);
-
-CREATE INDEX identify_batches_run ON ledger.identify_batches USING btree (run_id);
-
-CREATE INDEX lookups_influencers ON ledger.lookups USING btree (brand_id, looked_up_at) WHERE (outcome = 'influencer'::text);
-
-CREATE INDEX lookups_run ON ledger.lookups USING btree (run_id);
 
 CREATE INDEX recovered_claims_entry ON ledger.recovered_claims USING btree (entry_id);
 
@@ -4847,8 +4847,11 @@ ALTER TABLE ONLY intake.attributed_files
 ALTER TABLE ONLY intake.code_changes
     ADD CONSTRAINT code_changes_event_id_fkey FOREIGN KEY (event_id) REFERENCES ops.webhook_events(event_id);
 
-ALTER TABLE ONLY intake.contacts
-    ADD CONSTRAINT contacts_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
+ALTER TABLE ONLY intake.identify_batches
+    ADD CONSTRAINT identify_batches_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY intake.lookups
+    ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
@@ -4871,6 +4874,9 @@ ALTER TABLE ONLY intake.source_files
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES intake.source_files(source_file_id);
 
+ALTER TABLE ONLY intake.waiting_batches
+    ADD CONSTRAINT waiting_batches_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
+
 ALTER TABLE ONLY ledger.adjustments
     ADD CONSTRAINT adjustments_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES ledger.entries(entry_id);
 
@@ -4891,12 +4897,6 @@ ALTER TABLE ONLY ledger.evidence
 
 ALTER TABLE ONLY ledger.evidence
     ADD CONSTRAINT evidence_seed_id_fkey FOREIGN KEY (seed_id) REFERENCES ledger.seeds(seed_id);
-
-ALTER TABLE ONLY ledger.identify_batches
-    ADD CONSTRAINT identify_batches_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
-
-ALTER TABLE ONLY ledger.lookups
-    ADD CONSTRAINT lookups_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
 ALTER TABLE ONLY ledger.lost_claims
     ADD CONSTRAINT lost_claims_recovery_id_fkey FOREIGN KEY (recovery_id) REFERENCES ledger.recoveries(recovery_id);

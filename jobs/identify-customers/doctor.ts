@@ -1,16 +1,16 @@
 import { requireHashKey } from '../../src/config/require-hash-key.ts';
-import { mapContacts } from '../../src/map/customers/map-contacts.ts';
+import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import {
   type ConsentCount,
   type ConsentRule,
   describeConsent,
   NOTHING_SEEN,
-} from '../../src/model/contact.ts';
+} from '../../src/model/customer.ts';
 import type { Check } from '../../src/pipeline/doctor/check.ts';
 import type { NewestFile } from '../../src/pipeline/runnable-kind.ts';
 import { isIdentifyCustomers } from './settings.ts';
 
-const HASH_KEY = 'contacts key';
+const HASH_KEY = 'customers key';
 
 /** The secret under which addresses of customers are hashed, where a job reads customers. */
 const hashKey: Check = {
@@ -40,7 +40,7 @@ async function countConsent(
 ): Promise<ConsentCount> {
   let [seen, rows] = [NOTHING_SEEN, 0];
   const options = { layout, otherLayouts, source, consent, hashOf: () => '' };
-  for await (const batch of mapContacts(open(), options)) {
+  for await (const batch of mapCustomers(open(), options)) {
     seen = batch.seen;
     rows += batch.rowsRead;
     if (rows >= MAX_ROWS) break;

@@ -1,9 +1,9 @@
 import type { Client } from '../../src/api/client.ts';
 import { requireHashKey } from '../../src/config/require-hash-key.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { bindContactKey } from '../../src/intake/customers/bind-contact-key.ts';
+import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
-import { fingerprintOf } from '../../src/map/customers/contact-hash.ts';
+import { fingerprintOf } from '../../src/map/customers/customer-hash.ts';
 import type { RunStop } from '../../src/model/run.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
 import { openLedger } from '../../src/pipeline/open-ledger.ts';
@@ -14,23 +14,23 @@ import { lookUpCustomers } from './look-up-customers.ts';
 import { type CustomersReport, reportCustomers } from './report.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 import { submitBatches } from './submit-batches.ts';
-import { createContactIntake } from './take-customers.ts';
+import { createCustomerIntake } from './take-customers.ts';
 
 /** The way of customers: list → open → decode → parse → map → stage → seal → batch → (look up) → identify → record. */
 export async function identifyCustomers(
   run: Run<IdentifyCustomersSettings>,
 ): Promise<FlowEnd<CustomersReport>> {
   const { db, job, client, runId, config } = run;
-  await bindContactKey(db, fingerprintOf(requireHashKey(config)));
+  await bindCustomerKey(db, fingerprintOf(requireHashKey(config)));
   if (client !== null) await openLedger(run, client);
 
-  const intake = createContactIntake(run);
+  const intake = createCustomerIntake(run);
   for (const source of sourcesOf(run)) await intakeSource(run, source, intake);
-  await analyzeGrown(db, ['intake.source_files', 'ledger.contacts', 'intake.contacts']);
+  await analyzeGrown(db, ['intake.source_files', 'intake.customers', 'intake.waiting_batches']);
   await prepareBatches(db, job);
 
   const stop = client === null ? null : await submit(run, client);
-  await analyzeGrown(db, ['ledger.identify_batches', 'ledger.lookups']);
+  await analyzeGrown(db, ['intake.identify_batches', 'intake.lookups']);
   const { brandId, sources, lookup } = job;
   const report = await reportCustomers(db, {
     runId,

@@ -14,7 +14,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   oneReaderHelp:
     'Let one job read each source. For the customers of another brand, add a second source with the same uri.',
   crossCheck: (job, { before }) => oneJobABrand(job, before),
-  purpose: ({ consent }) => ({ readFor: 'contacts', consent }),
+  purpose: ({ consent }) => ({ readFor: 'customers', consent }),
   // No two runs can submit the same customer; what is read for its customers may be read for its orders at the same time.
   leases: ({ brandId, sources }) => [
     `customers of brand:${brandId}`,

@@ -1,4 +1,4 @@
-import { describeConsent } from '../../src/model/contact.ts';
+import { describeConsent } from '../../src/model/customer.ts';
 import { wrap } from '../../src/model/text/wrap.ts';
 import {
   attentionToFiles,
@@ -25,7 +25,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
   attention: (report) => [
     ...attentionToFiles(report),
-    ...clause(report.counts.refusals.contacts, 'customer was refused', 'customers were refused'),
+    ...clause(report.counts.refusals.customers, 'customer was refused', 'customers were refused'),
   ],
   events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
   sections: (summary, screen) => {
@@ -118,8 +118,8 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, sc
 
 function refusalsOf({ counts, details }: CustomersReport) {
   return {
-    count: counts.refusals.contacts,
-    items: details.refusals.map(({ message, contacts }) => `${plural(contacts, 'customer')}: ${message}`),
+    count: counts.refusals.customers,
+    items: details.refusals.map(({ message, customers }) => `${plural(customers, 'customer')}: ${message}`),
     help: 'The service took all other customers of their batches. These are not sent again unless recheck_after says so.',
   };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { ConsentCount, PassedOver } from '../../src/model/contact.ts';
+import type { ConsentCount, PassedOver } from '../../src/model/customer.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
 import { readRunFiles } from '../../src/report/run-report.ts';
 import { unreportedRuns } from '../../src/report/unreported-runs.ts';
@@ -34,7 +34,7 @@ export type CustomerCounts = FileCounts & {
   /** Calls to `identify_influencers` that the service took in this run, and that it takes to submit who waits. */
   readonly calls: { readonly accepted: number; readonly to_make: number };
   /** Batches that were refused: cut in halves, and single addresses. */
-  readonly refusals: { readonly split: number; readonly contacts: number };
+  readonly refusals: { readonly split: number; readonly customers: number };
   readonly lookups: {
     /** Answered in this run. */
     readonly asked: number;
@@ -55,7 +55,7 @@ export type CustomerDetails = FileDetails & {
   /** Of this run's files, by source and columns. */
   readonly consent: readonly SourceConsent[];
   /** Why customers were refused, the commonest first, addresses masked. */
-  readonly refusals: readonly { readonly message: string; readonly contacts: number }[];
+  readonly refusals: readonly { readonly message: string; readonly customers: number }[];
   /** Null when the job looks nobody up. */
   readonly lookupBudget: number | null;
 };
@@ -77,7 +77,7 @@ export async function reportCustomers(
   options: ReportCustomersOptions,
 ): Promise<CustomersReport> {
   const { runId, brandId, sources, lookups } = options;
-  const files = await readRunFiles(db, { runId, sources, readFor: 'contacts' });
+  const files = await readRunFiles(db, { runId, sources, readFor: 'customers' });
   const standing = await readStanding(db, { runId, brandId });
   const stored = await readStored(db, brandId);
   const calls = await readCalls(db, runId);
@@ -86,7 +86,7 @@ export async function reportCustomers(
     passed_over: { no_address: 0, no_consent: 0, unsubscribed: 0, ...files.passedOver },
     ...standing,
     calls: { accepted: calls.accepted, to_make: stored.calls },
-    refusals: { split: calls.split, contacts: calls.refused },
+    refusals: { split: calls.split, customers: calls.refused },
     lookups: {
       ...(await readLookups(db, runId)),
       beyond_budget: lookups?.beyond ?? 0,
@@ -100,10 +100,10 @@ export async function reportCustomers(
     amounts: [],
     sumsAddUp:
       customers === submitted + already + waiting + refused + unsubscribed &&
-      waiting === stored.contacts &&
+      waiting === stored.customers &&
       files.addUp,
     doubts: 0,
-    needsAttention: files.needAttention || counts.refusals.contacts > 0,
+    needsAttention: files.needAttention || counts.refusals.customers > 0,
     details: {
       consent: await readConsent(db, runId),
       ...files.details,
@@ -126,7 +126,7 @@ async function readConsent(db: Database, runId: string): Promise<readonly Source
   >`
     select source, consent_columns as columns, ${count('yes')} as yes, ${count('no')} as no, ${count('blank')} as blank
     from intake.source_files
-    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and contact_rows > 0
+    where run_id in ${unreportedRuns(runId, 'reported')} and state = 'sealed' and consent_columns is not null and customer_rows > 0
     group by source, consent_columns order by source, consent_columns`.execute(db);
   return rows.map(({ yes, no, blank, ...place }) => ({
     ...place,
@@ -146,7 +146,7 @@ async function readStanding(db: Database, { runId, brandId }: { runId: string; b
         when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
         else c.state
       end as standing, sum(c.customers) as customers
-      from ledger.customer_counts c
+      from intake.customer_counts c
       where c.brand_id = ${brandId} group by 1
     )
     select coalesce(sum(customers), 0) as customers,
@@ -160,11 +160,11 @@ async function readStanding(db: Database, { runId, brandId }: { runId: string; b
 }
 
 async function readStored(db: Database, brandId: string) {
-  const { rows } = await sql<Record<'contacts' | 'calls' | 'lookups', string>>`
-    select coalesce(sum(c.contacts) filter (where c.purpose = 'submit'), 0) as contacts,
+  const { rows } = await sql<Record<'customers' | 'calls' | 'lookups', string>>`
+    select coalesce(sum(c.customers) filter (where c.purpose = 'submit'), 0) as customers,
       count(*) filter (where c.purpose = 'submit') as calls,
-      coalesce(sum(c.contacts) filter (where c.purpose = 'lookup'), 0) as lookups
-    from intake.contacts c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
+      coalesce(sum(c.customers) filter (where c.purpose = 'lookup'), 0) as lookups
+    from intake.waiting_batches c join intake.source_files f on f.source_file_id = c.source_file_id and f.state = 'sealed'
     where c.brand_id = ${brandId}`.execute(db);
   return toNumbers(rows[0]);
 }
@@ -173,7 +173,7 @@ async function readCalls(db: Database, runId: string) {
   const { rows } = await sql<Record<'accepted' | 'split' | 'refused', string>>`
     select count(*) filter (where state = 'accepted' and run_id = ${runId}::bigint) as accepted,
       count(*) filter (where state = 'split') as split, count(*) filter (where state = 'refused') as refused
-    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
+    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')}`.execute(db);
   return toNumbers(rows[0]);
 }
 
@@ -181,14 +181,14 @@ async function readLookups(db: Database, runId: string) {
   const { rows } = await sql<Record<'asked' | 'influencers' | 'no_match' | 'refused', string>>`
     select count(*) as asked, count(*) filter (where outcome = 'influencer') as influencers,
       count(*) filter (where outcome = 'no_match') as no_match, count(*) filter (where outcome = 'refused') as refused
-    from ledger.lookups where run_id = ${runId}::bigint`.execute(db);
+    from intake.lookups where run_id = ${runId}::bigint`.execute(db);
   return toNumbers(rows[0]);
 }
 
 async function readRefusals(db: Database, runId: string) {
-  const { rows } = await sql<{ message: string; contacts: string }>`
-    select coalesce(message, 'no reason was given') as message, count(*) as contacts
-    from ledger.identify_batches where run_id in ${unreportedRuns(runId, 'reported')} and state = 'refused'
+  const { rows } = await sql<{ message: string; customers: string }>`
+    select coalesce(message, 'no reason was given') as message, count(*) as customers
+    from intake.identify_batches where run_id in ${unreportedRuns(runId, 'reported')} and state = 'refused'
     group by 1 order by 2 desc, 1 limit ${SHOWN}`.execute(db);
-  return rows.map(({ message, contacts }) => ({ message, contacts: Number(contacts) }));
+  return rows.map(({ message, customers }) => ({ message, customers: Number(customers) }));
 }

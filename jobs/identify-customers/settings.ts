@@ -3,7 +3,7 @@ import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
 import { timing, toTiming } from '../../src/config/timing.ts';
 import type { JobSettings } from '../../src/model/config.ts';
-import type { ConsentRule } from '../../src/model/contact.ts';
+import type { ConsentRule } from '../../src/model/customer.ts';
 
 export type IdentifyCustomersSettings = JobSettings & {
   readonly kind: 'identify-customers';

@@ -35,7 +35,7 @@ const SEARCH_COSTS = 16;
  * Sends what waits to `identify_influencers`, at least once: a batch stays until the service has taken it. A refused one is cut in
  * halves, again and again, down to the address at fault, which costs two calls a halving.
  *
- * @throws KnownError `contacts_refused` (exit 2) when the service takes nothing at all.
+ * @throws KnownError `customers_refused` (exit 2) when the service takes nothing at all.
  */
 export async function submitBatches(
   run: Run<IdentifyCustomersSettings>,
@@ -63,7 +63,7 @@ export async function submitBatches(
 
   async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
     await settle({ batch, state: 'accepted', httpStatus, message: null });
-    progress.advance(batch.contacts);
+    progress.advance(batch.customers);
     acceptedOnce = true;
     refusedInARow = 0;
     const proven = suspects;
@@ -83,10 +83,10 @@ export async function submitBatches(
     if (isAboutTheCall || refusedInARow > refusalsAtMost) {
       refusedAll ??= refusal;
       gate.stop({ kind: 'unavailable', message: `the service refuses every batch: ${refusal.message}` });
-    } else if (batch.contacts === 1) {
+    } else if (batch.customers === 1) {
       suspects.push({ batch, refusal });
     } else {
-      const at = Math.ceil(batch.contacts / 2);
+      const at = Math.ceil(batch.customers / 2);
       for (const half of await splitBatch(db, batch, { at, refusal, call })) await submit(half);
     }
   }
@@ -98,16 +98,16 @@ export async function submitBatches(
 
   /** At most as many customers as `--limit` leaves; a batch that is larger is cut. */
   async function submitWithin(batch: WaitingBatch): Promise<void> {
-    const takes = Math.min(left, batch.contacts);
+    const takes = Math.min(left, batch.customers);
     left -= takes;
     if (takes <= 0) return;
-    if (takes === batch.contacts) return submit(batch);
+    if (takes === batch.customers) return submit(batch);
     const [first] = await splitBatch(db, batch, { at: takes, refusal: null, call });
     if (first !== undefined) await submit(first);
   }
 
-  const { contacts } = await countWaiting(db, job.brandId);
-  const total = Math.min(contacts, left);
+  const { customers } = await countWaiting(db, job.brandId);
+  const total = Math.min(customers, left);
   progress.begin({ name: 'submit', label: 'Submitting customers', unit: 'customers', total });
   await forEach(waitingBatches(db, job.brandId), submitWithin);
   if (refusedAll === null && acceptedOnce) for (const suspect of suspects) await settleSuspect(suspect);
@@ -123,7 +123,7 @@ function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string
 
 function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, message }: Refusal): KnownError {
   return new KnownError({
-    code: 'contacts_refused',
+    code: 'customers_refused',
     message: `The service took no batch of customers (HTTP ${httpStatus}: ${message}).`,
     where: `brand ${brandId}`,
     help: 'Compare brand_id and source_type of the job with the service, then run it again.',

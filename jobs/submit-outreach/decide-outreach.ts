@@ -90,8 +90,8 @@ async function chooseInfluencers(
     with found as (
       select coalesce(lower(l.platform), '?') || ':' || coalesce(l.user_id, '@' || lower(l.username), l.profile_url, '?') as influencer,
         lower(l.platform) as platform, l.user_id, l.username, l.followers, l.is_verified, l.looked_up_at, l.brand_id,
-        c.contact_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.bought_with_code
-      from ledger.lookups l left join ledger.contacts c on c.contact_hash = l.contact_hash
+        c.customer_hash is null as is_forgotten, c.is_unsubscribed, c.orders_count, c.spent, c.bought_with_code
+      from intake.lookups l left join intake.customers c on c.customer_hash = l.customer_hash
       where l.outcome = 'influencer'
     ),
     -- Who has unsubscribed as a customer of one brand hears of none.

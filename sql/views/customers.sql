@@ -4,8 +4,8 @@ create view bi.influencers_among_customers as
   select l.brand_id, b.name as brand_name, l.platform, l.user_id as platform_user_id, l.username, l.followers, l.is_verified, l.profile_url,
     l.picture_url, c.orders_count, c.spent as spent_amount, c.currency, c.bought_with_code as is_code_user, d.deal_id,
     d.deal_id is not null as is_in_a_deal, c.source, c.submitted_at, l.looked_up_at, l.run_id
-  from ledger.lookups l
-  left join ledger.customers c on c.contact_hash = l.contact_hash
+  from intake.lookups l
+  left join intake.customer_states c on c.customer_hash = l.customer_hash
   left join mirror.brand_versions b on b.brand_id = l.brand_id and b.is_latest
   left join (
     select lower(ltrim(influencer_handle, '@')) as handle, min(deal_id) as deal_id

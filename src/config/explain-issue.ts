@@ -9,6 +9,9 @@ type Issue = z.core.$ZodIssue;
 /** Values of these are never shown, also when they stand in the file in plain. */
 const SECRETS = ['api.key', 'database.url', 'api.url', 'webhooks.secret', 'webhooks.previous_secret'];
 
+/** Sections that had another name before. */
+const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
+
 /** Where things stand in the file, and what may stand there. */
 export type ExplainedFile = {
   readonly places: Places;
@@ -48,7 +51,7 @@ function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
 function explainUnknownKey(path: ConfigPath, places: Places, known: readonly string[]): Problem {
   const key = String(path.at(-1));
   const parent = name(path.slice(0, -1));
-  const near = didYouMean(key, known);
+  const near = (parent === '' && RENAMED[key]) || didYouMean(key, known);
   return {
     where: places.whereKey(path),
     message: `${parent === '' ? 'This file' : parent} has no setting "${key}".`,

@@ -18,11 +18,15 @@ export function findMisplaced(content: unknown, file: IndentedFile): readonly Pr
   return [...tooDeep(content, file), ...notDeepEnough(content, [], file), ...named];
 }
 
-/** `jobs:` below `sources:`, indented as if it were a source. */
+/** `jobs:` below `sources:`, indented as if it were a source. A job may have the name of a section. */
 function tooDeep(
   content: Readonly<Record<string, unknown>>,
   { places, knownKeys }: IndentedFile,
 ): readonly Problem[] {
+  const countKnown = (value: unknown, path: ConfigPath): number => {
+    const known = knownKeys(path, kindOf(value));
+    return isSection(value) ? Object.keys(value).filter((key) => known.includes(key)).length : 0;
+  };
   const sections = knownKeys([]);
   return Object.entries(content).flatMap(([section, entries]) =>
     Object.entries(isSection(entries) ? entries : {})
@@ -31,6 +35,7 @@ function tooDeep(
           sections.includes(name) && !(name in content) && (value === null || isSection(value)),
       )
       .filter(([name]) => !knownKeys([section]).includes(name))
+      .filter(([name, value]) => countKnown(value, [section, name]) <= countKnown(value, [name]))
       .map(([name]) => ({
         where: places.whereKey([section, name]),
         message: `"${name}" is indented, so YAML reads it as a part of ${section}.`,

@@ -132,7 +132,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
     ledger: { mark: toMark(file.ledger, resolvePath) },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
     jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
-    contacts: { hashKey: file.contacts.hash_key },
+    customers: { hashKey: file.customers.hash_key },
     webhooks: toWebhooks(file.webhooks),
     serve: {
       host: file.serve.host,

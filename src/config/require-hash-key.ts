@@ -9,20 +9,20 @@ const MIN_CHARS = 32;
 /**
  * The key under which customers' addresses are hashed: there is no default, because anybody could then try addresses.
  *
- * @throws KnownError `contact_key_missing`, `contact_key_short` (exit 2).
+ * @throws KnownError `customer_key_missing`, `customer_key_short` (exit 2).
  */
-export function requireHashKey({ contacts, path }: PipelineConfig): string {
-  const { hashKey } = contacts;
+export function requireHashKey({ customers, path }: PipelineConfig): string {
+  const { hashKey } = customers;
   if (hashKey.length >= MIN_CHARS) return hashKey;
   const isMissing = hashKey === '';
   throw new KnownError({
-    code: isMissing ? 'contact_key_missing' : 'contact_key_short',
+    code: isMissing ? 'customer_key_missing' : 'customer_key_short',
     message: isMissing
       ? 'The key for the hashes of customers’ addresses is missing.'
       : `The key for the hashes of customers’ addresses has ${hashKey.length} characters; it needs ${MIN_CHARS}.`,
-    where: `contacts.hash_key in ${shortPath(path)}`,
+    where: `customers.hash_key in ${shortPath(path)}`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
-    help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CONTACT_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  contacts: { hash_key: "${CONTACT_HASH_KEY:-}" }',
+    help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CUSTOMER_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  customers: { hash_key: "${CUSTOMER_HASH_KEY:-}" }',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

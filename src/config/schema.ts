@@ -93,12 +93,12 @@ const ledger = z
   .prefault({})
   .describe('Keeps orders from being posted again after the database was restored or replaced.');
 
-const contacts = z
+const customers = z
   .strictObject({
     hash_key: textOrEmpty()
       .prefault('')
       .describe(
-        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CONTACT_HASH_KEY:-}. Never change it: every customer would look new.`,
+        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CUSTOMER_HASH_KEY:-}. Never change it: every customer would look new.`,
       ),
   })
   .prefault({})
@@ -284,7 +284,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
         .describe(
           'What runs. Choose the names; `run <name>` runs a job once, `serve` runs it on its schedule.',
         ),
-      contacts,
+      customers,
       webhooks,
       serve,
     })

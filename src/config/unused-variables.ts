@@ -11,7 +11,7 @@ const USES: Readonly<Record<string, string>> = {
   INFLUENCER_API_KEY: 'api: { key: "$INFLUENCER_API_KEY" }',
   DATABASE_URL: 'database: { url: "$DATABASE_URL" }',
   BI_DATABASE_URL: 'database: { bi_url: "$BI_DATABASE_URL" }',
-  CONTACT_HASH_KEY: 'contacts: { hash_key: "$CONTACT_HASH_KEY" }',
+  CUSTOMER_HASH_KEY: 'customers: { hash_key: "$CUSTOMER_HASH_KEY" }',
   INFLUENCER_WEBHOOK_SECRET: 'webhooks: { secret: "$INFLUENCER_WEBHOOK_SECRET" }',
 };
 

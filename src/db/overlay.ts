@@ -36,7 +36,7 @@ const COPIED = [
   'reporting.changed_days',
   'reporting.refresh',
   'ops.job_locks',
-  'ledger.contact_key',
+  'intake.customer_key',
 ] as const;
 
 /** Covered by a view, with the columns by which a live row is left out; of sums a day, all of the day are. */
@@ -46,8 +46,8 @@ const COVERED = {
   'intake.rejected_rows': ['source_file_id', 'record_no'],
   'ledger.entries': ['entry_id'],
   'ledger.adjustments': ['adjustment_id'],
-  'intake.contacts': ['batch_id'],
-  'ledger.contacts': ['contact_hash'],
+  'intake.waiting_batches': ['batch_id'],
+  'intake.customers': ['customer_hash'],
   'reporting.order_standings': ['job', 'source', 'order_id'],
   'reporting.funnel_days': ['day_utc'],
   'reporting.deal_days': ['day_utc'],
@@ -57,7 +57,7 @@ const COVERED = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Views of those tables, which are to show what the plan has written. */
-const VIEWS = ['ledger.customer_counts'] as const;
+const VIEWS = ['intake.customer_counts'] as const;
 
 /**
  * Covers the tables that a plan writes to, until its transaction ends.

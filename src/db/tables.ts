@@ -337,49 +337,6 @@ export interface IntakeCodes {
   valid_to: Timestamp | null;
 }
 
-export interface IntakeContacts {
-  /**
-   * Counts up.
-   */
-  batch_id: Generated<Int8>;
-  /**
-   * Brand that it is submitted for.
-   */
-  brand_id: string;
-  /**
-   * Each address' contact_hash, in the same order.
-   */
-  contact_hashes: string[];
-  /**
-   * How many addresses.
-   */
-  contacts: Generated<number>;
-  /**
-   * When it was staged.
-   */
-  created_at: Generated<Timestamp>;
-  /**
-   * Addresses as a JSON array, exactly as they are sent.
-   */
-  influencer_list: string;
-  /**
-   * Job that read them.
-   */
-  job: string;
-  /**
-   * submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).
-   */
-  purpose: string;
-  /**
-   * File that stated them. It counts once that file is sealed.
-   */
-  source_file_id: Int8;
-  /**
-   * Batch that was refused, of which this is a half.
-   */
-  split_from: Int8 | null;
-}
-
 export interface IntakeCreators {
   /**
    * Brand that the row names; empty: that of the job.
@@ -513,6 +470,284 @@ export interface IntakeCreators {
    * Why the service refused the stage or the status last; null: it did not.
    */
   update_problem: string | null;
+}
+
+export interface IntakeCustomerCounts {
+  /**
+   * Batch that they were put into last; null: none, because they have unsubscribed.
+   */
+  batch_id: Int8 | null;
+  /**
+   * Brand that they are submitted for.
+   */
+  brand_id: string | null;
+  /**
+   * How many they are.
+   */
+  customers: Int8 | null;
+  /**
+   * When the first of them was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * They wait to be submitted, for the first time or again.
+   */
+  is_waiting: boolean | null;
+  /**
+   * Run that sent their batch; null while they wait.
+   */
+  run_id: Int8 | null;
+  /**
+   * As in intake.customer_states.
+   */
+  state: string | null;
+}
+
+export interface IntakeCustomerKey {
+  /**
+   * When the first run bound this database to the key.
+   */
+  bound_at: Generated<Timestamp>;
+  /**
+   * Tells keys apart and says nothing of them: an HMAC of a fixed text.
+   */
+  fingerprint: string;
+  /**
+   * Always true: the table has at most one row.
+   */
+  only_row: Generated<boolean>;
+}
+
+export interface IntakeCustomers {
+  /**
+   * Batch that it was put into last: in intake.waiting_batches while it waits, in intake.identify_batches once the service has answered; null: none, because it has unsubscribed.
+   */
+  batch_id: Int8 | null;
+  /**
+   * Whether an order with a discount code was seen; null where only customer exports were read.
+   */
+  bought_with_code: boolean | null;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string;
+  /**
+   * ISO 4217, of spent; null where neither the export nor its source says.
+   */
+  currency: string | null;
+  /**
+   * First half of HMAC-SHA256(brand and address) under customers.hash_key: tells customers apart, and cannot be turned back without the key.
+   */
+  customer_hash: string;
+  /**
+   * How often the service took it before that batch.
+   */
+  earlier_submissions: Generated<number>;
+  /**
+   * When it last did before that batch.
+   */
+  earlier_submitted_at: Timestamp | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Generated<Timestamp>;
+  /**
+   * Not sent, or not again, whatever other exports say.
+   */
+  is_unsubscribed: Generated<boolean>;
+  /**
+   * Orders of the customer, as the file that was read last says; null where exports don't.
+   */
+  orders_count: number | null;
+  /**
+   * Source that stated it first; of an unsubscribed one, the source that said so.
+   */
+  source: string;
+  /**
+   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
+   */
+  spent: Numeric | null;
+  /**
+   * File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.
+   */
+  staged_file_id: Int8 | null;
+}
+
+export interface IntakeCustomerStates {
+  /**
+   * Batch that it was put into last.
+   */
+  batch_id: Int8 | null;
+  /**
+   * Whether an order with a discount code was seen; null where only customer exports were read.
+   */
+  bought_with_code: boolean | null;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string | null;
+  /**
+   * ISO 4217, of spent; null where neither the export nor its source says.
+   */
+  currency: string | null;
+  /**
+   * As in intake.customers.
+   */
+  customer_hash: string | null;
+  /**
+   * When it was first read.
+   */
+  first_seen_at: Timestamp | null;
+  /**
+   * Waits to be submitted, for the first time or again.
+   */
+  is_waiting: boolean | null;
+  /**
+   * Orders of the customer, as the file that was read last says; null where exports don't.
+   */
+  orders_count: number | null;
+  /**
+   * Run that sent its last batch; null while it waits.
+   */
+  run_id: Int8 | null;
+  /**
+   * Source that stated it first; of an unsubscribed one, the source that said so.
+   */
+  source: string | null;
+  /**
+   * Label it was last sent with.
+   */
+  source_type: string | null;
+  /**
+   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
+   */
+  spent: Numeric | null;
+  /**
+   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
+   */
+  state: string | null;
+  /**
+   * Why it was refused, in the service's words, addresses masked.
+   */
+  state_reason: string | null;
+  /**
+   * How often the service took it.
+   */
+  submissions: number | null;
+  /**
+   * When the service last took it.
+   */
+  submitted_at: Timestamp | null;
+}
+
+export interface IntakeIdentifyBatches {
+  /**
+   * As in intake.waiting_batches, while it waited there.
+   */
+  batch_id: Int8;
+  /**
+   * Brand it was submitted for.
+   */
+  brand_id: string;
+  /**
+   * How many addresses.
+   */
+  customers: number;
+  /**
+   * Status of the answer.
+   */
+  http_status: number | null;
+  /**
+   * Job that sent it.
+   */
+  job: string;
+  /**
+   * What the service said to a refusal, addresses and secrets masked.
+   */
+  message: string | null;
+  /**
+   * Run that sent it.
+   */
+  run_id: Int8;
+  /**
+   * When the answer was recorded, and the addresses deleted. Database clock.
+   */
+  settled_at: Generated<Timestamp>;
+  /**
+   * Label it was sent with.
+   */
+  source_type: string | null;
+  /**
+   * Refused batch of which this is a half.
+   */
+  split_from: Int8 | null;
+  /**
+   * When its addresses were stored.
+   */
+  staged_at: Timestamp;
+  /**
+   * accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).
+   */
+  state: string;
+}
+
+export interface IntakeLookups {
+  /**
+   * Brand.
+   */
+  brand_id: string;
+  /**
+   * Customer, as in intake.customers.
+   */
+  customer_hash: string;
+  /**
+   * Followers at that time.
+   */
+  followers: Int8 | null;
+  /**
+   * Status of the answer.
+   */
+  http_status: number | null;
+  /**
+   * Whether the platform has verified the account.
+   */
+  is_verified: boolean | null;
+  /**
+   * When. Database clock.
+   */
+  looked_up_at: Generated<Timestamp>;
+  /**
+   * What the service said to a refusal, addresses and secrets masked.
+   */
+  message: string | null;
+  /**
+   * influencer, no_match (in whichever form the service says so), refused (the service does not take the address).
+   */
+  outcome: string;
+  /**
+   * Address of the profile's picture.
+   */
+  picture_url: string | null;
+  /**
+   * instagram, tiktok, youtube or another word of the service.
+   */
+  platform: string | null;
+  /**
+   * Address of the profile.
+   */
+  profile_url: string | null;
+  /**
+   * Run that asked.
+   */
+  run_id: Int8;
+  /**
+   * Id of the influencer on the platform.
+   */
+  user_id: string | null;
+  /**
+   * Handle on the platform.
+   */
+  username: string | null;
 }
 
 export interface IntakeOrderContinuations {
@@ -800,17 +1035,17 @@ export interface IntakeSourceFiles {
    */
   consent_counts: Json | null;
   /**
-   * Records that were read for their customer, those in passed_over included.
-   */
-  contact_rows: Generated<Int8>;
-  /**
-   * Customers first seen in this file.
-   */
-  contacts_new: Generated<Int8>;
-  /**
    * Digest of the decoded content.
    */
   content_sha256: string | null;
+  /**
+   * Records that were read for their customer, those in passed_over included.
+   */
+  customer_rows: Generated<Int8>;
+  /**
+   * Customers first seen in this file.
+   */
+  customers_new: Generated<Int8>;
   /**
    * The sealed file with the same content.
    */
@@ -872,7 +1107,7 @@ export interface IntakeSourceFiles {
    */
   passed_over: Json | null;
   /**
-   * orders or contacts: the same file may be read for each.
+   * orders, customers, clicks or creators: the same file may be read for each.
    */
   read_for: Generated<string>;
   /**
@@ -962,6 +1197,49 @@ export interface IntakeStagedRows {
    * File being read. Not a foreign key; staging locks the file's row instead.
    */
   source_file_id: Int8;
+}
+
+export interface IntakeWaitingBatches {
+  /**
+   * Counts up.
+   */
+  batch_id: Generated<Int8>;
+  /**
+   * Brand that it is submitted for.
+   */
+  brand_id: string;
+  /**
+   * When it was staged.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Each address' customer_hash, in the same order.
+   */
+  customer_hashes: string[];
+  /**
+   * How many addresses.
+   */
+  customers: Generated<number>;
+  /**
+   * Addresses as a JSON array, exactly as they are sent.
+   */
+  influencer_list: string;
+  /**
+   * Job that read them.
+   */
+  job: string;
+  /**
+   * submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).
+   */
+  purpose: string;
+  /**
+   * File that stated them. It counts once that file is sealed.
+   */
+  source_file_id: Int8;
+  /**
+   * Batch that was refused, of which this is a half.
+   */
+  split_from: Int8 | null;
 }
 
 export interface LedgerAdjustments {
@@ -1146,174 +1424,6 @@ export interface LedgerChanges {
    * Run that last made or replaced the entry.
    */
   run_id: Int8;
-}
-
-export interface LedgerContactKey {
-  /**
-   * When the first run bound this database to the key.
-   */
-  bound_at: Generated<Timestamp>;
-  /**
-   * Tells keys apart and says nothing of them: an HMAC of a fixed text.
-   */
-  fingerprint: string;
-  /**
-   * Always true: the table has at most one row.
-   */
-  only_row: Generated<boolean>;
-}
-
-export interface LedgerContacts {
-  /**
-   * Batch that it was put into last: in intake.contacts while it waits, in ledger.identify_batches once the service has answered; null: none, because it has unsubscribed.
-   */
-  batch_id: Int8 | null;
-  /**
-   * Whether an order with a discount code was seen; null where only customer exports were read.
-   */
-  bought_with_code: boolean | null;
-  /**
-   * Brand that it is submitted for.
-   */
-  brand_id: string;
-  /**
-   * First half of HMAC-SHA256(brand and address) under contacts.hash_key: tells customers apart, and cannot be turned back without the key.
-   */
-  contact_hash: string;
-  /**
-   * ISO 4217, of spent; null where neither the export nor its source says.
-   */
-  currency: string | null;
-  /**
-   * How often the service took it before that batch.
-   */
-  earlier_submissions: Generated<number>;
-  /**
-   * When it last did before that batch.
-   */
-  earlier_submitted_at: Timestamp | null;
-  /**
-   * When it was first read.
-   */
-  first_seen_at: Generated<Timestamp>;
-  /**
-   * Not sent, or not again, whatever other exports say.
-   */
-  is_unsubscribed: Generated<boolean>;
-  /**
-   * Orders of the customer, as the file that was read last says; null where exports don't.
-   */
-  orders_count: number | null;
-  /**
-   * Source that stated it first; of an unsubscribed one, the source that said so.
-   */
-  source: string;
-  /**
-   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
-   */
-  spent: Numeric | null;
-  /**
-   * File with which it was put into that batch. Where the batch is in neither table, that file was never sealed, and the next one takes the customer over.
-   */
-  staged_file_id: Int8 | null;
-}
-
-export interface LedgerCustomerCounts {
-  /**
-   * Batch that they were put into last; null: none, because they have unsubscribed.
-   */
-  batch_id: Int8 | null;
-  /**
-   * Brand that they are submitted for.
-   */
-  brand_id: string | null;
-  /**
-   * How many they are.
-   */
-  customers: Int8 | null;
-  /**
-   * When the first of them was first read.
-   */
-  first_seen_at: Timestamp | null;
-  /**
-   * They wait to be submitted, for the first time or again.
-   */
-  is_waiting: boolean | null;
-  /**
-   * Run that sent their batch; null while they wait.
-   */
-  run_id: Int8 | null;
-  /**
-   * As in ledger.customers.
-   */
-  state: string | null;
-}
-
-export interface LedgerCustomers {
-  /**
-   * Batch that it was put into last.
-   */
-  batch_id: Int8 | null;
-  /**
-   * Whether an order with a discount code was seen; null where only customer exports were read.
-   */
-  bought_with_code: boolean | null;
-  /**
-   * Brand that it is submitted for.
-   */
-  brand_id: string | null;
-  /**
-   * As in ledger.contacts.
-   */
-  contact_hash: string | null;
-  /**
-   * ISO 4217, of spent; null where neither the export nor its source says.
-   */
-  currency: string | null;
-  /**
-   * When it was first read.
-   */
-  first_seen_at: Timestamp | null;
-  /**
-   * Waits to be submitted, for the first time or again.
-   */
-  is_waiting: boolean | null;
-  /**
-   * Orders of the customer, as the file that was read last says; null where exports don't.
-   */
-  orders_count: number | null;
-  /**
-   * Run that sent its last batch; null while it waits.
-   */
-  run_id: Int8 | null;
-  /**
-   * Source that stated it first; of an unsubscribed one, the source that said so.
-   */
-  source: string | null;
-  /**
-   * Label it was last sent with.
-   */
-  source_type: string | null;
-  /**
-   * What the customer has spent, in currency, as the file that was read last says; null where exports don't.
-   */
-  spent: Numeric | null;
-  /**
-   * staged (waits to be submitted), submitted (the service took it), refused (by the service), unsubscribed (not sent, or not again, whatever other exports say).
-   */
-  state: string | null;
-  /**
-   * Why it was refused, in the service's words, addresses masked.
-   */
-  state_reason: string | null;
-  /**
-   * How often the service took it.
-   */
-  submissions: number | null;
-  /**
-   * When the service last took it.
-   */
-  submitted_at: Timestamp | null;
 }
 
 export interface LedgerDecisions {
@@ -1567,57 +1677,6 @@ export interface LedgerEvidenceLock {
   only_row: Generated<boolean>;
 }
 
-export interface LedgerIdentifyBatches {
-  /**
-   * As in intake.contacts, while it waited there.
-   */
-  batch_id: Int8;
-  /**
-   * Brand it was submitted for.
-   */
-  brand_id: string;
-  /**
-   * How many addresses.
-   */
-  contacts: number;
-  /**
-   * Status of the answer.
-   */
-  http_status: number | null;
-  /**
-   * Job that sent it.
-   */
-  job: string;
-  /**
-   * What the service said to a refusal, addresses and secrets masked.
-   */
-  message: string | null;
-  /**
-   * Run that sent it.
-   */
-  run_id: Int8;
-  /**
-   * When the answer was recorded, and the addresses deleted. Database clock.
-   */
-  settled_at: Generated<Timestamp>;
-  /**
-   * Label it was sent with.
-   */
-  source_type: string | null;
-  /**
-   * Refused batch of which this is a half.
-   */
-  split_from: Int8 | null;
-  /**
-   * When its addresses were stored.
-   */
-  staged_at: Timestamp;
-  /**
-   * accepted (the service took it), split (refused, so each half was sent by itself), refused (a single address that the service does not take).
-   */
-  state: string;
-}
-
 export interface LedgerIdentity {
   /**
    * When the first run made it.
@@ -1635,65 +1694,6 @@ export interface LedgerIdentity {
    * Where the database was when it was last found whole: cluster, timeline, database and this table. Null where the server does not tell.
    */
   place: string | null;
-}
-
-export interface LedgerLookups {
-  /**
-   * Brand.
-   */
-  brand_id: string;
-  /**
-   * Customer, as in ledger.contacts.
-   */
-  contact_hash: string;
-  /**
-   * Followers at that time.
-   */
-  followers: Int8 | null;
-  /**
-   * Status of the answer.
-   */
-  http_status: number | null;
-  /**
-   * Whether the platform has verified the account.
-   */
-  is_verified: boolean | null;
-  /**
-   * When. Database clock.
-   */
-  looked_up_at: Generated<Timestamp>;
-  /**
-   * What the service said to a refusal, addresses and secrets masked.
-   */
-  message: string | null;
-  /**
-   * influencer, no_match (in whichever form the service says so), refused (the service does not take the address).
-   */
-  outcome: string;
-  /**
-   * Address of the profile's picture.
-   */
-  picture_url: string | null;
-  /**
-   * instagram, tiktok, youtube or another word of the service.
-   */
-  platform: string | null;
-  /**
-   * Address of the profile.
-   */
-  profile_url: string | null;
-  /**
-   * Run that asked.
-   */
-  run_id: Int8;
-  /**
-   * Id of the influencer on the platform.
-   */
-  user_id: string | null;
-  /**
-   * Handle on the platform.
-   */
-  username: string | null;
 }
 
 export interface LedgerLostClaims {
@@ -3451,8 +3451,13 @@ export interface DB {
   "intake.code_changes": IntakeCodeChanges;
   "intake.code_lists": IntakeCodeLists;
   "intake.codes": IntakeCodes;
-  "intake.contacts": IntakeContacts;
   "intake.creators": IntakeCreators;
+  "intake.customer_counts": IntakeCustomerCounts;
+  "intake.customer_key": IntakeCustomerKey;
+  "intake.customer_states": IntakeCustomerStates;
+  "intake.customers": IntakeCustomers;
+  "intake.identify_batches": IntakeIdentifyBatches;
+  "intake.lookups": IntakeLookups;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.order_sightings": IntakeOrderSightings;
   "intake.orders": IntakeOrders;
@@ -3460,22 +3465,17 @@ export interface DB {
   "intake.rejected_rows": IntakeRejectedRows;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
+  "intake.waiting_batches": IntakeWaitingBatches;
   "ledger.adjustments": LedgerAdjustments;
   "ledger.answers": LedgerAnswers;
   "ledger.attempts": LedgerAttempts;
   "ledger.changes": LedgerChanges;
-  "ledger.contact_key": LedgerContactKey;
-  "ledger.contacts": LedgerContacts;
-  "ledger.customer_counts": LedgerCustomerCounts;
-  "ledger.customers": LedgerCustomers;
   "ledger.decisions": LedgerDecisions;
   "ledger.double_credits": LedgerDoubleCredits;
   "ledger.entries": LedgerEntries;
   "ledger.evidence": LedgerEvidence;
   "ledger.evidence_lock": LedgerEvidenceLock;
-  "ledger.identify_batches": LedgerIdentifyBatches;
   "ledger.identity": LedgerIdentity;
-  "ledger.lookups": LedgerLookups;
   "ledger.lost_claims": LedgerLostClaims;
   "ledger.machines": LedgerMachines;
   "ledger.recovered_claims": LedgerRecoveredClaims;

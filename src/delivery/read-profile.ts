@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Profile } from '../model/contact.ts';
+import type { Profile } from '../model/customer.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /** What does not have the form that is expected of it is left out, and costs nobody the rest. */

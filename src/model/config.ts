@@ -11,7 +11,7 @@ export type PipelineConfig = {
   readonly ledger: LedgerSettings;
   readonly sources: Readonly<Record<string, SourceSettings>>;
   readonly jobs: Readonly<Record<string, JobSettings>>;
-  readonly contacts: ContactSettings;
+  readonly customers: CustomerSettings;
   readonly webhooks: WebhookSettings;
   readonly serve: ServeSettings;
 };
@@ -26,7 +26,7 @@ export type ServeSettings = {
   readonly graceSeconds: number;
 };
 
-export type ContactSettings = {
+export type CustomerSettings = {
   /** Secret under which e-mail addresses are hashed; empty when none is set. Never changes for a database. */
   readonly hashKey: string;
 };

@@ -1,4 +1,4 @@
-import type { ConsentRule } from './contact.ts';
+import type { ConsentRule } from './customer.ts';
 
 /** What a layout can find in an export. `group` holds the rows of one order together. */
 export const LAYOUT_FIELDS = [
@@ -45,7 +45,7 @@ export type ReadFor = Purpose['readFor'];
 /** What a file is read for, and what the job that reads it asks of it. What changes here makes a file mean something else. */
 export type Purpose =
   | { readonly readFor: 'orders'; readonly job?: OrderReading }
-  | { readonly readFor: 'contacts'; readonly consent: ConsentRule }
+  | { readonly readFor: 'customers'; readonly consent: ConsentRule }
   | { readonly readFor: 'clicks' }
   | { readonly readFor: 'creators' };
 
@@ -56,7 +56,7 @@ export type Purpose =
  */
 export const IS_READ_ANEW: Readonly<Record<ReadFor, boolean>> = {
   orders: false,
-  contacts: true,
+  customers: true,
   clicks: false,
   creators: false,
 };

@@ -41,7 +41,7 @@ export function renderFiles(
 /** What a file is read for, where that is not orders. */
 const READ_FOR: Readonly<Record<ReadFor, string>> = {
   orders: '',
-  contacts: ' (customers)',
+  customers: ' (customers)',
   clicks: ' (clicks)',
   creators: ' (creators)',
 };

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { ContactHash } from '../model/contact.ts';
+import type { CustomerHash } from '../model/customer.ts';
 
 /** What is known of a customer of one brand: nothing of it names the customer. */
 export type CustomerLife = {
-  readonly contactHash: string;
+  readonly customerHash: string;
   readonly brandId: string;
   readonly state: 'staged' | 'submitted' | 'refused' | 'unsubscribed';
   /** Why it was refused. */
@@ -34,20 +34,20 @@ export type CustomerLife = {
 /** The lives of a customer, one a brand; none: no file that was read names it, or not for these brands. */
 export async function explainCustomer(
   db: Database,
-  hashes: readonly ContactHash[],
+  hashes: readonly CustomerHash[],
 ): Promise<readonly CustomerLife[]> {
   type Row = Omit<CustomerLife, 'lookup'> & {
     [Key in keyof NonNullable<CustomerLife['lookup']>]: NonNullable<CustomerLife['lookup']>[Key] | null;
   };
   const { rows } = await sql<Row>`
-    select c.contact_hash as "contactHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
+    select c.customer_hash as "customerHash", c.brand_id as "brandId", c.state, c.state_reason as "stateReason",
       c.is_waiting as "isWaiting", c.source, c.first_seen_at as "firstSeenAt",
       c.submissions, c.submitted_at as "submittedAt", c.run_id as "runId", c.source_type as "sourceType",
       c.orders_count as "ordersCount", c.spent, c.currency,
       l.outcome, l.platform, l.username, l.followers, l.message, l.looked_up_at as "lookedUpAt"
-    from ledger.customers c
-    left join ledger.lookups l on l.contact_hash = c.contact_hash
-    where c.contact_hash = any (${[...hashes]}::uuid[])
+    from intake.customer_states c
+    left join intake.lookups l on l.customer_hash = c.customer_hash
+    where c.customer_hash = any (${[...hashes]}::uuid[])
     order by c.brand_id`.execute(db);
   return rows.map(({ outcome, platform, username, followers, message, lookedUpAt, ...life }) => ({
     ...life,

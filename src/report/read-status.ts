@@ -93,6 +93,6 @@ export type CustomerGroup = {
 async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
     select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
-    from ledger.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
+    from intake.customer_counts c group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
 }

@@ -49,7 +49,7 @@ export async function readRunFiles(
   const { rows } = await sql<Record<Count, string>>`
     select count(*) filter (where f.state = 'sealed') as files, count(*) filter (where f.state = 'duplicate') as duplicates,
       coalesce(sum(f.rows_read) filter (where f.state = 'sealed'), 0) as rows,
-      coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'contacts' then f.contact_rows else f.other_rows end)
+      coalesce(sum(case f.read_for when 'orders' then f.order_rows when 'customers' then f.customer_rows else f.other_rows end)
         filter (where f.state = 'sealed'), 0) as used,
       coalesce(sum(f.rejected_rows) filter (where f.state = 'sealed'), 0) as rejected
     from intake.source_files f where ${ofRun}`.execute(db);

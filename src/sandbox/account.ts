@@ -50,7 +50,7 @@ export type Task = {
   readonly created_at: string;
 };
 
-/** Contacts that were sent to be identified in one call. */
+/** Customers that were sent to be identified in one call. */
 export type Enquiry = {
   readonly brandId: number;
   readonly sourceType: string | null;
@@ -94,7 +94,7 @@ export type Account = {
   readonly reports: Collection<string>;
   /** By user id: the outreach campaign it was added to. */
   readonly submitted: Collection<string>;
-  /** Calls that sent contacts, by their number: one record a call, for there may be millions of contacts. */
+  /** Calls that sent customers, by their number: one record a call, for there may be millions of customers. */
   readonly enquiries: Collection<Enquiry>;
   readonly store: Collection<StoreEntry>;
   readonly webhooks: Collection<Webhook>;

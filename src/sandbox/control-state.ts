@@ -97,7 +97,7 @@ function describeCustomer(
   return { ...row, status: 'done', ...result };
 }
 
-/** A contact that was sent to be identified. */
+/** A customer that was sent to be identified. */
 export type Customer = Omit<Enquiry, 'emails'> & { readonly email: string };
 
 /** Those of all calls, in the order in which they came, each once a brand. */

@@ -36,7 +36,7 @@ export type SandboxOptions = {
   readonly db?: string;
   /** How many requests a minute an account may send; any number when not given. */
   readonly plan?: Plan;
-  /** How long identifying contacts takes; two seconds when not given. */
+  /** How long identifying customers takes; two seconds when not given. */
   readonly identifyDelayMs?: number;
   /** Lets webhooks go to this machine and to private networks, which the service refuses. */
   readonly allowPrivateWebhooks?: boolean;

@@ -19,7 +19,7 @@ const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status
 2,30.00,EUR,,2026-04-01T10:00:00Z,paid
 `;
 
-const EVERY_KIND = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+const EVERY_KIND = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
   customers: {uri: ./customers/, layout: generic-customers, consent: not_recorded}
@@ -171,7 +171,7 @@ test('query asks by a login of its own where one is configured, which reads bi a
 
 describe('influencer_sync_app', () => {
   test('runs jobs of every kind', async () => {
-    const shop = await openWorkshop({ flow: EVERY_KIND, env: { CONTACT_HASH_KEY: HASH_KEY } });
+    const shop = await openWorkshop({ flow: EVERY_KIND, env: { CUSTOMER_HASH_KEY: HASH_KEY } });
     const { app } = await makeRoles(shop);
     shop.env.DATABASE_URL = app.url;
     shop.drop('orders.csv', ORDERS);

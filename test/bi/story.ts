@@ -126,14 +126,14 @@ async function mirror(db: Database, runId: string): Promise<void> {
 
 async function identify(db: Database, runId: string): Promise<void> {
   await sql`
-    insert into ledger.identify_batches (batch_id, job, brand_id, state, contacts, http_status, run_id, staged_at)
+    insert into intake.identify_batches (batch_id, job, brand_id, state, customers, http_status, run_id, staged_at)
     values (1, 'customers', '4819', 'accepted', 3, 200, ${runId}::bigint, now())`.execute(db);
   await sql`
-    insert into ledger.contacts (contact_hash, brand_id, source, batch_id, orders_count, spent, currency)
+    insert into intake.customers (customer_hash, brand_id, source, batch_id, orders_count, spent, currency)
     select md5(name)::uuid, '4819', 'customers', 1, 3, 120.50, 'EUR'
     from (values ('mara.paints'), ('new.nora'), ('nobody')) as c(name)`.execute(db);
   await sql`
-    insert into ledger.lookups (contact_hash, brand_id, outcome, platform, username, followers, is_verified, profile_url, run_id)
+    insert into intake.lookups (customer_hash, brand_id, outcome, platform, username, followers, is_verified, profile_url, run_id)
     values (md5('mara.paints')::uuid, '4819', 'influencer', 'instagram', 'mara.paints', 5000, false, 'https://social.test/mara.paints', ${runId}::bigint),
       (md5('new.nora')::uuid, '4819', 'influencer', 'tiktok', 'new.nora', 12000, true, 'https://social.test/new.nora', ${runId}::bigint),
       (md5('nobody')::uuid, '4819', 'no_match', null, null, null, null, null, ${runId}::bigint)`.execute(db);

@@ -74,7 +74,7 @@ describe('a variable of .env.example that the configuration does not name', () =
   it('counts as named where its default is used, and not where a comment names it', () => {
     setVariables({
       DATABASE_URL: 'postgres://u:p@h/x',
-      CONTACT_HASH_KEY: 'x',
+      CUSTOMER_HASH_KEY: 'x',
       INFLUENCER_API_URL: '',
       INFLUENCER_API_KEY: '',
     });
@@ -82,7 +82,7 @@ describe('a variable of .env.example that the configuration does not name', () =
     const path = join(makeTestFolder(), 'pipeline.yaml');
     writeFileSync(
       path,
-      `# database: { url: "\${DATABASE_URL:-}" }\ncontacts: { hash_key: "\${CONTACT_HASH_KEY:-none}" }\nsources: {}\njobs: {}\n`,
+      `# database: { url: "\${DATABASE_URL:-}" }\ncustomers: { hash_key: "\${CUSTOMER_HASH_KEY:-none}" }\nsources: {}\njobs: {}\n`,
     );
     const told: Misled[] = [];
     openConfig({ config: path, onMisled: (misled) => told.push(misled) });

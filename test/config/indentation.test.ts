@@ -89,10 +89,21 @@ describe('a line that is indented wrongly', () => {
     expect(load(unindented)).toMatchObject([
       {
         message:
-          '"hash_key" is indented as far as "contacts", so YAML does not read it as a part of contacts.',
+          '"hash_key" is indented as far as "customers", so YAML does not read it as a part of customers.',
       },
     ]);
   });
+});
+
+it('a job and a source may have the name of a section', () => {
+  expect(
+    openFolder()([
+      'sources:',
+      '  customers: { uri: ./customers/, layout: shopify-customers }',
+      'jobs:',
+      '  customers: { kind: identify-customers, source: customers, brand_id: 4819 }',
+    ]),
+  ).toEqual([]);
 });
 
 describe('the line that is shown', () => {

@@ -272,7 +272,13 @@ describe('problems', () => {
       'an unknown section',
       'jobs:',
       'alerts: {}\njobs:',
-      { help: 'Remove it, or use one of: api, database, ledger, sources, jobs, contacts, webhooks, serve.' },
+      { help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve.' },
+    ],
+    [
+      'a section by its earlier name',
+      'jobs:',
+      'contacts: {}\njobs:',
+      { message: 'This file has no setting "contacts".', help: 'Did you mean "customers"?' },
     ],
     [
       'a word for a number',

@@ -188,7 +188,7 @@ describe.runIf(isAllowedToWrite)('limits', () => {
     for (const code_perc of [0, 100]) await makeDeal({ code_perc });
   });
 
-  it('identified contacts are queued, and one is looked up at once', async () => {
+  it('identified customers are queued, and one is looked up at once', async () => {
     expect(await done('identify_influencers')).toMatchObject({ message: expect.stringMatching(/queued/) });
     expect(await done('identify_influencers_real_time')).toMatchObject({
       is_influencer: expect.any(Boolean),

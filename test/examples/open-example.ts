@@ -30,7 +30,7 @@ export async function openExample(
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,
     DATABASE_URL: databaseUrl,
-    CONTACT_HASH_KEY: '0123456789abcdef'.repeat(4),
+    CUSTOMER_HASH_KEY: '0123456789abcdef'.repeat(4),
     INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'),
     ...env,
   };

@@ -37,8 +37,8 @@ it('customers of a database that wrote each of them twice stand where they stood
 
   const { rows } = await sql`
     select n.name, c.state, c.state_reason, c.is_waiting, c.submissions, c.submitted_at::date::text as submitted
-    from ledger.customers c join (values ('taken'), ('twice'), ('again'), ('refused'), ('waits'), ('died'), ('left'), ('never')) as n(name)
-      on c.contact_hash = md5(n.name)::uuid
+    from intake.customer_states c join (values ('taken'), ('twice'), ('again'), ('refused'), ('waits'), ('died'), ('left'), ('never')) as n(name)
+      on c.customer_hash = md5(n.name)::uuid
     order by n.name`.execute(db);
   const plain = { state_reason: null, is_waiting: false, submissions: 1, submitted: '2026-03-01' };
   const unsent = { submissions: 0, submitted: null };
@@ -53,11 +53,11 @@ it('customers of a database that wrote each of them twice stand where they stood
   ]);
 
   const counts = await sql`
-    select brand_id, state, is_waiting, run_id, sum(customers) as customers from ledger.customer_counts group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
+    select brand_id, state, is_waiting, run_id, sum(customers) as customers from intake.customer_counts group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
     db,
   );
   const counted = await sql`
-    select brand_id, state, is_waiting, run_id, count(*)::numeric as customers from ledger.customers group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
+    select brand_id, state, is_waiting, run_id, count(*)::numeric as customers from intake.customer_states group by 1, 2, 3, 4 order by 2, 3, 4`.execute(
     db,
   );
   expect(counts.rows).toEqual(counted.rows);

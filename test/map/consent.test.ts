@@ -6,11 +6,11 @@ import { checkSource } from '../../src/map/layout/check-source.ts';
 import { layoutHash } from '../../src/map/layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
-import { type ConsentRule, describeConsent } from '../../src/model/contact.ts';
+import { type ConsentRule, describeConsent } from '../../src/model/customer.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import { holdReason, sourceSettings } from '../source/source-settings.ts';
-import { mapCustomers, NOT_RECORDED } from './map-customers.ts';
+import { mapCustomerLines, NOT_RECORDED } from './map-customer-lines.ts';
 
 const SHOPIFY = [
   'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Phone,Total Spent,Total Orders,Tax Exempt',
@@ -22,7 +22,7 @@ test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 
   'an export of Shopify is held under the layout %s, and its own layout is named',
   async (layout) => {
     const { message, help } = await holdReason(
-      mapCustomers(
+      mapCustomerLines(
         layout,
         layout === 'brevo' ? SHOPIFY.map((line) => line.replace('Email,', 'EMAIL,')) : SHOPIFY,
       ),
@@ -33,32 +33,32 @@ test.each(['hubspot', 'mailchimp', 'klaviyo', 'brevo', 'woocommerce-customers', 
 
 test('a file without its column of consent is held, says which column is looked for and what the file has instead, and how it is released', async () => {
   const lines = ['Record ID,Email,Marketing contact status', '1,ann@example.com,Yes'];
-  const reason = await holdReason(mapCustomers('hubspot', lines));
+  const reason = await holdReason(mapCustomerLines('hubspot', lines));
   expect(reason).toMatchObject({
     code: 'consent_column_missing',
     message: expect.stringContaining('"Unsubscribed from all email"'),
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
   expect(reason.message).toContain('"Marketing contact status"');
-  expect((await mapCustomers('hubspot', lines, NOT_RECORDED)).contacts).toHaveLength(1);
-  expect((await mapCustomers('hubspot', lines, { consent: 'ignored' })).contacts).toHaveLength(1);
+  expect((await mapCustomerLines('hubspot', lines, NOT_RECORDED)).customers).toHaveLength(1);
+  expect((await mapCustomerLines('hubspot', lines, { consent: 'ignored' })).customers).toHaveLength(1);
 });
 
 test('a source that says not_recorded does not hide a column of consent that the file has', async () => {
-  const reason = await holdReason(mapCustomers('generic-customers', SHOPIFY, NOT_RECORDED));
+  const reason = await holdReason(mapCustomerLines('generic-customers', SHOPIFY, NOT_RECORDED));
   expect(reason).toMatchObject({
     code: 'consent_column_unread',
     message: expect.stringContaining('"Accepts Email Marketing"'),
     help: expect.stringContaining('layout: shopify-customers under sources.shop'),
   });
-  const { contacts, passedOver } = await mapCustomers('shopify-customers', SHOPIFY, NOT_RECORDED);
-  expect(contacts).toHaveLength(1);
+  const { customers, passedOver } = await mapCustomerLines('shopify-customers', SHOPIFY, NOT_RECORDED);
+  expect(customers).toHaveLength(1);
   expect(passedOver.no_consent).toBe(1);
 });
 
 test('the single column Email proves no format', async () => {
   const { message, help } = await holdReason(
-    mapCustomers('mailchimp', ['Email,City', 'ann@example.com,Oslo']),
+    mapCustomerLines('mailchimp', ['Email,City', 'ann@example.com,Oslo']),
   );
   expect(message).toContain('OPTIN_TIME');
   expect(help).not.toContain('fits the layout');
@@ -72,30 +72,32 @@ test('a value of consent that the layout does not list is neither a yes nor a no
     'cy@example.com,YES,1',
     'di@example.com,,1',
   ];
-  const { contacts, rejected, seen } = await mapCustomers('shopify-customers', lines);
-  expect(contacts.map(({ address }) => address)).toEqual(['cy@example.com', 'di@example.com']);
+  const { customers, rejected, seen } = await mapCustomerLines('shopify-customers', lines);
+  expect(customers.map(({ address }) => address)).toEqual(['cy@example.com', 'di@example.com']);
   expect(rejected).toMatchObject([
     { code: 'unknown_consent', line: 2, column: 'Accepts Email Marketing', value: 'j*' },
     { code: 'unknown_consent', line: 3, column: 'Accepts Email Marketing' },
   ]);
   expect(seen.consent).toEqual({ columns: ['Accepts Email Marketing'], yes: 1, no: 0, blank: 1 });
-  expect((await mapCustomers('shopify-customers', lines, { consent: 'ignored' })).contacts).toHaveLength(4);
+  expect((await mapCustomerLines('shopify-customers', lines, { consent: 'ignored' })).customers).toHaveLength(
+    4,
+  );
 });
 
 test('a refusal counts in whichever column of consent it stands', async () => {
-  const { contacts, passedOver } = await mapCustomers('shopify-customers', [
+  const { customers, passedOver } = await mapCustomerLines('shopify-customers', [
     'Email,Accepts Email Marketing,Accepts Marketing,Total Orders',
     'ann@example.com,,no,1',
     'bob@example.com,yes,no,1',
     'cy@example.com,,yes,1',
   ]);
-  expect(contacts.map(({ address }) => address)).toEqual(['cy@example.com']);
+  expect(customers.map(({ address }) => address)).toEqual(['cy@example.com']);
   expect(passedOver.no_consent).toBe(2);
 });
 
 test('what each format says is counted as yes, no and blank, with the columns it stands in', async () => {
   const count = async (layout: string, lines: readonly string[]) =>
-    describeConsent((await mapCustomers(layout, lines)).seen.consent);
+    describeConsent((await mapCustomerLines(layout, lines)).seen.consent);
   expect(
     await count('brevo', [
       'EMAIL;EMAIL_BLACKLISTED;DOUBLE_OPT-IN',
@@ -136,7 +138,7 @@ test('a job that requires consent refuses a layout that cannot tell it, and a so
     consent: ConsentRule,
   ): readonly string[] => {
     try {
-      checkSource(loadLayout(layout), { ...source, layout, ...given }, { readFor: 'contacts', consent });
+      checkSource(loadLayout(layout), { ...source, layout, ...given }, { readFor: 'customers', consent });
       return [];
     } catch (error) {
       if (!(error instanceof KnownError)) throw error;
@@ -174,17 +176,17 @@ function ownLayout(text: string): Layout {
 test('a layout that does not say where consent stands loads, and its files are held until the source says that nobody refused', async () => {
   const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
   const source = { ...sourceSettings('/exports'), layout: 'own' };
-  const asked = { readFor: 'contacts', consent: 'not_refused' } as const;
+  const asked = { readFor: 'customers', consent: 'not_refused' } as const;
   expect(() => checkSource(layout, source, asked)).not.toThrow();
   expect(() => checkSource(layout, source, { ...asked, consent: 'required' })).toThrow(KnownError);
   const lines = ['E-Mail,Newsletter', 'ann@example.com,no'];
-  expect(await holdReason(mapCustomers('own', lines, { layout }))).toMatchObject({
+  expect(await holdReason(mapCustomerLines('own', lines, { layout }))).toMatchObject({
     code: 'consent_column_missing',
     message:
       'The layout own does not say which column holds consent, so nobody can tell who in this file has refused. The file has "Newsletter".',
     help: expect.stringContaining('consent: not_recorded under sources.shop'),
   });
-  expect((await mapCustomers('own', lines, { layout, ...NOT_RECORDED })).contacts).toHaveLength(1);
+  expect((await mapCustomerLines('own', lines, { layout, ...NOT_RECORDED })).customers).toHaveLength(1);
 });
 
 test('a layout whose tests of consent name their columns need not list them: a file without them is held, and words it does not know reject their row', async () => {
@@ -195,7 +197,7 @@ required: [email]
 consent: {refused: [{columns: [Newsletter], equals: ["no"]}], given: [{columns: [Newsletter], equals: ["yes"]}]}
 unsubscribed: [{columns: [Left], not_blank: true}]
 `);
-  const { contacts, rejected, passedOver } = await mapCustomers(
+  const { customers, rejected, passedOver } = await mapCustomerLines(
     'own',
     [
       'E-Mail,Newsletter,Left',
@@ -206,13 +208,13 @@ unsubscribed: [{columns: [Left], not_blank: true}]
     ],
     { layout },
   );
-  expect(contacts.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+  expect(customers.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
     ['a@x.example', false],
     ['d@x.example', true],
   ]);
   expect(rejected).toMatchObject([{ code: 'unknown_consent', line: 4, column: 'Newsletter' }]);
   expect(passedOver.no_consent).toBe(1);
-  const reason = await holdReason(mapCustomers('own', ['E-Mail,Left', 'a@x.example,'], { layout }));
+  const reason = await holdReason(mapCustomerLines('own', ['E-Mail,Left', 'a@x.example,'], { layout }));
   expect(reason).toMatchObject({ code: 'consent_column_missing' });
 });
 
@@ -223,12 +225,12 @@ columns: {email: [E-Mail]}
 required: [email]
 unsubscribed: [{columns: [Opted out], equals: ["true"]}]
 `);
-  const { contacts, rejected } = await mapCustomers(
+  const { customers, rejected } = await mapCustomerLines(
     'own',
     ['E-Mail,Opted out', 'a@x.example,False', 'b@x.example,', 'c@x.example,true', 'd@x.example,oui'],
     { layout },
   );
-  expect(contacts.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
+  expect(customers.map(({ address, isUnsubscribed }) => [address, isUnsubscribed])).toEqual([
     ['a@x.example', false],
     ['b@x.example', false],
     ['c@x.example', true],
@@ -239,7 +241,7 @@ unsubscribed: [{columns: [Opted out], equals: ["true"]}]
 test('what changes whom a file submits changes the hash of its reading; what only orders need does not', () => {
   const layout = loadLayout('shopify-orders');
   const source = sourceSettings('/exports');
-  const asked = { readFor: 'contacts', consent: 'not_refused' } as const;
+  const asked = { readFor: 'customers', consent: 'not_refused' } as const;
   const hash = layoutHash(layout, source, asked);
   const others = [
     layoutHash(layout, source, { ...asked, consent: 'required' }),
@@ -251,5 +253,13 @@ test('what changes whom a file submits changes the hash of its reading; what onl
   const orders = { readFor: 'orders' } as const;
   expect(layoutHash(layout, { ...source, consent: 'not_recorded' }, orders)).toBe(
     layoutHash(layout, source, orders),
+  );
+});
+
+test('the hash of a reading is that of version 0.2.0, so that an upgrade reads no file of customers again', () => {
+  const layout = ownLayout('title: Members\ncolumns: {email: [E-Mail]}\nrequired: [email]\n');
+  const source = { ...sourceSettings('/exports'), layout: 'own' };
+  expect(layoutHash(layout, source, { readFor: 'customers', consent: 'not_refused' })).toBe(
+    '2nUWNPkr_nON4i1sR4nF--kLYxfZTIxnWmQGpQnG5mo',
   );
 });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contactHasher, fingerprintOf } from '../../src/map/customers/contact-hash.ts';
+import { customerHasher, fingerprintOf } from '../../src/map/customers/customer-hash.ts';
 import { foldAddress, parseAddress } from '../../src/map/customers/parse-address.ts';
 
 describe('an address', () => {
@@ -51,13 +51,13 @@ describe('an address', () => {
 });
 
 test('a hash tells brands, keys and people apart, and not the case of letters', () => {
-  const hashOf = contactHasher('a key of thirty-two characters !!', '4819');
+  const hashOf = customerHasher('a key of thirty-two characters !!', '4819');
   const hash = hashOf(foldAddress('Jane@example.com'));
   expect(hash).toMatch(/^[0-9a-f]{32}$/);
   expect(hashOf(foldAddress('jANE@example.com'))).toBe(hash);
   expect(hashOf('joe@example.com')).not.toBe(hash);
-  expect(contactHasher('a key of thirty-two characters !!', '5207')('jane@example.com')).not.toBe(hash);
-  expect(contactHasher('another key of thirty characters', '4819')('jane@example.com')).not.toBe(hash);
+  expect(customerHasher('a key of thirty-two characters !!', '5207')('jane@example.com')).not.toBe(hash);
+  expect(customerHasher('another key of thirty characters', '4819')('jane@example.com')).not.toBe(hash);
   expect(fingerprintOf('a')).not.toBe(fingerprintOf('b'));
 });
 
@@ -65,7 +65,7 @@ test('a hash is the first half of HMAC-SHA256 over brand and address, whatever t
   const text = (maxLength: number) => fc.string({ minLength: 1, maxLength, size: 'max', unit: 'binary' });
   fc.assert(
     fc.property(text(200), fc.nat(), text(30), text(600), (key, brand, ...addresses) => {
-      const hashOf = contactHasher(key, String(brand));
+      const hashOf = customerHasher(key, String(brand));
       for (const address of addresses) {
         const hmac = createHmac('sha256', key).update(`${brand}\n${address}`);
         expect(hashOf(address)).toBe(hmac.digest('hex').slice(0, 32));

@@ -56,7 +56,7 @@ it('a file whose dates or statuses nobody can be sure of is held until the setti
 it('a file of nothing but rows of no use is not read to its end: ten thousand of them hold it, for orders and for customers', async () => {
   const workshop = await openWorkshop({
     flow: `
-contacts: {hash_key: 0123456789abcdef0123456789abcdef}
+customers: {hash_key: 0123456789abcdef0123456789abcdef}
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: own, time_zone: UTC}
   members: {uri: ./members/, layout: generic-customers, consent: not_recorded}

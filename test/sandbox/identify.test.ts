@@ -7,7 +7,7 @@ const population = createPopulation('1');
 const known = population.of('tiktok').find(({ email }) => email !== null);
 const strangers = Array.from({ length: 1_000 }, (_, index) => `customer${index}@example.com`);
 
-test('queues contacts, and lists the result under "Your customers" after the delay', async () => {
+test('queues customers, and lists the result under "Your customers" after the delay', async () => {
   const sandbox = await startTestSandbox({ identifyDelayMs: 2_000 });
   const list = async () =>
     JSON.parse((await sandbox.request('GET', '/_sandbox/customers', { key: null })).text) as Record<
@@ -31,7 +31,7 @@ test('queues contacts, and lists the result under "Your customers" after the del
   expect(found).toBeLessThan(150);
 });
 
-test('lists a contact once for a brand, however often it is sent', async () => {
+test('lists a customer once for a brand, however often it is sent', async () => {
   const sandbox = await startTestSandbox();
   for (const brand_id of [4819, 5207, 4819]) {
     await sandbox.request('POST', '/v1/search/identify_influencers', {

@@ -187,7 +187,7 @@ async function startService(clone: string): Promise<Record<string, string>> {
   return {
     INFLUENCER_API_URL: sandbox.url,
     INFLUENCER_API_KEY: sandbox.key,
-    CONTACT_HASH_KEY: '0123456789abcdef'.repeat(4),
+    CUSTOMER_HASH_KEY: '0123456789abcdef'.repeat(4),
   };
 }
 

@@ -1,18 +1,18 @@
 import { isIdentifyCustomers } from '../../../jobs/identify-customers/settings.ts';
 import { requireHashKey } from '../../config/require-hash-key.ts';
-import { contactHasher } from '../../map/customers/contact-hash.ts';
+import { customerHasher } from '../../map/customers/customer-hash.ts';
 import { foldAddress, parseAddress } from '../../map/customers/parse-address.ts';
 import type { PipelineConfig } from '../../model/config.ts';
-import type { ContactHash } from '../../model/contact.ts';
+import type { CustomerHash } from '../../model/customer.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
 /**
  * The hashes of an address, one for each brand whose customers are identified.
  *
- * @throws KnownError `bad_address`, `contact_key_missing`, `contact_key_short` (exit 2). None repeats the address.
+ * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_short` (exit 2). None repeats the address.
  */
-export function hashesOf(config: PipelineConfig, text: string): readonly ContactHash[] {
+export function hashesOf(config: PipelineConfig, text: string): readonly CustomerHash[] {
   const address = parseAddress(text);
   if (typeof address !== 'string' || address === '') {
     throw new KnownError({
@@ -26,5 +26,5 @@ export function hashesOf(config: PipelineConfig, text: string): readonly Contact
   const brands = Object.values(config.jobs)
     .filter(isIdentifyCustomers)
     .map(({ brandId }) => brandId);
-  return [...new Set(brands)].map((brandId) => contactHasher(key, brandId)(foldAddress(address)));
+  return [...new Set(brands)].map((brandId) => customerHasher(key, brandId)(foldAddress(address)));
 }

@@ -60,7 +60,7 @@ export function sandboxCommand(): Command {
         .choices(['off', 'standard', 'plus'])
         .default('off'),
     )
-    .option('--identify-delay <ms>', 'how long identifying contacts takes', readMilliseconds, 2_000)
+    .option('--identify-delay <ms>', 'how long identifying customers takes', readMilliseconds, 2_000)
     .option('--allow-private-webhooks', 'allow webhooks to this machine and to private networks', false)
     .option('--webhook-secret <text>', 'signs events of the first account (default: made from the seed)')
     .option(
@@ -85,7 +85,7 @@ const HELP = `
 It also answers, on this machine only:
   POST /_sandbox/faults            sets faults (JSON, one rule or a list); DELETE clears them, GET lists them
   GET  /_sandbox/truth/referrals   every referral it processed, as NDJSON; also truth/clicks and truth/requests
-  GET  /_sandbox/customers         contacts that were sent to be identified, and the results
+  GET  /_sandbox/customers         customers that were sent to be identified, and the results
   GET  /_sandbox/deliveries        every event that it sent, with each attempt, as NDJSON
   GET  /_sandbox/accounts          the accounts, their users and remaining credits
   GET  /_sandbox/deals/<deal_id>   notes, tasks, stage and active status of a deal

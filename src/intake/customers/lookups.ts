@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { toArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
-import type { ContactHash, Profile } from '../../model/contact.ts';
+import type { CustomerHash, Profile } from '../../model/customer.ts';
 
 /** A customer to ask about. Holds a plain address: it must reach no log, no error and no other table. */
-export type WantedLookup = { readonly hash: ContactHash; readonly address: string };
+export type WantedLookup = { readonly hash: CustomerHash; readonly address: string };
 
 /** What the service said of one. */
 export type LookupResult = {
-  readonly hash: ContactHash;
+  readonly hash: CustomerHash;
   readonly brandId: string;
   readonly runId: string;
   readonly httpStatus: number;
@@ -29,20 +29,20 @@ export async function* wantedLookups(
   for (let after = '0'; ; ) {
     const { rows: next } = await sql<{ batch_id: string }>`
       select b.batch_id
-      from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'lookup' and b.batch_id > ${after}::bigint
       order by b.batch_id limit 1`.execute(db);
     const batchId = next[0]?.batch_id;
     if (batchId === undefined) return;
     const { rows } = await sql<WantedLookup>`
       select m.hash, m.address
-      from intake.contacts b
-      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.contact_hashes))
+      from intake.waiting_batches b
+      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
         with ordinality as m(address, hash, place)
       where b.batch_id = ${batchId}::bigint
-        and not exists (select from ledger.contacts c where c.contact_hash = m.hash and c.is_unsubscribed)
+        and not exists (select from intake.customers c where c.customer_hash = m.hash and c.is_unsubscribed)
         and not exists (
-          select from ledger.lookups l where l.contact_hash = m.hash
+          select from intake.lookups l where l.customer_hash = m.hash
             and (l.looked_up_at > now() - ${recheckAfterDays}::numeric * interval '1 day') is not false)
       order by m.place`.execute(db);
     yield* rows;
@@ -56,14 +56,14 @@ export async function recordLookups(
   results: readonly LookupResult[],
 ): Promise<readonly null[]> {
   await sql`
-    insert into ledger.lookups (contact_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url,
+    insert into intake.lookups (customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url,
       picture_url, http_status, message, run_id, looked_up_at)
-    select contact_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url,
+    select customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url,
       http_status, message, run_id, clock_timestamp()
     from jsonb_to_recordset(${toJsonParameter(results.map(toRow))}::jsonb) as g(
-      contact_hash uuid, brand_id text, outcome text, platform text, user_id text, username text, followers bigint,
+      customer_hash uuid, brand_id text, outcome text, platform text, user_id text, username text, followers bigint,
       is_verified boolean, profile_url text, picture_url text, http_status integer, message text, run_id bigint)
-    on conflict (contact_hash) do update
+    on conflict (customer_hash) do update
     set outcome = excluded.outcome, platform = excluded.platform, user_id = excluded.user_id, username = excluded.username,
         followers = excluded.followers, is_verified = excluded.is_verified, profile_url = excluded.profile_url,
         picture_url = excluded.picture_url, http_status = excluded.http_status, message = excluded.message,
@@ -73,12 +73,14 @@ export async function recordLookups(
 
 /** Deletes the addresses that waited to be asked about: those beyond the budget come back with a later file. */
 export async function dropLookups(db: Database, brandId: string): Promise<void> {
-  await sql`delete from intake.contacts where brand_id = ${brandId} and purpose = 'lookup'`.execute(db);
+  await sql`delete from intake.waiting_batches where brand_id = ${brandId} and purpose = 'lookup'`.execute(
+    db,
+  );
 }
 
 function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {
   const row = {
-    contact_hash: hash,
+    customer_hash: hash,
     brand_id: brandId,
     run_id: runId,
     http_status: httpStatus,
@@ -100,7 +102,7 @@ function toRow({ hash, brandId, runId, httpStatus, answer }: LookupResult) {
 }
 
 export type FindLookedUpOptions = {
-  readonly hashes: readonly ContactHash[];
+  readonly hashes: readonly CustomerHash[];
   /** After so many days a customer is looked up again; null: never. */
   readonly recheckAfterDays: number | null;
 };
@@ -109,11 +111,11 @@ export type FindLookedUpOptions = {
 export async function findLookedUp(
   db: Database,
   { hashes, recheckAfterDays }: FindLookedUpOptions,
-): Promise<ReadonlySet<ContactHash>> {
+): Promise<ReadonlySet<CustomerHash>> {
   if (hashes.length === 0) return new Set();
-  const { rows } = await sql<{ hash: ContactHash }>`
-    select encode(uuid_send(contact_hash), 'hex') as hash from ledger.lookups
-    where contact_hash = any (${toArrayParameter(hashes)}::uuid[])
+  const { rows } = await sql<{ hash: CustomerHash }>`
+    select encode(uuid_send(customer_hash), 'hex') as hash from intake.lookups
+    where customer_hash = any (${toArrayParameter(hashes)}::uuid[])
       and (looked_up_at <= now() - ${recheckAfterDays}::numeric * interval '1 day') is not true`.execute(db);
   return new Set(rows.map(({ hash }) => hash));
 }

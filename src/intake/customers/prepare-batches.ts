@@ -13,18 +13,18 @@ export async function prepareBatches(db: Database, options: PrepareOptions): Pro
 async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void> {
   await sql`
     with unsubscribed as materialized (
-      select contact_hash, batch_id from ledger.contacts
+      select customer_hash, batch_id from intake.customers
       where brand_id = ${brandId} and is_unsubscribed and batch_id is not null
     ),
     gone as materialized (
-      select u.contact_hash from unsubscribed u join intake.contacts b on b.batch_id = u.batch_id and b.purpose = 'submit'
+      select u.customer_hash from unsubscribed u join intake.waiting_batches b on b.batch_id = u.batch_id and b.purpose = 'submit'
     ),
     members as materialized (
-      select b.batch_id, m.address, m.hash, m.place, g.contact_hash is not null as is_gone
-      from intake.contacts b
-      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.contact_hashes))
+      select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_gone
+      from intake.waiting_batches b
+      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
         with ordinality as m(address, hash, place)
-      left join gone g on g.contact_hash = m.hash
+      left join gone g on g.customer_hash = m.hash
       where b.brand_id = ${brandId} and b.purpose = 'submit' and exists (select from gone)
     ),
     rebuilt as materialized (
@@ -33,51 +33,51 @@ async function takeOutUnsubscribed(db: Database, brandId: string): Promise<void>
       from members group by batch_id having bool_or(is_gone)
     ),
     kept as (
-      update intake.contacts b set influencer_list = r.list::text, contact_hashes = r.hashes
+      update intake.waiting_batches b set influencer_list = r.list::text, customer_hashes = r.hashes
       from rebuilt r where b.batch_id = r.batch_id and r.list is not null
     ),
     emptied as (
-      delete from intake.contacts b using rebuilt r where b.batch_id = r.batch_id and r.list is null
+      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
     )
-    update ledger.contacts c set staged_file_id = null, batch_id = null
-    from gone g where c.contact_hash = g.contact_hash`.execute(db);
+    update intake.customers c set staged_file_id = null, batch_id = null
+    from gone g where c.customer_hash = g.customer_hash`.execute(db);
 }
 
 /** Joins small batches of several files, and cuts those that are larger than a call may be. Their customers go with them. */
 async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Promise<void> {
   await sql`
     with odd as materialized (
-      select b.* from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
-      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.contacts <> ${batchSize}::integer
+      select b.* from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      where b.brand_id = ${brandId} and b.purpose = 'submit' and b.customers <> ${batchSize}::integer
     ),
     worth_it as (
-      select 1 from odd having count(*) > 1 or max(contacts) > ${batchSize}::integer
+      select 1 from odd having count(*) > 1 or max(customers) > ${batchSize}::integer
     ),
     taken as (
-      delete from intake.contacts b using odd, worth_it where b.batch_id = odd.batch_id
+      delete from intake.waiting_batches b using odd, worth_it where b.batch_id = odd.batch_id
       returning b.*
     ),
     packs as materialized (
       select array(
-        select nextval('intake.contacts_batch_id_seq')
-        from generate_series(0, (select sum(contacts) - 1 from taken), ${batchSize}::integer)) as ids
+        select nextval('intake.waiting_batches_batch_id_seq')
+        from generate_series(0, (select sum(customers) - 1 from taken), ${batchSize}::integer)) as ids
     ),
     members as materialized (
       select t.batch_id as old_batch_id, t.job, t.source_file_id, t.created_at, m.address, m.hash, m.place,
         p.ids[1 + (row_number() over (order by t.batch_id, m.place) - 1)::integer / ${batchSize}::integer] as batch_id
       from taken t
-      cross join rows from (jsonb_array_elements_text(t.influencer_list::jsonb), unnest(t.contact_hashes))
+      cross join rows from (jsonb_array_elements_text(t.influencer_list::jsonb), unnest(t.customer_hashes))
         with ordinality as m(address, hash, place)
       cross join packs p
     ),
     packed as (
-      insert into intake.contacts
-        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, contact_hashes, created_at)
+      insert into intake.waiting_batches
+        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, created_at)
       overriding system value
       select batch_id, max(job), ${brandId}, max(source_file_id), 'submit',
         jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place), min(created_at)
       from members group by batch_id
     )
-    update ledger.contacts c set batch_id = m.batch_id
-    from members m where c.contact_hash = m.hash and c.batch_id = m.old_batch_id`.execute(db);
+    update intake.customers c set batch_id = m.batch_id
+    from members m where c.customer_hash = m.hash and c.batch_id = m.old_batch_id`.execute(db);
 }

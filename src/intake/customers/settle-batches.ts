@@ -32,11 +32,11 @@ export async function settleBatches(
   await sql`
     with answers (batch_id, state, http_status, message) as (values ${sql.join(rows)}),
     taken as (
-      delete from intake.contacts where batch_id = any (array(select batch_id from answers)) returning *
+      delete from intake.waiting_batches where batch_id = any (array(select batch_id from answers)) returning *
     )
-    insert into ledger.identify_batches
-      (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.contacts, a.http_status,
+    insert into intake.identify_batches
+      (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id, staged_at)
+    select t.batch_id, t.split_from, t.job, t.brand_id, ${call.sourceType}, a.state, t.customers, a.http_status,
       a.message, ${call.runId}::bigint, t.created_at
     from taken t join answers a using (batch_id)`.execute(db);
   return answers.map(() => null);
@@ -59,34 +59,34 @@ export async function splitBatch(
   const lists = [addresses.slice(0, at), addresses.slice(at)].map((half) => JSON.stringify(half));
   const { rows } = await sql<WaitingBatch>`
     with taken as (
-      delete from intake.contacts where batch_id = ${batch.batchId}::bigint returning *
+      delete from intake.waiting_batches where batch_id = ${batch.batchId}::bigint returning *
     ),
     logged as (
-      insert into ledger.identify_batches
-        (batch_id, split_from, job, brand_id, source_type, state, contacts, http_status, message, run_id, staged_at)
-      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', contacts,
+      insert into intake.identify_batches
+        (batch_id, split_from, job, brand_id, source_type, state, customers, http_status, message, run_id, staged_at)
+      select batch_id, split_from, job, brand_id, ${call.sourceType}, 'split', customers,
         ${refusal?.httpStatus ?? null}::integer, ${refusal?.message ?? null}, ${call.runId}::bigint, created_at
       from taken where ${refusal !== null}
     ),
     halves as (
-      insert into intake.contacts
-        (job, brand_id, source_file_id, purpose, influencer_list, contact_hashes, split_from, created_at)
+      insert into intake.waiting_batches
+        (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, split_from, created_at)
       select t.job, t.brand_id, t.source_file_id, t.purpose, h.list, h.hashes,
         case when ${refusal !== null} then t.batch_id else t.split_from end, t.created_at
       from taken t cross join lateral (values
-        (1, ${lists[0]}::text, t.contact_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.contact_hashes[${at + 1}::integer:])
+        (1, ${lists[0]}::text, t.customer_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.customer_hashes[${at + 1}::integer:])
       ) as h(place, list, hashes)
       order by h.place
-      returning batch_id, brand_id, influencer_list, contact_hashes, contacts
+      returning batch_id, brand_id, influencer_list, customer_hashes, customers
     ),
     -- An array, which makes each customer a look-up in the index: a join the planner would rather make by reading the whole table.
     moved as (
-      update ledger.contacts c
-      set batch_id = (select h.batch_id from halves h where c.contact_hash = any (h.contact_hashes))
-      where c.contact_hash = any (array(select unnest(contact_hashes) from taken)) and c.batch_id = ${batch.batchId}::bigint
+      update intake.customers c
+      set batch_id = (select h.batch_id from halves h where c.customer_hash = any (h.customer_hashes))
+      where c.customer_hash = any (array(select unnest(customer_hashes) from taken)) and c.batch_id = ${batch.batchId}::bigint
     )
     select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList",
-      contacts
+      customers
     from halves order by batch_id`.execute(db);
   return rows;
 }
@@ -97,7 +97,7 @@ export async function wasEverAccepted(
   { brandId, sourceType }: { readonly brandId: string; readonly sourceType: string | null },
 ): Promise<boolean> {
   const { rows } = await sql`
-    select from ledger.identify_batches
+    select from intake.identify_batches
     where brand_id = ${brandId} and source_type is not distinct from ${sourceType} and state = 'accepted' limit 1`.execute(
     db,
   );

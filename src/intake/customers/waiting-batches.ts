@@ -7,7 +7,7 @@ export type WaitingBatch = {
   readonly brandId: string;
   /** Addresses as a JSON array, exactly as they are sent. */
   readonly influencerList: string;
-  readonly contacts: number;
+  readonly customers: number;
 };
 
 /** So many are read at a time, and as many are in memory beside those: some hundred kilobytes each. */
@@ -16,14 +16,14 @@ const PAGE_BATCHES = 16;
 /** What waits for a brand, the oldest first. Batches that are made meanwhile are not among them. */
 export async function* waitingBatches(db: Database, brandId: string): AsyncGenerator<WaitingBatch> {
   const { rows: ends } = await sql<{ end: string | null }>`
-    select max(batch_id) as end from intake.contacts`.execute(db);
+    select max(batch_id) as end from intake.waiting_batches`.execute(db);
   const end = ends[0]?.end ?? '0';
 
   async function readAfter(batchId: string): Promise<readonly WaitingBatch[]> {
     const { rows } = await sql<WaitingBatch>`
       select b.batch_id as "batchId", b.brand_id as "brandId", b.influencer_list as "influencerList",
-        b.contacts
-      from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+        b.customers
+      from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
       where b.brand_id = ${brandId} and b.purpose = 'submit' and b.batch_id > ${batchId}::bigint and b.batch_id <= ${end}::bigint
       order by b.batch_id limit ${PAGE_BATCHES}`.execute(db);
     return rows;
@@ -44,16 +44,16 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
 export async function countWaiting(
   db: Database,
   brandId: string,
-): Promise<{ readonly contacts: number; readonly calls: number; readonly lookups: number }> {
-  const { rows } = await sql<{ contacts: string; calls: string; lookups: string }>`
-    select coalesce(sum(b.contacts) filter (where b.purpose = 'submit'), 0) as contacts,
+): Promise<{ readonly customers: number; readonly calls: number; readonly lookups: number }> {
+  const { rows } = await sql<{ customers: string; calls: string; lookups: string }>`
+    select coalesce(sum(b.customers) filter (where b.purpose = 'submit'), 0) as customers,
       count(*) filter (where b.purpose = 'submit') as calls,
-      coalesce(sum(b.contacts) filter (where b.purpose = 'lookup'), 0) as lookups
-    from intake.contacts b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
+      coalesce(sum(b.customers) filter (where b.purpose = 'lookup'), 0) as lookups
+    from intake.waiting_batches b join intake.source_files f on f.source_file_id = b.source_file_id and f.state = 'sealed'
     where b.brand_id = ${brandId}`.execute(db);
   const [row] = rows;
   return {
-    contacts: Number(row?.contacts ?? 0),
+    customers: Number(row?.customers ?? 0),
     calls: Number(row?.calls ?? 0),
     lookups: Number(row?.lookups ?? 0),
   };

@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import type { DB } from '../../db/tables.ts';
 import { IS_READ_ANEW, type ReadFor } from '../../model/layout.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { withdrawContacts } from '../customers/withdraw-contacts.ts';
+import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
 
 export type BeginFileOptions = {
@@ -44,7 +44,7 @@ export function beginFile(db: Database, options: BeginFileOptions): Promise<Begu
       if (!isToBeRead(known, options) && state !== 'reading') return { kind: 'known', sourceFileId, state };
     }
     await takeOver(trx, options);
-    if (known !== null && isOutdated(known, options)) await withdrawContacts(trx, known.source_file_id);
+    if (known !== null && isOutdated(known, options)) await withdrawCustomers(trx, known.source_file_id);
     if (known?.state === 'sealed' || known?.state === 'duplicate')
       return { kind: 'read', sourceFileId: await supersede(trx, options, known.source_file_id) };
     return { kind: 'read', sourceFileId: await open(trx, options, known?.source_file_id ?? null) };

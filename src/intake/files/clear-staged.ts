@@ -8,32 +8,32 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
     'order_continuations',
     'order_sightings',
     'rejected_rows',
-    'contacts',
+    'waiting_batches',
     'staged_rows',
   ]) {
     await sql`delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`.execute(
       trx,
     );
   }
-  await clearContacts(trx, sourceFileId);
+  await clearCustomers(trx, sourceFileId);
 }
 
 /**
  * Forgets the customers whom this file brought, and that those whom others brought wait with it. Reads the whole table, which is cheap
  * enough for what seldom happens; an index would cost every customer as much as the row.
  */
-async function clearContacts(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
+async function clearCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
   const { rows } = await sql`
-    select from intake.source_files where source_file_id = ${sourceFileId}::bigint and read_for = 'contacts'`.execute(
+    select from intake.source_files where source_file_id = ${sourceFileId}::bigint and read_for = 'customers'`.execute(
     trx,
   );
   if (rows.length === 0) return;
   await sql`
-    delete from ledger.contacts
+    delete from intake.customers
     where staged_file_id = ${sourceFileId}::bigint and not is_unsubscribed and earlier_submissions = 0`.execute(
     trx,
   );
   await sql`
-    update ledger.contacts set staged_file_id = null, batch_id = null
+    update intake.customers set staged_file_id = null, batch_id = null
     where staged_file_id = ${sourceFileId}::bigint`.execute(trx);
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../db/tables.ts';
-import type { OptionalColumn, OptionalField } from '../../model/contact.ts';
+import type { OptionalColumn, OptionalField } from '../../model/customer.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import { type ExpectedOrders, isUnlisted, type StagedFile } from '../orders/count-staged.ts';

@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type { ConsentRule } from '../../model/contact.ts';
+import type { ConsentRule } from '../../model/customer.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { CellTest, Layout } from '../../model/layout.ts';
 import { toNfkc } from '../../model/text/normal-form.ts';

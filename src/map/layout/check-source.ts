@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type { ConsentRule } from '../../model/contact.ts';
+import type { ConsentRule } from '../../model/customer.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout, Purpose, ReadFor } from '../../model/layout.ts';
@@ -32,7 +32,7 @@ function findGaps(layout: Layout, source: SourceSettings, purpose: Purpose): rea
   switch (purpose.readFor) {
     case 'orders':
       return findOrderGaps(layout, source);
-    case 'contacts':
+    case 'customers':
       // Customers have no times, and an amount without a currency still tells who has spent much.
       return findConsentGaps(layout, source, purpose.consent);
     case 'clicks':
@@ -92,7 +92,7 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
 
 const UNFIT: Readonly<Record<ReadFor, readonly [what: string, help: string]>> = {
   orders: ['it has no orders', 'Name a layout of orders, or let a job of another kind read this source.'],
-  contacts: [
+  customers: [
     'it has no e-mail column, so it names no customers',
     'Use another layout. Or, if the files have the column, add it to the layout: columns: { email: [Email] }',
   ],
@@ -104,7 +104,7 @@ function unfit(layout: Layout, source: SourceSettings, readFor: ReadFor): KnownE
   const [what, help] = UNFIT[readFor];
   return new KnownError({
     code: 'layout_unfit',
-    message: `The layout ${layout.name} cannot be read for ${readFor === 'contacts' ? 'customers' : readFor}: ${what}.`,
+    message: `The layout ${layout.name} cannot be read for ${readFor}: ${what}.`,
     where: `sources.${source.name}.layout`,
     help,
     safe: 'Nothing was read or sent.',

@@ -1,7 +1,7 @@
 import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 
 /** Fields that say something about a customer, or that a row is an order's first; all others are about orders alone. */
-const OF_CONTACTS: readonly LayoutField[] = [
+const OF_CUSTOMERS: readonly LayoutField[] = [
   'email',
   'orders_count',
   'spent',
@@ -10,7 +10,7 @@ const OF_CONTACTS: readonly LayoutField[] = [
   'status',
   'total',
 ];
-const OF_CONTACTS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
+const OF_CUSTOMERS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
 
 /**
  * A layout reduced to what a file is read for, so that a column which the other reading needs can neither be missed nor be doubtful here.
@@ -19,7 +19,7 @@ const OF_CONTACTS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spe
  */
 export function layoutFor(layout: Layout, readFor: ReadFor): Layout | null {
   if (readFor === 'orders') return forOrders(layout);
-  return readFor === 'contacts' ? forContacts(layout) : forRows(layout, OF_ROWS[readFor]);
+  return readFor === 'customers' ? forCustomers(layout) : forRows(layout, OF_ROWS[readFor]);
 }
 
 /** Files in which each row stands for itself: which field marks them, and which fields say something about it. */
@@ -58,18 +58,18 @@ function forOrders(layout: Layout): Layout | null {
   if (!layout.required.includes('order_id')) return null;
   return {
     ...layout,
-    columns: keep(layout.columns, (field) => !OF_CONTACTS_ALONE.includes(field)),
-    required: layout.required.filter((field) => !OF_CONTACTS_ALONE.includes(field)),
+    columns: keep(layout.columns, (field) => !OF_CUSTOMERS_ALONE.includes(field)),
+    required: layout.required.filter((field) => !OF_CUSTOMERS_ALONE.includes(field)),
     consent: { columns: [], given: [], refused: [], neither: [] },
     unsubscribed: [],
   };
 }
 
-function forContacts(layout: Layout): Layout | null {
+function forCustomers(layout: Layout): Layout | null {
   if (layout.columns.email === undefined) return null;
   return {
     ...layout,
-    columns: keep(layout.columns, (field) => OF_CONTACTS.includes(field)),
+    columns: keep(layout.columns, (field) => OF_CUSTOMERS.includes(field)),
     required: ['email'],
     requiredAny: [],
     conditionalColumns: [],

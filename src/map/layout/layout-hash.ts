@@ -8,14 +8,17 @@ import { layoutFor } from './layout-for.ts';
  */
 const MEANING = 2;
 
-/** Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not. */
+/**
+ * Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not.
+ * Customers are `contacts` in it, as before 0.3.0, because a file with another digest is read again.
+ */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {
   const { name: _, title: __, status, belowHeader, ...rest } = layoutFor(layout, purpose.readFor) ?? layout;
   const { timeZone, currency, dateOrder, encoding, limits } = source;
   const meaning = {
     MEANING,
-    purpose,
-    consent: purpose.readFor === 'contacts' ? source.consent : null,
+    purpose: purpose.readFor === 'customers' ? { ...purpose, readFor: 'contacts' } : purpose,
+    consent: purpose.readFor === 'customers' ? source.consent : null,
     // Left out where a layout has none, so that files read before there was the key keep their meaning.
     layout: belowHeader.length === 0 ? rest : { ...rest, belowHeader },
     words: status.words,

@@ -6,7 +6,7 @@ import { formatCount, formatInstant, plural } from '../text.ts';
 
 /** What became of a customer of one brand. The address is not repeated. */
 export function renderCustomerLife(life: CustomerLife, screen: Screen): string {
-  const { brandId, contactHash, source, firstSeenAt, ordersCount, spent, currency } = life;
+  const { brandId, customerHash, source, firstSeenAt, ordersCount, spent, currency } = life;
   const orders = ordersCount === null ? [] : [plural(ordersCount, 'order')];
   const money =
     spent === null ? [] : [currency === null ? `${spent} spent` : `${formatMoney(spent, currency)} spent`];
@@ -15,7 +15,7 @@ export function renderCustomerLife(life: CustomerLife, screen: Screen): string {
     ['stands', describeState(life)],
     ['says', [...orders, ...money].join(', ')],
     ['looked up', describeLookup(life)],
-    ['hash', contactHash],
+    ['hash', customerHash],
   ] as const;
   return [
     screen.style('bold', `Customer of brand ${brandId}`),

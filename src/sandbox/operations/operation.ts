@@ -12,7 +12,7 @@ export type World = {
   readonly population: Population;
   readonly events: Events;
   readonly duplicates: Duplicates;
-  /** How long identifying a contact takes. */
+  /** How long identifying a customer takes. */
   readonly identifyDelayMs: number;
   /** Whether webhooks may go to this machine and to private networks. */
   readonly allowsPrivateWebhooks: boolean;

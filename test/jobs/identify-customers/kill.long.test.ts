@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';
-import { type CustomersShop, countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
+import { type CustomersShop, countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -53,11 +53,11 @@ async function expectAllSubmitted(
 ): Promise<void> {
   expect([...new Set(sent)].sort()).toEqual([...EMAILS].sort());
   expect(sent.length - EMAILS.length).toBeLessThanOrEqual(inFlight * BATCH);
-  expect(await countContacts(shop.db)).toEqual({ submitted: EMAILS.length });
-  expect(await shop.db.selectFrom('intake.contacts').select('batch_id').execute()).toEqual([]);
+  expect(await countCustomers(shop.db)).toEqual({ submitted: EMAILS.length });
+  expect(await shop.db.selectFrom('intake.waiting_batches').select('batch_id').execute()).toEqual([]);
   const { rows } = await shop.db.executeQuery<{ most: number }>(
     shop.db
-      .selectFrom('ledger.customers')
+      .selectFrom('intake.customer_states')
       .select((e) => e.fn.max('submissions').as('most'))
       .compile(),
   );
@@ -69,15 +69,15 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
     shop.drop('1.csv', toCustomers(EMAILS));
-    const release = await holdTable(shop.databaseUrl, 'intake.contacts');
+    const release = await holdTable(shop.databaseUrl, 'intake.waiting_batches');
     const killed = shop.startIdentifying();
     await waitFor(async () => (await waiters(shop.databaseUrl)) > 0);
-    const staged = await shop.db.selectFrom('ledger.contacts').select('contact_hash').execute();
+    const staged = await shop.db.selectFrom('intake.customers').select('customer_hash').execute();
     expect(staged).toHaveLength(EMAILS.length);
     killed.kill('SIGKILL');
     await killed.ended;
     await release();
-    expect(await countContacts(shop.db)).toEqual({});
+    expect(await countCustomers(shop.db)).toEqual({});
     expect(service.batches).toEqual([]);
     expect((await identifyAgain(shop)).exitCode).toBe(0);
     await expectAllSubmitted(shop, service.batches.flat(), 0);
@@ -94,7 +94,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await waitFor(() => service.batches.length > 0);
     killed.kill('SIGKILL');
     await killed.ended;
-    expect(await countContacts(shop.db)).toEqual({ staged: EMAILS.length });
+    expect(await countCustomers(shop.db)).toEqual({ staged: EMAILS.length });
     isWell = true;
     service.batches.length = 0;
     const next = await identifyAgain(shop);
@@ -118,7 +118,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     await waitFor(() => stalled.length >= 2);
     killed.kill('SIGKILL');
     await killed.ended;
-    const taken = await shop.db.selectFrom('ledger.identify_batches').select('batch_id').execute();
+    const taken = await shop.db.selectFrom('intake.identify_batches').select('batch_id').execute();
     const inFlight = service.batches.length - taken.length;
     expect(inFlight).toBeLessThanOrEqual(4);
     service.behave(() => QUEUED);
@@ -130,7 +130,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     const service = await startFakeService();
     const shop = await openCustomers({ serviceUrl: service.url, api: API, job: `batch_size: ${BATCH}` });
     shop.drop('1.csv', toCustomers(EMAILS));
-    const release = await holdTable(shop.databaseUrl, 'ledger.identify_batches');
+    const release = await holdTable(shop.databaseUrl, 'intake.identify_batches');
     const killed = shop.startIdentifying();
     await waitFor(async () => service.batches.length > 1 && (await waiters(shop.databaseUrl)) > 0);
     killed.kill('SIGKILL');

@@ -44,7 +44,7 @@ describe('lookup: real_time', () => {
     });
     const { rows } = await sql`
       select outcome, platform, user_id, username, followers, is_verified, profile_url, picture_url
-      from ledger.lookups where outcome = 'influencer'`.execute(shop.db);
+      from intake.lookups where outcome = 'influencer'`.execute(shop.db);
     expect(rows).toEqual([
       {
         outcome: 'influencer',
@@ -57,7 +57,7 @@ describe('lookup: real_time', () => {
         picture_url: MIA.picture,
       },
     ]);
-    const { rows: all } = await sql<{ text: string }>`select l::text as text from ledger.lookups l`.execute(
+    const { rows: all } = await sql<{ text: string }>`select l::text as text from intake.lookups l`.execute(
       shop.db,
     );
     expect(JSON.stringify(all)).not.toMatch(/Secret-Name|@example/);
@@ -71,7 +71,7 @@ describe('lookup: real_time', () => {
       submitted: 6,
       lookups: { asked: 4, beyond_budget: 2, to_ask: 0 },
     });
-    const { rows } = await sql`select 1 from intake.contacts`.execute(shop.db);
+    const { rows } = await sql`select 1 from intake.waiting_batches`.execute(shop.db);
     expect(rows).toEqual([]);
     shop.drop('2.csv', toCustomers([...manyEmails(6), 'new@example.com']));
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 1, lookups: { asked: 3 } });
@@ -115,7 +115,7 @@ describe('lookup: real_time', () => {
     });
     shop.drop('1.csv', toCustomers(['mia@example.com']));
     await shop.identify();
-    await sql`update ledger.lookups set looked_up_at = looked_up_at - interval '91 days'`.execute(shop.db);
+    await sql`update intake.lookups set looked_up_at = looked_up_at - interval '91 days'`.execute(shop.db);
     isInfluencer = true;
     shop.drop('2.csv', toCustomers(['mia@example.com', 'other@example.com']));
     expect((await shop.identify()).finished?.counts).toMatchObject({ lookups: { asked: 2, influencers: 2 } });
@@ -130,7 +130,7 @@ describe('lookup: real_time', () => {
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('does not know the brand');
-    expect((await sql`select 1 from ledger.lookups`.execute(shop.db)).rows).toEqual([]);
+    expect((await sql`select 1 from intake.lookups`.execute(shop.db)).rows).toEqual([]);
     expect(service.batches).toEqual([]);
   });
 });

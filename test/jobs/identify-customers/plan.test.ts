@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { readRun, tableSizes } from '../../pipeline/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
+import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -58,6 +58,6 @@ describe('a plan of customers', () => {
     expect(planned.finished, planned.stderr).toMatchObject({
       counts: { customers: 40_005, waiting: 40_005 },
     });
-    expect(await countContacts(shop.db)).toEqual({ submitted: 5 });
+    expect(await countCustomers(shop.db)).toEqual({ submitted: 5 });
   });
 });

@@ -111,7 +111,7 @@ describe('plain addresses', () => {
     const pglite = await PGlite.create({ dataDir: join(shop.folder, '.data', 'postgres') });
     const dump = await (await pgDump({ pg: pglite })).text();
     await pglite.close();
-    expect(dump).toContain('INSERT INTO ledger.contacts ');
+    expect(dump).toContain('INSERT INTO intake.customers ');
     expect(dump).not.toMatch(PRIVATE);
   });
 
@@ -121,6 +121,6 @@ describe('plain addresses', () => {
     shop.drop('1.csv', EXPORT);
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 0, waiting: 4 });
     const found = Object.entries(await dumpRows(shop.db)).filter(([, rows]) => PRIVATE.test(rows));
-    expect(found.map(([name]) => name)).toEqual(['intake.contacts']);
+    expect(found.map(([name]) => name)).toEqual(['intake.waiting_batches']);
   });
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { type FakeServiceOptions, startFakeService } from './fake-service.ts';
-import { countContacts, manyEmails, openCustomers, toCustomers } from './story.ts';
+import { countCustomers, manyEmails, openCustomers, toCustomers } from './story.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -43,13 +43,13 @@ describe('a batch that the service refuses', () => {
       submitted: 500 - bad.length,
       refused: bad.length,
       waiting: 0,
-      refusals: { contacts: bad.length },
+      refusals: { customers: bad.length },
     });
     expect(service.batches.length).toBeLessThanOrEqual(callsAtMost(500, bad.length));
     const taken = service.batches.filter((batch) => !batch.some((address) => bad.includes(address))).flat();
     expect(taken.sort()).toEqual(emails.filter((email) => !bad.includes(email)).sort());
     const { rows } = await sql<{ state_reason: string }>`
-      select state_reason from ledger.customers where state = 'refused'`.execute(shop.db);
+      select state_reason from intake.customer_states where state = 'refused'`.execute(shop.db);
     for (const { state_reason } of rows) {
       expect(state_reason).toContain('is not allowed');
       expect(state_reason).not.toMatch(/c\d+/);
@@ -85,7 +85,7 @@ describe('a service that refuses everything', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('took no batch');
     expect(service.batches.length).toBeLessThanOrEqual(callsAtMost + 1);
-    expect(await countContacts(shop.db)).toEqual({ staged: 300 });
+    expect(await countCustomers(shop.db)).toEqual({ staged: 300 });
     isWell = true;
     expect((await shop.identify()).finished?.counts).toMatchObject({
       submitted: 300,
@@ -104,7 +104,7 @@ describe('a service that refuses everything', () => {
     isWell = false;
     shop.drop('2.csv', toCustomers(manyEmails(200, 'd')));
     expect((await shop.cli('run', 'customers')).exitCode).toBe(2);
-    expect(await countContacts(shop.db)).toEqual({ staged: 200, submitted: 3 });
+    expect(await countCustomers(shop.db)).toEqual({ staged: 200, submitted: 3 });
   });
 
   it('says so with exit 4 when it is the key', async () => {
@@ -114,7 +114,7 @@ describe('a service that refuses everything', () => {
     const shop = await openCustomers({ serviceUrl: service.url });
     shop.drop('1.csv', toCustomers(manyEmails(3)));
     expect((await shop.identify()).exitCode).toBe(4);
-    expect(await countContacts(shop.db)).toEqual({ staged: 3 });
+    expect(await countCustomers(shop.db)).toEqual({ staged: 3 });
   });
 });
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { runCli } from '../../support/run-cli.ts';
 import { startFakeService } from './fake-service.ts';
-import { countContacts, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
+import { countCustomers, manyEmails, openCustomers, queuedAt, toCustomers } from './story.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -47,7 +47,7 @@ describe('run of identify-customers', () => {
       finished: { counts: { customers: 2, submitted: 0, already: 2, files: 0 } },
     });
     const { rows } = await sql`
-      select state, orders_count, spent, submissions from ledger.customers order by spent desc`.execute(
+      select state, orders_count, spent, submissions from intake.customer_states order by spent desc`.execute(
       shop.db,
     );
     expect(rows).toEqual([
@@ -88,7 +88,7 @@ describe('run of identify-customers', () => {
   });
 
   it('reads the customers of an export of orders, also where a job has read its orders', async () => {
-    const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+    const flow = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, consent: not_recorded}
 jobs:
@@ -106,7 +106,7 @@ jobs:
       counts: { rows: 2, submitted: 1, passed_over: { no_address: 1 } },
     });
     expect((await shop.run()).finished).toMatchObject({ status: 'ok', counts: { files: 0 } });
-    const { rows } = await sql`select bought_with_code from ledger.contacts`.execute(shop.db);
+    const { rows } = await sql`select bought_with_code from intake.customers`.execute(shop.db);
     expect(rows).toEqual([{ bought_with_code: true }]);
   });
 
@@ -123,7 +123,7 @@ jobs:
       lookups: { to_ask: 5, beyond_budget: 20 },
     });
     expect([...service.batches, ...service.lookups]).toEqual([]);
-    expect(await countContacts(shop.db)).toEqual({});
+    expect(await countCustomers(shop.db)).toEqual({});
   });
 
   it('submits no more than --limit; the rest waits', async () => {
@@ -149,7 +149,7 @@ jobs:
     await shop.identify();
     shop.drop('2.csv', toCustomers([...manyEmails(2), 'new@example.com']));
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 1 });
-    await sql`update ledger.identify_batches set settled_at = settled_at - interval '31 days'`.execute(
+    await sql`update intake.identify_batches set settled_at = settled_at - interval '31 days'`.execute(
       shop.db,
     );
     shop.drop('3.csv', toCustomers([...manyEmails(2), 'newer@example.com']));
@@ -190,11 +190,11 @@ describe('who must not be submitted', () => {
 
 describe('the key of the hashes', () => {
   it('is asked for, with the command that makes one', async () => {
-    const shop = await openCustomers({ env: { CONTACT_HASH_KEY: '' } });
+    const shop = await openCustomers({ env: { CUSTOMER_HASH_KEY: '' } });
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('openssl rand -hex 32');
-    shop.env.CONTACT_HASH_KEY = 'too short';
+    shop.env.CUSTOMER_HASH_KEY = 'too short';
     expect((await shop.cli('run', 'customers')).stderr).toMatch(/has 9 characters; it\s+needs\s+32/);
   });
 
@@ -202,13 +202,13 @@ describe('the key of the hashes', () => {
     const shop = await openCustomers();
     shop.drop('1.csv', toCustomers(manyEmails(3)));
     expect((await shop.identify()).exitCode).toBe(0);
-    shop.env.CONTACT_HASH_KEY = 'another-key-of-more-than-32-characters';
+    shop.env.CUSTOMER_HASH_KEY = 'another-key-of-more-than-32-characters';
     shop.drop('2.csv', toCustomers(manyEmails(4)));
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('were hashed with another key');
     expect(stderr).not.toContain('another-key');
-    expect(await countContacts(shop.db)).toEqual({ submitted: 3 });
+    expect(await countCustomers(shop.db)).toEqual({ submitted: 3 });
   });
 });
 
@@ -217,8 +217,8 @@ describe('`files reread` of an export of customers', () => {
     const shop = await openCustomers();
     shop.drop('members.csv', toCustomers(['ann@example.com', 'bob@example.com', 'cy@example.com']));
     expect((await shop.identify()).finished?.counts).toMatchObject({ files: 1, submitted: 3 });
-    const bob = sql`select h.contact_hash from ledger.contacts h order by h.contact_hash limit 1`;
-    await sql`delete from ledger.contacts where contact_hash in (${bob})`.execute(shop.db);
+    const bob = sql`select h.customer_hash from intake.customers h order by h.customer_hash limit 1`;
+    await sql`delete from intake.customers where customer_hash in (${bob})`.execute(shop.db);
     expect((await shop.identify()).finished?.counts).toMatchObject({ files: 0, submitted: 0, already: 2 });
 
     const asked = await shop.cli('files', 'reread', 'members.csv');
@@ -228,12 +228,12 @@ describe('`files reread` of an export of customers', () => {
       calls: { accepted: 1, to_make: 0 },
     });
     const { rows } = await sql`
-      select state, superseded_by is null as "isLast", contact_rows from intake.source_files order by source_file_id`.execute(
+      select state, superseded_by is null as "isLast", customer_rows from intake.source_files order by source_file_id`.execute(
       shop.db,
     );
     expect(rows).toEqual([
-      { state: 'sealed', isLast: false, contact_rows: '3' },
-      { state: 'sealed', isLast: true, contact_rows: '3' },
+      { state: 'sealed', isLast: false, customer_rows: '3' },
+      { state: 'sealed', isLast: true, customer_rows: '3' },
     ]);
   });
 });

@@ -34,7 +34,7 @@ export type CustomersOptions = WorkshopOptions & {
 /** A deployment with one job `customers`, which reads `exports/`. */
 export async function openCustomers(options: CustomersOptions = {}): Promise<CustomersShop> {
   const { job = '', layout = 'generic-customers', consent = 'not_recorded', serviceUrl } = options;
-  const flow = `contacts: {hash_key: "\${CONTACT_HASH_KEY:-}"}
+  const flow = `customers: {hash_key: "\${CUSTOMER_HASH_KEY:-}"}
 sources:
   shop: {uri: ./exports/, layout: ${layout}, consent: ${consent}, limits: {max_rejected_share: 1}}
 jobs:
@@ -44,7 +44,7 @@ jobs:
     flow,
     ...options,
     env: {
-      CONTACT_HASH_KEY: HASH_KEY,
+      CUSTOMER_HASH_KEY: HASH_KEY,
       ...(serviceUrl === undefined ? {} : { INFLUENCER_API_URL: serviceUrl }),
       ...options.env,
     },
@@ -77,10 +77,12 @@ export function manyEmails(count: number, prefix = 'c'): string[] {
 }
 
 /** Customers in each state. */
-export async function countContacts(db: Database): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; contacts: string }>`
-    select state, count(*) as contacts from ledger.customers group by state order by state`.execute(db);
-  return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
+export async function countCustomers(db: Database): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; customers: string }>`
+    select state, count(*) as customers from intake.customer_states group by state order by state`.execute(
+    db,
+  );
+  return Object.fromEntries(rows.map(({ state, customers }) => [state, Number(customers)]));
 }
 
 /** Addresses that the sandbox has queued, sorted. */

@@ -107,13 +107,13 @@ export async function openOutreach(
         return { name: `c${people}`, user_id: idOf(people - 1), ...person };
       });
       await sql`
-        insert into ledger.contacts (contact_hash, brand_id, source, orders_count, spent, currency, bought_with_code, is_unsubscribed)
+        insert into intake.customers (customer_hash, brand_id, source, orders_count, spent, currency, bought_with_code, is_unsubscribed)
         select md5(name)::uuid, coalesce(brand, '4819'), 'shop', orders, spent, 'EUR', "withCode", coalesce("isUnsubscribed", false)
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p(name text, brand text, orders int, spent numeric, "withCode" boolean,
           "isUnsubscribed" boolean, "isForgotten" boolean)
         where "isForgotten" is not true`.execute(db);
       await sql`
-        insert into ledger.lookups (contact_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, run_id)
+        insert into intake.lookups (customer_hash, brand_id, outcome, platform, user_id, username, followers, is_verified, run_id)
         select md5(p.name)::uuid, coalesce(p.brand, '4819'), 'influencer', coalesce(p.platform, 'instagram'),
           case when p.own ? 'userId' then p.own ->> 'userId' else p.own ->> 'user_id' end, coalesce(p.username, p.name || '.test'),
           p.followers, p."isVerified", (select run_id from ops.runs where job = 'customers')

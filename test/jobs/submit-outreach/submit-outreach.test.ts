@@ -207,7 +207,7 @@ describe('what a run may submit', () => {
     const shop = await openOutreach();
     shop.write(
       'ignored.yaml',
-      `contacts: {hash_key: 0123456789abcdef0123456789abcdef}
+      `customers: {hash_key: 0123456789abcdef0123456789abcdef}
 sources: {shop: {uri: ./exports/, layout: generic-customers}}
 jobs:
   customers: {kind: identify-customers, source: shop, brand_id: 4819, consent: ignored}
@@ -226,11 +226,11 @@ describe('who has unsubscribed or was forgotten', () => {
     await shop.meet(many(4));
     await shop.sandbox.setFaults([{ kind: '429', operation: 'submit_influencers' }]);
     expect((await shop.submit()).counts).toMatchObject({ ready: 4 });
-    await sql`update ledger.contacts set is_unsubscribed = true where contact_hash = md5('c1')::uuid`.execute(
+    await sql`update intake.customers set is_unsubscribed = true where customer_hash = md5('c1')::uuid`.execute(
       shop.db,
     );
-    await sql`delete from ledger.contacts where contact_hash = md5('c2')::uuid`.execute(shop.db);
-    await sql`delete from ledger.lookups where contact_hash = md5('c2')::uuid`.execute(shop.db);
+    await sql`delete from intake.customers where customer_hash = md5('c2')::uuid`.execute(shop.db);
+    await sql`delete from intake.lookups where customer_hash = md5('c2')::uuid`.execute(shop.db);
     await shop.sandbox.setFaults(null);
     const { counts } = await shop.submit();
     expect(counts).toMatchObject({ candidates: 3, submitted: 2, excluded: { unsubscribed: 1 } });

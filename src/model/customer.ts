@@ -2,13 +2,13 @@ import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
 
 /** Tells a customer of a brand apart without saying who it is: 32 hexadecimal digits. */
-export type ContactHash = string;
+export type CustomerHash = string;
 
-/** A customer as an export states it. Its address goes to intake.contacts and to the service, and nowhere else. */
-export type StatedContact = {
+/** A customer as an export states it. Its address goes to intake.waiting_batches and to the service, and nowhere else. */
+export type StatedCustomer = {
   /** As it is sent: trimmed, NFKC, its domain in lower case and ASCII. */
   readonly address: string;
-  readonly hash: ContactHash;
+  readonly hash: CustomerHash;
   /** Has unsubscribed or was blacklisted: known, never sent. */
   readonly isUnsubscribed: boolean;
   readonly ordersCount: number | null;
@@ -56,22 +56,25 @@ export type OptionalColumn = {
 export type OptionalField = 'orders_count' | 'spent' | 'currency';
 
 /** What only many rows of a file can show. */
-export type ContactsSeen = {
+export type CustomersSeen = {
   readonly consent: ConsentCount;
   readonly optional: readonly OptionalColumn[];
 };
 
 /** Before the first row. */
-export const NOTHING_SEEN: ContactsSeen = { consent: { columns: [], yes: 0, no: 0, blank: 0 }, optional: [] };
+export const NOTHING_SEEN: CustomersSeen = {
+  consent: { columns: [], yes: 0, no: 0, blank: 0 },
+  optional: [],
+};
 
 /** What mapping hands to intake: a bounded number of rows. */
-export type ContactBatch = {
-  readonly contacts: readonly StatedContact[];
+export type CustomerBatch = {
+  readonly customers: readonly StatedCustomer[];
   /** What the file has shown up to here, this batch included. */
-  readonly seen: ContactsSeen;
+  readonly seen: CustomersSeen;
   readonly passedOver: Readonly<Record<PassedOver, number>>;
   readonly rejected: readonly RejectedRow[];
-  /** Records consumed = rows of contacts that are not unsubscribed + Σ passedOver + rejected rows. */
+  /** Records consumed = rows of customers that are not unsubscribed + Σ passedOver + rejected rows. */
   readonly rowsRead: number;
 };
 

@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
-import type { ContactHash } from '../../model/contact.ts';
+import type { CustomerHash } from '../../model/customer.ts';
 
 /** Half of a digest, as RFC 2104 allows: no two of a billion customers share one, and a row takes half the space. */
 const HEX_DIGITS = 32;
@@ -18,7 +18,7 @@ const MESSAGE_BYTES = 1024;
  * HMAC is two digests by its definition (RFC 2104, 2), which Node computes in one call each. Its `Hmac` costs twice as much, for an object
  * and three calls a customer; what it says is the same, and stands in where a message would not fit.
  */
-export function contactHasher(key: string, brandId: string): (foldedAddress: string) => ContactHash {
+export function customerHasher(key: string, brandId: string): (foldedAddress: string) => CustomerHash {
   const prefix = `${brandId}\n`;
   const { inner, outer } = pad(key);
   const begin = BLOCK + inner.write(prefix, BLOCK);
@@ -30,7 +30,7 @@ export function contactHasher(key: string, brandId: string): (foldedAddress: str
   };
 }
 
-/** What tells one key from another and says nothing of either. */
+/** What tells one key from another and says nothing of either. Never change the text: databases keep its HMAC. */
 export function fingerprintOf(key: string): string {
   return hmac(key, 'influencer-sync contacts.hash_key').slice(0, 16);
 }

@@ -1,14 +1,14 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type {
   ConsentRule,
-  ContactBatch,
-  ContactHash,
-  ContactsSeen,
+  CustomerBatch,
+  CustomerHash,
+  CustomersSeen,
   OptionalColumn,
   OptionalField,
   PassedOver,
-  StatedContact,
-} from '../../model/contact.ts';
+  StatedCustomer,
+} from '../../model/customer.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { type Fault, reject } from '../fault.ts';
@@ -19,16 +19,16 @@ import { currencyParser } from '../values/parse-currency.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
 import { requireConsent, requireFormat, SAYS } from './plan-consent.ts';
-import { type ContactPlan, planContacts } from './plan-contacts.ts';
+import { type CustomerPlan, planCustomers } from './plan-customers.ts';
 
-export type MapContactsOptions = {
+export type MapCustomersOptions = {
   readonly layout: Layout;
   readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
   /** Layouts to name when a header does not fit this one but another. */
   readonly otherLayouts?: readonly Layout[];
   readonly consent: ConsentRule;
   /** Digest of a folded address, for the job's brand. */
-  readonly hashOf: (folded: string) => ContactHash;
+  readonly hashOf: (folded: string) => CustomerHash;
 };
 
 /**
@@ -38,23 +38,23 @@ export type MapContactsOptions = {
  * @returns a batch for each chunk, in which every record of it is accounted for once.
  * @throws FileHeld `header_mismatch`, `ambiguous_header`, `consent_column_missing`, `consent_column_unread`.
  */
-export async function* mapContacts(
+export async function* mapCustomers(
   chunks: AsyncIterable<CsvChunk>,
-  options: MapContactsOptions,
-): AsyncGenerator<ContactBatch> {
-  const layout = layoutFor(options.layout, 'contacts');
+  options: MapCustomersOptions,
+): AsyncGenerator<CustomerBatch> {
+  const layout = layoutFor(options.layout, 'customers');
   if (layout === null) throw new Error(`the layout ${options.layout.name} has no column email`);
-  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'contacts') ?? []);
-  let reader: ContactReader | null = null;
+  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'customers') ?? []);
+  let reader: CustomerReader | null = null;
   for await (const { header, records, rejected } of chunks) {
     if (reader === null) {
       const resolved = resolveHeader(header, layout, otherLayouts);
       requireFormat(header, options.layout);
       requireConsent(header, resolved, { ...options, layout, otherLayouts, rule: options.consent });
-      reader = contactReader(layout, planContacts(layout, resolved), options);
+      reader = customerReader(layout, planCustomers(layout, resolved), options);
     }
     const batch = {
-      contacts: [] as StatedContact[],
+      customers: [] as StatedCustomer[],
       passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
       rejected: [...rejected],
       rowsRead: rejected.length + records.length,
@@ -64,25 +64,25 @@ export async function* mapContacts(
       if (typeof result === 'string') batch.passedOver[result] += 1;
       else if ('hash' in result) {
         if (result.isUnsubscribed) batch.passedOver.unsubscribed += 1;
-        batch.contacts.push(result);
+        batch.customers.push(result);
       } else batch.rejected.push(result);
     }
     if (batch.rowsRead > 0) yield { ...batch, seen: reader.seen() };
   }
 }
 
-type Read = StatedContact | PassedOver | RejectedRow;
+type Read = StatedCustomer | PassedOver | RejectedRow;
 
-type ContactReader = {
+type CustomerReader = {
   readonly read: (record: CsvRecord) => Read;
-  readonly seen: () => ContactsSeen;
+  readonly seen: () => CustomersSeen;
 };
 
-function contactReader(
+function customerReader(
   { name, money }: Layout,
-  plan: ContactPlan,
-  { consent: rule, hashOf, source }: MapContactsOptions,
-): ContactReader {
+  plan: CustomerPlan,
+  { consent: rule, hashOf, source }: MapCustomersOptions,
+): CustomerReader {
   const toCurrency = currencyParser(source.currency);
   const columns = plan.consent.columns.map((column) => column.name);
   const said = { yes: 0, no: 0, blank: 0 };

@@ -3,19 +3,19 @@ import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
 import { reportCustomers } from '../../jobs/identify-customers/report.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { createContactStager } from '../../src/intake/customers/create-contact-stager.ts';
+import { createCustomerStager } from '../../src/intake/customers/create-customer-stager.ts';
 import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
-import { sealContacts } from '../../src/intake/customers/seal-contacts.ts';
+import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
 import { settleBatches, splitBatch } from '../../src/intake/customers/settle-batches.ts';
 import { waitingBatches } from '../../src/intake/customers/waiting-batches.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
 import { holdFile } from '../../src/intake/files/hold-file.ts';
-import { NOTHING_SEEN, type OptionalColumn, type StatedContact } from '../../src/model/contact.ts';
+import { NOTHING_SEEN, type OptionalColumn, type StatedCustomer } from '../../src/model/customer.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ENGINES, openShop, rejection, type Shop, useDatabase } from './story.ts';
 
-type Given = Partial<StatedContact> & { readonly address: string };
+type Given = Partial<StatedCustomer> & { readonly address: string };
 
 /** A brand and a source of its own, whose files are read for their customers. */
 async function openStore(db: Database) {
@@ -24,7 +24,7 @@ async function openStore(db: Database) {
 }
 type Store = Shop & { readonly brandId: string };
 
-function contact({ brandId }: Store, given: Given): StatedContact {
+function customer({ brandId }: Store, given: Given): StatedCustomer {
   return {
     hash: hash('md5', `${brandId} ${given.address.toLowerCase()}`),
     isUnsubscribed: false,
@@ -69,11 +69,11 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
     layoutHash: options.layoutHash ?? 'h',
     runId,
     reader,
-    readFor: 'contacts',
+    readFor: 'customers',
   });
   if (begun.kind !== 'read') throw new Error('the file is known');
   const read = { sourceFileId: begun.sourceFileId, reader };
-  const stager = createContactStager(db, {
+  const stager = createCustomerStager(db, {
     ...read,
     runId,
     job: 'test',
@@ -84,29 +84,29 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
     lookupBudget: 0,
     lookedUpAlready: new Set(),
   });
-  const contacts = given.map((one) => contact(store, typeof one === 'string' ? { address: one } : one));
+  const customers = given.map((one) => customer(store, typeof one === 'string' ? { address: one } : one));
   const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
-  const rowsRead = contacts.length + rejected.length;
-  const unsubscribed = contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
+  const rowsRead = customers.length + rejected.length;
+  const unsubscribed = customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
   const passedOver = { no_address: 0, no_consent: 0, unsubscribed };
   const seen = { ...NOTHING_SEEN, optional: options.optional ?? [] };
   await stager.add({
     ...NOTHING,
-    contacts: contacts.slice(0, STATEMENT),
+    customers: customers.slice(0, STATEMENT),
     passedOver,
     rejected,
     rowsRead,
     seen,
   });
-  for (let at = STATEMENT; at < contacts.length; at += STATEMENT)
-    await stager.add({ ...NOTHING, contacts: contacts.slice(at, at + STATEMENT) });
+  for (let at = STATEMENT; at < customers.length; at += STATEMENT)
+    await stager.add({ ...NOTHING, customers: customers.slice(at, at + STATEMENT) });
   const staged = await stager.finish();
   return {
     staged,
     seal: async (rows = rowsRead) =>
       staged === null
         ? { kind: 'lost' }
-        : sealContacts(db, {
+        : sealCustomers(db, {
             ...read,
             runId,
             rowsRead: rows,
@@ -136,9 +136,9 @@ async function calls({ db, brandId }: Store, batchSize = 3): Promise<string[][]>
 /** Customers who stand in another batch than the one that their row names. */
 async function wanderers({ db, brandId }: Store): Promise<readonly unknown[]> {
   const { rows } = await sql`
-    select c.contact_hash from ledger.contacts c
-    left join (select batch_id, unnest(contact_hashes) as hash from intake.contacts where brand_id = ${brandId}) b
-      on b.hash = c.contact_hash
+    select c.customer_hash from intake.customers c
+    left join (select batch_id, unnest(customer_hashes) as hash from intake.waiting_batches where brand_id = ${brandId}) b
+      on b.hash = c.customer_hash
     where c.brand_id = ${brandId} and b.batch_id is distinct from c.batch_id`.execute(db);
   return rows;
 }
@@ -151,11 +151,11 @@ async function submitAll({ db, brandId, runId }: Store): Promise<void> {
 }
 
 async function states({ db, brandId }: Store): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; contacts: string }>`
-    select state, count(*) as contacts from ledger.customers where brand_id = ${brandId} group by state`.execute(
+  const { rows } = await sql<{ state: string; customers: string }>`
+    select state, count(*) as customers from intake.customer_states where brand_id = ${brandId} group by state`.execute(
     db,
   );
-  return Object.fromEntries(rows.map(({ state, contacts }) => [state, Number(contacts)]));
+  return Object.fromEntries(rows.map(({ state, customers }) => [state, Number(customers)]));
 }
 
 describe.each(ENGINES)('customers on %s', (engine) => {
@@ -248,9 +248,8 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([]);
     await held.hold();
     expect(await states(store)).toEqual({});
-    const { rows } = await sql`select 1 from intake.contacts where brand_id = ${store.brandId}`.execute(
-      store.db,
-    );
+    const { rows } =
+      await sql`select 1 from intake.waiting_batches where brand_id = ${store.brandId}`.execute(store.db);
     expect(rows).toEqual([]);
     await read(store, ['a@x.example']);
     expect(await calls(store)).toEqual([['a@x.example']]);
@@ -272,7 +271,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     const first = await stage(store, ['a@x.example'], { uri });
     const second = await stage(store, ['a@x.example'], { uri });
     expect(await first.seal()).toEqual({ kind: 'lost' });
-    expect(await second.seal()).toMatchObject({ kind: 'sealed', contactRows: 1 });
+    expect(await second.seal()).toMatchObject({ kind: 'sealed', customerRows: 1 });
     expect(await calls(store)).toEqual([['a@x.example']]);
   });
 
@@ -353,10 +352,10 @@ describe.each(ENGINES)('customers on %s', (engine) => {
       return { needsAttention: said.needsAttention, ...said.counts.refusals, why: said.details.refusals };
     };
     expect(await report()).toEqual({
-      ...{ needsAttention: true, split: 0, contacts: 1 },
-      why: [{ message: 'Not an address.', contacts: 1 }],
+      ...{ needsAttention: true, split: 0, customers: 1 },
+      why: [{ message: 'Not an address.', customers: 1 }],
     });
-    expect(await report()).toEqual({ needsAttention: false, split: 0, contacts: 0, why: [] });
+    expect(await report()).toEqual({ needsAttention: false, split: 0, customers: 0, why: [] });
   });
 
   it('are taken out of their batch when another file says that they have unsubscribed', async () => {
@@ -394,7 +393,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     expect(await calls(store)).toEqual([['a@x.example']]);
     await submitAll(store);
     const { rows } = await sql`
-      select submissions, is_waiting from ledger.customers where brand_id = ${store.brandId}`.execute(
+      select submissions, is_waiting from intake.customer_states where brand_id = ${store.brandId}`.execute(
       store.db,
     );
     expect(rows).toEqual([{ submissions: 2, is_waiting: false }]);
@@ -406,7 +405,7 @@ describe.each(ENGINES)('customers on %s', (engine) => {
     await read(store, [{ address: 'a@x.example', ordersCount: 2, spent: '7.50', boughtWithCode: true }]);
     await read(store, ['a@x.example']);
     const { rows } = await sql`
-      select orders_count, spent, currency, bought_with_code from ledger.contacts where brand_id = ${store.brandId}`.execute(
+      select orders_count, spent, currency, bought_with_code from intake.customers where brand_id = ${store.brandId}`.execute(
       store.db,
     );
     expect(rows).toEqual([{ orders_count: 2, spent: '7.5000', currency: 'EUR', bought_with_code: true }]);
@@ -439,7 +438,7 @@ test('a customer whose file is given up while another reader notes it is new in 
   let second: ReturnType<typeof stage> | undefined;
   await db.transaction().execute(async (trx) => {
     // Only who is known already is looked up there: the second reader has found b, and waits before it notes that.
-    await sql`lock table ledger.identify_batches in access exclusive mode`.execute(trx);
+    await sql`lock table intake.identify_batches in access exclusive mode`.execute(trx);
     second = stage(store, ['b@x.example', 'c@x.example']);
     await waitFor(() => somebodyWaits(db));
     expect(await first.hold()).toBe(true);

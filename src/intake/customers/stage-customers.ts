@@ -1,22 +1,22 @@
 import type { Database } from '../../db/connect.ts';
-import type { ContactHash } from '../../model/contact.ts';
+import type { CustomerHash } from '../../model/customer.ts';
 import type { FileRead } from '../files/fence.ts';
-import { addContacts } from './add-contacts.ts';
-import { NOTED, noteKnownContacts } from './note-known-contacts.ts';
-import { type ContactRows, type PlacedContact, toContactRows } from './placed-contact.ts';
+import { addCustomers } from './add-customers.ts';
+import { NOTED, noteKnownCustomers } from './note-known-customers.ts';
+import { type CustomerRows, type PlacedCustomer, toCustomerRows } from './placed-customer.ts';
 
-export type StageContactsOptions = FileRead & {
+export type StageCustomersOptions = FileRead & {
   readonly brandId: string;
-  readonly rows: ContactRows;
+  readonly rows: CustomerRows;
   /** A customer who was submitted or refused so many days ago is again; null: never. */
   readonly recheckAfterDays: number | null;
   /** Nobody is likely to be known. */
   readonly areLikelyNew: boolean;
 };
 
-export type StagedContacts = {
+export type StagedCustomers = {
   /** What is to be done with those who were known. All others are new: submitted, unless they have unsubscribed. */
-  readonly known: ReadonlyMap<ContactHash, Decision>;
+  readonly known: ReadonlyMap<CustomerHash, Decision>;
   /** Waited to be submitted, and have unsubscribed since. */
   readonly withdrawn: number;
 };
@@ -25,35 +25,35 @@ export type StagedContacts = {
 export type Decision = 'submit' | 'known' | 'unsubscribed';
 
 /**
- * Notes customers in ledger.contacts, each once a brand and with the batch that it goes into, and tells which of them are to be
+ * Notes customers in intake.customers, each once a brand and with the batch that it goes into, and tells which of them are to be
  * submitted. Sends no address to the database: those of the ones to be submitted are staged after.
  *
  * An unsubscribed customer stays so, whatever another file says: files do not tell which of them is newer.
  *
  * @returns null when another reader has taken the file over: what was noted until then goes with what it has staged.
  */
-export async function stageContacts(
+export async function stageCustomers(
   db: Database,
-  { rows, ...options }: StageContactsOptions,
-): Promise<StagedContacts | null> {
-  const known = new Map<ContactHash, Decision>();
+  { rows, ...options }: StageCustomersOptions,
+): Promise<StagedCustomers | null> {
+  const known = new Map<CustomerHash, Decision>();
   let withdrawn = 0;
-  let left = await addContacts(db, { ...options, rows });
+  let left = await addCustomers(db, { ...options, rows });
   while (left !== null && left.length > 0) {
-    const answer = await noteKnownContacts(db, { ...options, rows: toContactRows(left) });
+    const answer = await noteKnownCustomers(db, { ...options, rows: toCustomerRows(left) });
     if (answer === null) return null;
     withdrawn += answer.withdrawn;
-    const gone: PlacedContact[] = [];
+    const gone: PlacedCustomer[] = [];
     for (const [place, one] of left.entries()) {
       const decision = DECISIONS[answer.noted[place] ?? NOTED.gone];
       if (decision === undefined) gone.push(one);
-      else known.set(one.contact.hash, decision);
+      else known.set(one.customer.hash, decision);
     }
     // The reader of another file has died since, and what it brought went with it: new after all.
     left =
       gone.length === 0
         ? gone
-        : await addContacts(db, { ...options, rows: toContactRows(gone), areLikelyNew: false });
+        : await addCustomers(db, { ...options, rows: toCustomerRows(gone), areLikelyNew: false });
   }
   return left === null ? null : { known, withdrawn };
 }

@@ -1,15 +1,15 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
-import type { ConsentCount } from '../../model/contact.ts';
+import type { ConsentCount } from '../../model/customer.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { judgeOptionalColumns, judgeRows } from '../files/find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
-import type { ContactTotals } from './create-contact-stager.ts';
+import type { CustomerTotals } from './create-customer-stager.ts';
 
-export type SealContactsOptions = SealReadOptions & {
+export type SealCustomersOptions = SealReadOptions & {
   /** What the stager says that it has stored. */
-  readonly staged: ContactTotals;
+  readonly staged: CustomerTotals;
   readonly maxRejectedShare: number;
   /** A file with a larger share of unreadable cells in a column that only look-ups need is held; 0 to 1. */
   readonly maxUnreadableShare: number;
@@ -17,17 +17,17 @@ export type SealContactsOptions = SealReadOptions & {
   readonly source: string;
 };
 
-type Totals = { readonly contactRows: number; readonly rejectedRows: number; readonly stored: number };
+type Totals = { readonly customerRows: number; readonly rejectedRows: number; readonly stored: number };
 
 /** Seals a file that was read for its customers: only when its rows add up and not too many are of no use. */
-export function sealContacts(db: Database, options: SealContactsOptions): Promise<SealedRead<Totals>> {
+export function sealCustomers(db: Database, options: SealCustomersOptions): Promise<SealedRead<Totals>> {
   const { staged, sourceFileId } = options;
   return sealRead<Totals>(db, options, {
-    settle: (trx) => countStored(trx, sourceFileId, staged.contactRows),
+    settle: (trx) => countStored(trx, sourceFileId, staged.customerRows),
     findHoldReason: (trx, totals) => findReason(trx, options, totals),
-    publish: async (_trx, { contactRows, rejectedRows }) => ({
-      contact_rows: contactRows,
-      contacts_new: staged.new,
+    publish: async (_trx, { customerRows, rejectedRows }) => ({
+      customer_rows: customerRows,
+      customers_new: staged.new,
       rejected_rows: rejectedRows,
       consent_columns: staged.seen.consent.columns,
       consent_counts: JSON.stringify(countsOf(staged.seen.consent)),
@@ -42,19 +42,23 @@ function countsOf({ yes, no, blank }: ConsentCount) {
   return { yes, no, blank };
 }
 
-async function countStored(trx: Transaction<DB>, sourceFileId: string, contactRows: number): Promise<Totals> {
+async function countStored(
+  trx: Transaction<DB>,
+  sourceFileId: string,
+  customerRows: number,
+): Promise<Totals> {
   const { rows } = await sql<{ rejected: string; stored: string }>`
     select
       (select coalesce(sum(row_count), 0) from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint) as rejected,
-      (select coalesce(sum(contacts), 0) from intake.contacts
+      (select coalesce(sum(customers), 0) from intake.waiting_batches
        where source_file_id = ${sourceFileId}::bigint and purpose = 'submit') as stored`.execute(trx);
-  return { contactRows, rejectedRows: Number(rows[0]?.rejected), stored: Number(rows[0]?.stored) };
+  return { customerRows, rejectedRows: Number(rows[0]?.rejected), stored: Number(rows[0]?.stored) };
 }
 
 async function findReason(
   trx: Transaction<DB>,
-  { sourceFileId, rowsRead, staged, maxRejectedShare, maxUnreadableShare, source }: SealContactsOptions,
-  { contactRows: used, rejectedRows: rejected, stored }: Totals,
+  { sourceFileId, rowsRead, staged, maxRejectedShare, maxUnreadableShare, source }: SealCustomersOptions,
+  { customerRows: used, rejectedRows: rejected, stored }: Totals,
 ): Promise<HoldReason | null> {
   if (stored !== staged.toSubmit) {
     return {

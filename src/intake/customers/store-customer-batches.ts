@@ -1,35 +1,35 @@
 import { sql } from 'kysely';
 import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
-import type { ContactHash } from '../../model/contact.ts';
+import type { CustomerHash } from '../../model/customer.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 
 /** A batch that is to wait, with its plain addresses. */
-export type ContactsToStore = {
+export type CustomersToStore = {
   readonly purpose: 'submit' | 'lookup';
   /** As its customers were told when they were staged; null: it gets one. */
   readonly batchId: string | null;
   readonly addresses: readonly string[];
-  readonly hashes: readonly ContactHash[];
+  readonly hashes: readonly CustomerHash[];
 };
 
 /** @returns numbers of batches that are to be stored, counting up. */
 export async function reserveBatches(db: Database, count: number): Promise<readonly string[]> {
   if (count === 0) return [];
   const { rows } = await sql<{ batch_id: string }>`
-    select nextval('intake.contacts_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
+    select nextval('intake.waiting_batches_batch_id_seq') as batch_id from generate_series(1, ${count}::integer)`.execute(
     db,
   );
   return rows.map(({ batch_id }) => batch_id);
 }
 
 /** Stores batches until they are sent. @returns false when another reader has taken the file over: nothing was stored. */
-export async function storeContactBatches(
+export async function storeCustomerBatches(
   db: Database,
   options: FileRead & {
     readonly job: string;
     readonly brandId: string;
-    readonly batches: readonly ContactsToStore[];
+    readonly batches: readonly CustomersToStore[];
   },
 ): Promise<boolean> {
   const { job, brandId, batches } = options;
@@ -40,11 +40,11 @@ export async function storeContactBatches(
   const { rows: answer } = await sql<{ fenced: string }>`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
-      insert into intake.contacts (batch_id, job, brand_id, source_file_id, purpose, influencer_list, contact_hashes)
+      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes)
       overriding system value
-      select coalesce(g.batch_id, nextval('intake.contacts_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
-        g.influencer_list, g.contact_hashes
-      from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, contact_hashes)
+      select coalesce(g.batch_id, nextval('intake.waiting_batches_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
+        g.influencer_list, g.customer_hashes
+      from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
     select count(*) as fenced from fence`.execute(db);
   return answer[0]?.fenced === '1';

@@ -2,29 +2,29 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import type { ContactRows, PlacedContact } from './placed-contact.ts';
+import type { CustomerRows, PlacedCustomer } from './placed-customer.ts';
 
-export type AddContactsOptions = FileRead & {
+export type AddCustomersOptions = FileRead & {
   readonly brandId: string;
-  readonly rows: ContactRows;
+  readonly rows: CustomerRows;
   /** Nobody is likely to be there: none is looked up, unless one is there after all. */
   readonly areLikelyNew: boolean;
 };
 
 /**
- * Notes those customers in ledger.contacts who are not there yet, with the batch that they go into.
+ * Notes those customers in intake.customers who are not there yet, with the batch that they go into.
  *
  * @returns those who are there; null when another reader has taken the file over: nobody was added.
  */
-export async function addContacts(
+export async function addCustomers(
   db: Database,
-  options: AddContactsOptions,
-): Promise<readonly PlacedContact[] | null> {
+  options: AddCustomersOptions,
+): Promise<readonly PlacedCustomer[] | null> {
   try {
     return await add(db, options);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    if (options.areLikelyNew) return addContacts(db, { ...options, areLikelyNew: false });
+    if (options.areLikelyNew) return addCustomers(db, { ...options, areLikelyNew: false });
     // A reader whose lease was over, and who lives on, has added one of them meanwhile. Now it is seen.
     return add(db, options);
   }
@@ -35,19 +35,19 @@ export async function addContacts(
  * look-up a look-up in a unique index, as in stage-orders.ts.
  */
 const UNKNOWN = sql`
-  left join lateral (select c.contact_hash from ledger.contacts c where c.contact_hash = g.hash limit 1) c on true
-  where c.contact_hash is null`;
+  left join lateral (select c.customer_hash from intake.customers c where c.customer_hash = g.hash limit 1) c on true
+  where c.customer_hash is null`;
 
 /** In the order of their keys, neighbours find their page of the index at hand. */
 async function add(
   db: Database,
-  { brandId, rows: { placed, from }, areLikelyNew, ...read }: AddContactsOptions,
-): Promise<readonly PlacedContact[] | null> {
+  { brandId, rows: { placed, from }, areLikelyNew, ...read }: AddCustomersOptions,
+): Promise<readonly PlacedCustomer[] | null> {
   const { rows: answer } = await sql<{ fenced: string; added: string; hashes: string | null }>`
     with fence as materialized (${fenceOf(read)}),
     added as (
-      insert into ledger.contacts
-        (contact_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code)
+      insert into intake.customers
+        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code)
       select g.hash, ${brandId}, g.is_out, f.source, case when not g.is_out then f.source_file_id end, case when not g.is_out then g.batch_id end,
         g.orders_count, g.spent, g.currency, g.with_code
       from fence f
@@ -56,15 +56,15 @@ async function add(
         from ${from} order by hash
       ) g
       ${areLikelyNew ? sql`` : UNKNOWN}
-      returning contact_hash
+      returning customer_hash
     )
     select (select count(*) from fence) as fenced, count(*) as added,
       case when count(*) < ${placed.length}::integer
-        then (select string_agg(encode(uuid_send(contact_hash), 'hex'), ',') from added) end as hashes
+        then (select string_agg(encode(uuid_send(customer_hash), 'hex'), ',') from added) end as hashes
     from added`.execute(db);
   const [row] = answer;
   if (row?.fenced !== '1') return null;
   if (Number(row.added) === placed.length) return [];
   const added = new Set(row.hashes?.split(','));
-  return placed.filter(({ contact }) => !added.has(contact.hash));
+  return placed.filter(({ customer }) => !added.has(customer.hash));
 }

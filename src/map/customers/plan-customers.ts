@@ -3,7 +3,7 @@ import type { Column, ResolvedHeader } from '../layout/resolve-header.ts';
 import { type ConsentPlan, planConsent } from './plan-consent.ts';
 
 /** What reading a file for its customers touches; all other columns are never looked at. */
-export type ContactPlan = {
+export type CustomerPlan = {
   /** By preference: the first that is not blank counts. */
   readonly email: readonly Column[];
   readonly ordersCount: readonly Column[];
@@ -16,7 +16,7 @@ export type ContactPlan = {
 };
 
 /** Decides which columns of a file are read for its customers. */
-export function planContacts(layout: Layout, header: ResolvedHeader): ContactPlan {
+export function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
   const field = (name: LayoutField): readonly Column[] => header.fields[name];
   return {
     email: field('email'),

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { MapContactsOptions } from '../../src/map/customers/map-contacts.ts';
+import type { MapCustomersOptions } from '../../src/map/customers/map-customers.ts';
 import { layoutFor } from '../../src/map/layout/layout-for.ts';
 import { loadLayouts } from '../../src/map/layout/load-layout.ts';
-import { type Mapped, mapCustomers as mapText, NOT_RECORDED } from './map-customers.ts';
+import { type Mapped, mapCustomerLines as mapText, NOT_RECORDED } from './map-customer-lines.ts';
 
-/** `address orders spent` of each contact, those who have unsubscribed with a minus. */
-function facts({ contacts }: Mapped): string[] {
-  return contacts.map(({ address, isUnsubscribed, ordersCount, spent }) =>
+/** `address orders spent` of each customer, those who have unsubscribed with a minus. */
+function facts({ customers }: Mapped): string[] {
+  return customers.map(({ address, isUnsubscribed, ordersCount, spent }) =>
     `${isUnsubscribed ? '-' : ''}${address} ${ordersCount ?? ''} ${spent ?? ''}`.trimEnd(),
   );
 }
@@ -56,7 +56,7 @@ test('mailchimp: members, with tags that are quoted twice', async () => {
   expect(facts(mapped)).toEqual(['ann@example.com', 'bob@example.com']);
 });
 
-test('mailchimp: the files of unsubscribed and cleaned contacts', async () => {
+test('mailchimp: the files of unsubscribed and cleaned customers', async () => {
   const unsubscribed = await mapText('mailchimp', [
     'Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,UNSUB_REASON,TAGS',
     'ann@example.com,Ann,2025-01-01 10:00:00,2025-02-01 10:00:00,Spring,NORMAL,"""VIP"""',
@@ -69,7 +69,7 @@ test('mailchimp: the files of unsubscribed and cleaned contacts', async () => {
   expect(facts(cleaned)).toEqual(['-bob@example.com']);
 });
 
-test('brevo: semicolons and blacklisted contacts', async () => {
+test('brevo: semicolons and blacklisted customers', async () => {
   const mapped = await mapText('brevo', [
     'CONTACT ID;EMAIL;FIRSTNAME;EMAIL_BLACKLISTED;SMS_BLACKLISTED;ADDED_TIME',
     '1;ann@example.com;Ann;false;false;01-02-2026 10:00',
@@ -157,7 +157,7 @@ test('generic-customers: consent, as the job needs it', async () => {
     'c@example.com,no,,,,',
     'd@example.com,yes,yes,,,',
   ];
-  const withRule = async (consent: MapContactsOptions['consent']) =>
+  const withRule = async (consent: MapCustomersOptions['consent']) =>
     facts(await mapText('generic-customers', lines, { consent }));
   expect(await withRule('not_refused')).toEqual(['a@example.com 1 10.00', 'b@example.com', '-d@example.com']);
   expect(await withRule('required')).toEqual(['a@example.com 1 10.00', '-d@example.com']);
@@ -170,14 +170,14 @@ test('generic-customers: consent, as the job needs it', async () => {
 });
 
 test('cells of optional columns that cannot be read are counted, each for its own column, with the line of the first', async () => {
-  const { contacts, seen } = await mapText('shopify-customers', [
+  const { customers, seen } = await mapText('shopify-customers', [
     'Email,Accepts Email Marketing,Total Spent,Total Orders,Orders Count',
     'a@example.com,yes,10.00,1,',
     'b@example.com,yes,"12,50",,many',
     'c@example.com,yes,,2,x',
     'd@example.com,yes,1.249.00,,3',
   ]);
-  expect(contacts).toHaveLength(4);
+  expect(customers).toHaveLength(4);
   expect(seen.optional).toEqual([
     { column: 'Total Orders', holds: 'orders_count', filled: 2, unreadable: 0, firstUnreadableLine: null },
     { column: 'Orders Count', holds: 'orders_count', filled: 2, unreadable: 1, firstUnreadableLine: 3 },
@@ -186,7 +186,7 @@ test('cells of optional columns that cannot be read are counted, each for its ow
 });
 
 test('a currency that cannot be read is counted, and one of the source stands in for a blank', async () => {
-  const { contacts, seen } = await mapText(
+  const { customers, seen } = await mapText(
     'generic-customers',
     [
       'email,consent,total_spent,currency',
@@ -196,7 +196,7 @@ test('a currency that cannot be read is counted, and one of the source stands in
     ],
     { source: { name: 'shop', currency: 'EUR', consent: 'recorded' } },
   );
-  expect(contacts.map(({ currency }) => currency)).toEqual([null, 'EUR', null]);
+  expect(customers.map(({ currency }) => currency)).toEqual([null, 'EUR', null]);
   expect(seen.optional.at(-1)).toEqual({
     ...{ column: 'currency', holds: 'currency' },
     ...{ filled: 2, unreadable: 1, firstUnreadableLine: 2 },
@@ -213,7 +213,7 @@ test('shopify-orders: line items name nobody, whatever they repeat; codes are se
     '#1003,,paid,no,EUR,10.00,,2026-04-10 11:11:26 +0200,Mug,3',
   ]);
   expect(facts(mapped)).toEqual(['ann@example.com']);
-  expect(mapped.contacts[0]?.boughtWithCode).toBe(true);
+  expect(mapped.customers[0]?.boughtWithCode).toBe(true);
   expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0 });
 });
 
@@ -229,7 +229,7 @@ test('what is no address is rejected with its line and column, and nobody can be
 });
 
 test('every layout can be read for something, those of orders and customers are tested here or in layouts.test.ts', () => {
-  const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'contacts') !== null);
+  const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'customers') !== null);
   expect(ofCustomers.map(({ name }) => name)).toEqual([
     'bigcommerce-orders',
     'brevo',
@@ -255,7 +255,7 @@ test('every layout can be read for something, those of orders and customers are 
   ]);
   for (const layout of loadLayouts())
     expect(
-      (['orders', 'contacts', 'clicks', 'creators'] as const).filter(
+      (['orders', 'customers', 'clicks', 'creators'] as const).filter(
         (readFor) => layoutFor(layout, readFor) !== null,
       ),
       layout.name,

@@ -1,43 +1,43 @@
 import { expect } from 'vitest';
-import { type MapContactsOptions, mapContacts } from '../../src/map/customers/map-contacts.ts';
+import { type MapCustomersOptions, mapCustomers } from '../../src/map/customers/map-customers.ts';
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
-  type ContactsSeen,
+  type CustomersSeen,
   NOTHING_SEEN,
   type PassedOver,
-  type StatedContact,
-} from '../../src/model/contact.ts';
+  type StatedCustomer,
+} from '../../src/model/customer.ts';
 import type { RejectedRow } from '../../src/model/record.ts';
 import { parseCsv } from '../../src/parse/parse-csv.ts';
 import { inPieces, PARSE_OPTIONS } from '../parse/parse-text.ts';
 
 export type Mapped = {
-  contacts: StatedContact[];
+  customers: StatedCustomer[];
   rejected: RejectedRow[];
   passedOver: Record<PassedOver, number>;
   rowsRead: number;
-  seen: ContactsSeen;
+  seen: CustomersSeen;
 };
 
 /** A source whose exports say nobody's consent. */
 export const NOT_RECORDED = { source: { name: 'shop', currency: null, consent: 'not_recorded' } } as const;
 
 /** Everything that comes of a text; hashes are the folded addresses, so that a test can read them. */
-export async function mapCustomers(
+export async function mapCustomerLines(
   layoutName: string,
   lines: readonly string[],
-  options: Partial<MapContactsOptions> = {},
+  options: Partial<MapCustomersOptions> = {},
 ): Promise<Mapped> {
   const layout = options.layout ?? loadLayout(layoutName);
   const mapped: Mapped = {
-    contacts: [],
+    customers: [],
     rejected: [],
     passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
     rowsRead: 0,
     seen: NOTHING_SEEN,
   };
   const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
-  const batches = mapContacts(parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), {
+  const batches = mapCustomers(parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), {
     layout,
     otherLayouts: loadLayouts().filter(({ name }) => name !== layoutName),
     source: { name: 'shop', currency: null, consent: 'recorded' },
@@ -46,16 +46,16 @@ export async function mapCustomers(
     ...options,
   });
   for await (const batch of batches) {
-    mapped.contacts.push(...batch.contacts);
+    mapped.customers.push(...batch.customers);
     mapped.rejected.push(...batch.rejected);
     mapped.rowsRead += batch.rowsRead;
     mapped.seen = batch.seen;
     for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
       mapped.passedOver[reason] += batch.passedOver[reason];
   }
-  const unsubscribed = mapped.contacts.filter(({ isUnsubscribed }) => isUnsubscribed).length;
+  const unsubscribed = mapped.customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
   const { no_address, no_consent } = mapped.passedOver;
   expect(mapped.passedOver.unsubscribed).toBe(unsubscribed);
-  expect(mapped.rowsRead).toBe(mapped.contacts.length + no_address + no_consent + mapped.rejected.length);
+  expect(mapped.rowsRead).toBe(mapped.customers.length + no_address + no_consent + mapped.rejected.length);
   return mapped;
 }

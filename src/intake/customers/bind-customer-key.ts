@@ -8,19 +8,19 @@ import { KnownError } from '../../model/known-error.ts';
  * would make every customer a new one, and submit all of them again.
  *
  * @param fingerprint of the key; the key itself never comes here.
- * @throws KnownError `contact_key_changed` (exit 2).
+ * @throws KnownError `customer_key_changed` (exit 2).
  */
-export async function bindContactKey(db: Database, fingerprint: string): Promise<void> {
-  await sql`insert into ledger.contact_key (fingerprint) values (${fingerprint}) on conflict do nothing`.execute(
+export async function bindCustomerKey(db: Database, fingerprint: string): Promise<void> {
+  await sql`insert into intake.customer_key (fingerprint) values (${fingerprint}) on conflict do nothing`.execute(
     db,
   );
-  const bound = await db.selectFrom('ledger.contact_key').selectAll().executeTakeFirstOrThrow();
+  const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirstOrThrow();
   if (bound.fingerprint === fingerprint) return;
   throw new KnownError({
-    code: 'contact_key_changed',
+    code: 'customer_key_changed',
     message: `The customers of this database were hashed with another key (since ${bound.bound_at.toISOString().slice(0, 10)}).`,
-    where: 'contacts.hash_key',
-    help: 'Set the old key again (CONTACT_HASH_KEY). If you have lost it for good, forget the customers; all of them are then submitted again:\n  truncate ledger.contact_key, ledger.contacts, ledger.lookups, intake.contacts;',
+    where: 'customers.hash_key',
+    help: 'Set the old key again (CUSTOMER_HASH_KEY). If you have lost it for good, forget the customers; all of them are then submitted again:\n  truncate intake.customer_key, intake.customers, intake.lookups, intake.waiting_batches;',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
-import type { ContactRows } from './placed-contact.ts';
+import type { CustomerRows } from './placed-customer.ts';
 
 export type NoteKnownOptions = FileRead & {
-  readonly rows: ContactRows;
+  readonly rows: CustomerRows;
   /** A customer who was submitted or refused so many days ago is again; null: never. */
   readonly recheckAfterDays: number | null;
 };
 
-export type NotedContacts = {
+export type NotedCustomers = {
   /** One letter a customer, in the order given; see `NOTED`. */
   readonly noted: string;
   /** Waited to be submitted, and have unsubscribed since. */
@@ -20,23 +20,23 @@ export type NotedContacts = {
 export const NOTED = { known: 'k', unsubscribed: 'u', submit: 's', gone: 'g' } as const;
 
 /**
- * Notes what a file says of customers who are in ledger.contacts, and who of them are submitted with this file: ones whose batch is gone,
+ * Notes what a file says of customers who are in intake.customers, and who of them are submitted with this file: ones whose batch is gone,
  * because the file that brought them was never sealed; ones whose time has come again. The array of those that change keeps each of them
  * a look-up in the unique index.
  *
  * @returns null when another reader has taken the file over: nothing was noted.
  */
-export async function noteKnownContacts(
+export async function noteKnownCustomers(
   db: Database,
   { rows: { from }, recheckAfterDays, ...read }: NoteKnownOptions,
-): Promise<NotedContacts | null> {
+): Promise<NotedCustomers | null> {
   const { rows: answer } = await sql<{ fenced: string; noted: string; withdrawn: string }>`
     with fence as materialized (${fenceOf(read)}),
     judged as materialized (
       select f.source_file_id, f.source, g.hash, g.batch_id, coalesce(g.is_out, false) as is_out, g.orders_count, g.spent, g.currency,
-        g.with_code, g.place, c.contact_hash is not null as is_known, c.is_unsubscribed, c.answer, c.settled_at,
+        g.with_code, g.place, c.customer_hash is not null as is_known, c.is_unsubscribed, c.answer, c.settled_at,
         case
-          when c.contact_hash is null then null
+          when c.customer_hash is null then null
           when g.is_out then case when not c.is_unsubscribed then 'withdraw' end
           when c.is_unsubscribed or c.staged_file_id = f.source_file_id then null
           when c.answer is null and ${isStored} then null
@@ -44,17 +44,17 @@ export async function noteKnownContacts(
           when coalesce(c.settled_at, c.earlier_submitted_at) <= now() - ${recheckAfterDays}::numeric * interval '1 day' then 'submit'
         end as change,
         g.is_out and c.answer is null and (c.staged_file_id = f.source_file_id or ${isStored}) as is_waiting,
-        c.contact_hash is not null and row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
+        c.customer_hash is not null and row(c.orders_count, c.spent, c.currency, c.bought_with_code) is distinct from row(
           coalesce(g.orders_count, c.orders_count), coalesce(g.spent, c.spent), coalesce(g.currency, c.currency),
           coalesce(g.with_code, false) or c.bought_with_code) as says_more
       from fence f cross join ${from}
       left join lateral (
         select c.*, b.state as answer, b.settled_at
-        from ledger.contacts c left join ledger.identify_batches b on b.batch_id = c.batch_id
-        where c.contact_hash = g.hash limit 1) c on true
+        from intake.customers c left join intake.identify_batches b on b.batch_id = c.batch_id
+        where c.customer_hash = g.hash limit 1) c on true
     ),
     changed as (
-      update ledger.contacts c
+      update intake.customers c
       set is_unsubscribed = c.is_unsubscribed or k.change is not distinct from 'withdraw',
           source = case when k.change = 'withdraw' then k.source else c.source end,
           staged_file_id = case when k.change = 'submit' then k.source_file_id else c.staged_file_id end,
@@ -65,8 +65,8 @@ export async function noteKnownContacts(
           currency = coalesce(k.currency, c.currency),
           bought_with_code = case when k.with_code then true else coalesce(c.bought_with_code, k.with_code) end
       from judged k
-      where c.contact_hash = k.hash and (k.change is not null or k.says_more)
-        and c.contact_hash = any (array(select hash from judged where change is not null or says_more))
+      where c.customer_hash = k.hash and (k.change is not null or k.says_more)
+        and c.customer_hash = any (array(select hash from judged where change is not null or says_more))
     )
     select (select count(*) from fence) as fenced, count(*) filter (where change = 'withdraw' and is_waiting) as withdrawn,
       coalesce(string_agg(
@@ -79,5 +79,5 @@ export async function noteKnownContacts(
 
 /** Of a customer `c`: its batch waits, stored with a file that counts. Both are looked up by their keys, whatever the planner knows. */
 const isStored = sql`exists (
-  select from intake.contacts w where w.batch_id = c.batch_id
+  select from intake.waiting_batches w where w.batch_id = c.batch_id
     and (select f.state from intake.source_files f where f.source_file_id = w.source_file_id) = 'sealed')`;

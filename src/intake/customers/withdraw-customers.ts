@@ -1,0 +1,46 @@
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+
+/**
+ * Takes the customers who wait to be submitted with a file out of their batches, because the file is read again under other settings:
+ * whoever may still be submitted comes back with it. Batches join customers of several files; the others wait on.
+ * Who was submitted stays so.
+ */
+export async function withdrawCustomers(trx: Transaction<DB>, sourceFileId: string): Promise<void> {
+  await sql`
+    with mine as materialized (
+      select c.customer_hash, c.batch_id from intake.customers c
+      where c.staged_file_id = ${sourceFileId}::bigint and not c.is_unsubscribed
+        and exists (select from intake.waiting_batches w where w.batch_id = c.batch_id and w.purpose = 'submit')
+    ),
+    members as materialized (
+      select b.batch_id, m.address, m.hash, m.place, g.customer_hash is not null as is_mine
+      from intake.waiting_batches b
+      cross join rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
+        with ordinality as m(address, hash, place)
+      left join mine g on g.customer_hash = m.hash
+      where b.purpose = 'submit'
+        and (b.source_file_id = ${sourceFileId}::bigint or b.batch_id = any (array(select batch_id from mine)))
+    ),
+    rebuilt as materialized (
+      select m.batch_id, jsonb_agg(m.address order by m.place) filter (where not m.is_mine) as list,
+        array_agg(m.hash order by m.place) filter (where not m.is_mine) as hashes
+      from members m group by m.batch_id
+    ),
+    kept as (
+      update intake.waiting_batches b
+      set influencer_list = r.list::text, customer_hashes = r.hashes
+      from rebuilt r where b.batch_id = r.batch_id and r.list is not null
+    ),
+    emptied as (
+      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
+    ),
+    asked as (
+      delete from intake.waiting_batches where source_file_id = ${sourceFileId}::bigint and purpose = 'lookup'
+    ),
+    forgotten as (
+      delete from intake.customers c using mine m where c.customer_hash = m.customer_hash and c.earlier_submissions = 0
+    )
+    update intake.customers c set staged_file_id = null, batch_id = null
+    from mine m where c.customer_hash = m.customer_hash and c.earlier_submissions > 0`.execute(trx);
+}
