@@ -11,7 +11,8 @@ import {
 } from '../support/database-proxy.ts';
 import { startService } from '../support/sandbox-process.ts';
 import { type Stage, setup } from '../support/setup.ts';
-import type { CrashPoint, PostingOrders } from './posting-process.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type CrashPoint, type PostingOrders, post } from './posting-process.ts';
 
 /** Short, so that the next process need not wait long until the lease of a killed one is over. */
 const LEASE_MS = 1_500;
@@ -34,7 +35,9 @@ export type Scene = Stage & {
     dieOnEntry?: number;
     wire?: DatabaseProxyOptions;
   }): Promise<Posting>;
-  /** Runs one that lives, to its end. */
+  /** Posts to the end in the process of the test. */
+  post(): Promise<void>;
+  /** The same, once the lease of a process that died is over. */
   continuePosting(): Promise<void>;
   /** Compares the ledger with what the service really processed. */
   compareWithTruth(): Promise<Comparison>;
@@ -76,20 +79,25 @@ export async function setScene(orders: number): Promise<Scene> {
     });
   }
 
-  async function startPosting(options: Parameters<Scene['startPosting']>[0]): Promise<Posting> {
-    const wire = await startDatabaseProxy(stage.databaseUrl, options.wire);
-    const postingOrders: PostingOrders = {
-      databaseUrl: wire.url,
-      apiUrl: sandbox.url,
-      apiKey: sandbox.key,
-      spoolFolder: join(stage.folder, 'spool'),
-      journalFolder: join(stage.folder, 'journal'),
-      owner: randomUUID(),
-      leaseMs: LEASE_MS,
-      concurrency: CONCURRENCY,
-      dieAt: options.dieAt ?? null,
-      dieOnEntry: options.dieOnEntry ?? 1,
-    };
+  const ordersTo = (databaseUrl: string): PostingOrders => ({
+    databaseUrl,
+    apiUrl: sandbox.url,
+    apiKey: sandbox.key,
+    spoolFolder: join(stage.folder, 'spool'),
+    journalFolder: join(stage.folder, 'journal'),
+    owner: randomUUID(),
+    leaseMs: LEASE_MS,
+    concurrency: CONCURRENCY,
+    dieAt: null,
+    dieOnEntry: 1,
+  });
+
+  async function startPosting({
+    wire: held,
+    ...death
+  }: Parameters<Scene['startPosting']>[0]): Promise<Posting> {
+    const wire = await startDatabaseProxy(stage.databaseUrl, held);
+    const postingOrders: PostingOrders = { ...ordersTo(wire.url), ...death };
     const script = new URL('posting-process.ts', import.meta.url).pathname;
     const child = spawn(process.execPath, [script, JSON.stringify(postingOrders)], {
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -100,6 +108,8 @@ export async function setScene(orders: number): Promise<Scene> {
     void ended.then(() => wire.close());
     return { process: child, ended, wire };
   }
+
+  const postHere = (): Promise<void> => post(ordersTo(stage.databaseUrl));
 
   async function leasesAreOver(): Promise<boolean> {
     const living = await stage.db
@@ -114,10 +124,10 @@ export async function setScene(orders: number): Promise<Scene> {
     ...stage,
     sandbox,
     startPosting,
+    post: postHere,
     async continuePosting() {
-      const { waitFor } = await import('../support/wait-for.ts');
       await waitFor(leasesAreOver);
-      expect(await (await startPosting({})).ended).toBe(0);
+      await postHere();
     },
     async compareWithTruth() {
       const processed = new Map<string, number>();

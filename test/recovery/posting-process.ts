@@ -1,5 +1,5 @@
 /**
- * A process that posts what is ready, made of the production parts, and dies without warning at a named point of the way of its
+ * Posts what is ready, made of the production parts, and as a process of its own dies without warning at a named point of the way of its
  * n-th entry. The points are in the wiring, so the parts themselves know nothing of it.
  */
 import diagnostics from 'node:diagnostics_channel';
@@ -55,7 +55,8 @@ function die(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
 }
 
-async function post(orders: PostingOrders): Promise<void> {
+/** Posts to the end, unless it dies. Where nobody dies or is killed, the process of the test does it: one of its own takes a second to start. */
+export async function post(orders: PostingOrders): Promise<void> {
   const { owner, leaseMs, concurrency, dieAt } = orders;
   const counts = new Map<CrashPoint, number>();
   function pass(point: CrashPoint): void {
@@ -91,9 +92,10 @@ async function post(orders: PostingOrders): Promise<void> {
   const runId = await beginRun(db, { job: JOB, kind: JOB });
 
   // The headers have just been handed to the socket, the body not yet.
-  diagnostics.subscribe('undici:client:sendHeaders', (message) => {
-    if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
-  });
+  if (dieAt === 'mid_write')
+    diagnostics.subscribe('undici:client:sendHeaders', (message) => {
+      if ((message as { request: { path: string } }).request.path.includes('referral')) pass('mid_write');
+    });
   const journal = openJournal({ folder, ledgerId, accountId, owner, mark: null });
   const heads = continuity.kind === 'continuous' ? continuity.heads : [];
   const claim = createClaimer(db, {
@@ -154,4 +156,4 @@ async function post(orders: PostingOrders): Promise<void> {
   await db.destroy();
 }
 
-await post(JSON.parse(process.argv[2] ?? '') as PostingOrders);
+if (import.meta.main) await post(JSON.parse(process.argv[2] ?? '') as PostingOrders);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { describeWaiting } from './absent-server.ts';
 import { makeGuardedFolder } from './guarded-folder.ts';
@@ -32,6 +33,8 @@ export default async function setupSuite(project: TestProject): Promise<() => Pr
   const folder = makeGuardedFolder();
   // What tests and the processes that they start leave behind goes with it.
   process.env.TMPDIR = folder.path;
+  // Where `src/start.js` has its own: whatever tests start with Node is compiled once.
+  process.env.NODE_COMPILE_CACHE = join(folder.path, 'node-compile-cache');
   project.provide('databases', suite?.databases ?? null);
   project.provide('suiteFolder', folder.path);
   return async () => {

@@ -41,9 +41,21 @@ function layoutNames(folders: readonly string[]): readonly string[] {
   return [...new Set(files.filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -5)))].sort();
 }
 
+/** Parsing all layouts takes longer than any other step of a small run: a process parses each once, until its file changes. */
+const parsed: { layouts?: Map<string, { readonly text: string; readonly layout: Layout }> } = {};
+
 function readLayout(name: string, path: string): Layout {
-  const lines = new LineCounter();
   const text = readFileSync(path, 'utf8');
+  parsed.layouts ??= new Map();
+  const known = parsed.layouts.get(path);
+  if (known?.text === text) return known.layout;
+  const layout = parseLayout(text, { name, path });
+  parsed.layouts.set(path, { text, layout });
+  return layout;
+}
+
+function parseLayout(text: string, { name, path }: { readonly name: string; readonly path: string }): Layout {
+  const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const file = shorten(path);
   const at = (offset: number): string => {
@@ -52,11 +64,11 @@ function readLayout(name: string, path: string): Layout {
   };
   const problem = findYamlProblem(text, { file, errors: document.errors });
   if (problem !== null) throw invalid(file, [problem]);
-  const parsed = layoutSchema.safeParse(contentOf(document, file));
-  if (parsed.success) return toLayout(name, parsed.data);
+  const checked = layoutSchema.safeParse(contentOf(document, file));
+  if (checked.success) return toLayout(name, checked.data);
   throw invalid(
     file,
-    parsed.error.issues.map((issue) => ({
+    checked.error.issues.map((issue) => ({
       where: at(offsetOf(document, issue.path)),
       message: `${issue.path.map(String).join('.') || 'The layout'}: ${issue.message.replace(/\.$/, '')}.`,
       help: 'config/layout.schema.json describes every setting; the layouts beside it are examples.',

@@ -68,13 +68,16 @@ export function credited(orders: readonly HistoricOrder[]): readonly HistoricOrd
 
 export type BackfillEnded = CliResult & { readonly events: readonly Record<string, unknown>[] };
 
-/** `backfill … --json` to its end. */
+/** `backfill … --json` to its end, in the process of the test. */
 export async function backfill(workshop: Workshop, ...args: string[]): Promise<BackfillEnded> {
-  return ended(workshop.start('backfill', ...args, '--json'));
+  return withEvents(await workshop.cli('backfill', ...args, '--json'));
 }
 
 export async function ended(process: CliProcess): Promise<BackfillEnded> {
-  const result = await process.ended;
+  return withEvents(await process.ended);
+}
+
+function withEvents(result: CliResult): BackfillEnded {
   return { ...result, events: readEvents(result) };
 }
 
