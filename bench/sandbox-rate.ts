@@ -98,11 +98,11 @@ function referralOf(orderId: string): string {
   return `{"influencer_handle":"mia.test","brand_id":4819,"order_id":"${orderId}","order_revenue":25.00,"order_platform":"shopify","order_discount_codes_used":"MIA10","currency":"EUR"}`;
 }
 
-/** A rate counts only if everything is in the truth. */
+/** A rate counts only if everything is in the request log. */
 async function expectReferrals(url: string, expected: number): Promise<void> {
   const answer = await fetch(`${url}/_sandbox/health`);
   const { referrals } = (await answer.json()) as { readonly referrals: number };
-  if (referrals !== expected) throw new Error(`${referrals} of ${expected} referrals are in the truth`);
+  if (referrals !== expected) throw new Error(`${referrals} of ${expected} referrals are in the request log`);
 }
 
 async function search(

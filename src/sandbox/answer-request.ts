@@ -52,7 +52,7 @@ export function createAnswerer(
         bodyText,
         userId,
         account: world.account,
-        truth: world.truth,
+        requestLog: world.requestLog,
         population: world.population,
         events: world.events,
         duplicates: world.duplicates,

@@ -7,8 +7,8 @@ import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
 import type { Tenant } from './open-tenant.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
+import type { RequestLog } from './request-log.ts';
 import type { StateStore } from './state/state-store.ts';
-import type { Truth } from './truth.ts';
 
 /** All that a request can touch; which account, its key decides. */
 export type Context = {
@@ -16,7 +16,7 @@ export type Context = {
   readonly tenants: readonly Tenant[];
   /** Those of all tenants. */
   readonly sessions: ReadonlyMap<string, Session>;
-  readonly truth: Truth;
+  readonly requestLog: RequestLog;
   readonly stateStore: StateStore | null;
   readonly faults: FaultPlan;
   /** Stops listening for so many milliseconds. */
@@ -113,7 +113,7 @@ function visitOf(
 ): Visit {
   const key = request.headers['x-api-key'];
   const session = (typeof key === 'string' ? context.sessions.get(key) : undefined) ?? null;
-  return { name, session, request, reply, sequence: context.truth.nextSequence() };
+  return { name, session, request, reply, sequence: context.requestLog.nextSequence() };
 }
 
 function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
@@ -127,7 +127,7 @@ function record(
   { name, session, request, sequence }: Visit,
   fate: { readonly status: number | null; readonly isProcessed: boolean; readonly fault: string | null },
 ): void {
-  context.truth.recordRequest({
+  context.requestLog.recordRequest({
     sequence,
     accountId: session?.world.account.id ?? null,
     operation: name,

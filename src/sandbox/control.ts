@@ -7,16 +7,16 @@ import { chooseTenants } from './choose-tenant.ts';
 import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
 import { type FaultRule, readFaultRules } from './faults/fault-rule.ts';
-import type { TruthLog } from './truth-log.ts';
+import type { LineLog } from './line-log.ts';
 
 /** Version of the interface that it speaks: section Versioning. */
 const VERSION = '1.4.2';
 
 const DOWN_MS = 1_000;
 
-/** Routes that are no part of the service: faults, the truth, health. They need no key and answer this machine only. */
+/** Routes that are no part of the service: faults, the request log, health. They need no key and answer this machine only. */
 export function addControlRoutes(server: FastifyInstance, context: Context): void {
-  const { truth, faults } = context;
+  const { requestLog, faults } = context;
   const onRequest: Guard = (request, reply, done) => {
     if (context.isControlOpen || isLoopback(request.socket.remoteAddress)) done();
     else reply.code(403).send({ message: 'The control routes answer this machine only.' });
@@ -26,15 +26,19 @@ export function addControlRoutes(server: FastifyInstance, context: Context): voi
     status: 'ok',
     version: VERSION,
     accounts: context.tenants.length,
-    requests: truth.requests.count(),
-    referrals: truth.referrals.count(),
-    clicks: truth.clicks.count(),
+    requests: requestLog.requests.count(),
+    referrals: requestLog.referrals.count(),
+    clicks: requestLog.clicks.count(),
   }));
   for (const kind of ['referrals', 'clicks', 'submissions', 'requests'] as const) {
-    server.get(`/_sandbox/truth/${kind}`, { onRequest }, (request, reply) => {
+    server.get(`/_sandbox/log/${kind}`, { onRequest }, (request, reply) => {
       const chosen = chooseTenants(context, request);
       if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
-      return sendLog(reply, truth[kind], chosen.isAll ? null : (chosen.tenants[0]?.world.account.id ?? null));
+      return sendLog(
+        reply,
+        requestLog[kind],
+        chosen.isAll ? null : (chosen.tenants[0]?.world.account.id ?? null),
+      );
     });
   }
 
@@ -62,7 +66,7 @@ export function arm(context: Pick<Context, 'faults' | 'goDown'>, rules: readonly
 }
 
 /** @param accountId whose lines; null: all. */
-function sendLog(reply: FastifyReply, log: TruthLog, accountId: string | null): FastifyReply {
+function sendLog(reply: FastifyReply, log: LineLog, accountId: string | null): FastifyReply {
   const lines = log.read();
   return reply
     .type('application/x-ndjson')

@@ -10,9 +10,9 @@ import { openTenant, registerAccounts, type Tenant } from './open-tenant.ts';
 import type { Duplicates, Session } from './operations/operation.ts';
 import { PLANS, type Plan } from './rate-limit.ts';
 import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
+import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createPopulation } from './search/population.ts';
 import { openStateStore } from './state/open-state-store.ts';
-import { createTruth, type Truth } from './truth.ts';
 
 export type SandboxOptions = {
   /** 0: a free one. */
@@ -31,8 +31,8 @@ export type SandboxOptions = {
   /** Of every request. */
   readonly latencyMs?: number;
   /** File that referrals are also written to, each before it is answered; continued when it exists. */
-  readonly truth?: string;
-  /** SQLite file that keeps the state and the truth, so that both survive a restart; made when it is missing. In memory when not given. */
+  readonly referralLog?: string;
+  /** SQLite file that keeps the state and the request log, so that both survive a restart; made when it is missing. In memory when not given. */
   readonly db?: string;
   /** How many requests a minute an account may send; any number when not given. */
   readonly plan?: Plan;
@@ -78,17 +78,10 @@ const WEBHOOK_RETRY_MS = 1_000;
 /**
  * Runs the service locally: a stateful twin with a log of what it really did.
  *
- * @throws KnownError `sandbox_data_missing`, `sandbox_data_invalid`, `sandbox_truth_unusable`, `sandbox_db_unusable`, `port_unusable` (exit 2).
+ * @throws KnownError `sandbox_data_missing`, `sandbox_data_invalid`, `sandbox_log_unusable`, `sandbox_db_unusable`, `port_unusable` (exit 2).
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const {
-    port,
-    host = '127.0.0.1',
-    seed = '1',
-    duplicates = 'accept',
-    latencyMs = 0,
-    truth: truthFile,
-  } = options;
+  const { port, host = '127.0.0.1', seed = '1', duplicates = 'accept', latencyMs = 0, referralLog } = options;
   const data = readAccounts(options.data ?? DEMO_ACCOUNT);
   const stateStore = await openStateStore(options, seed);
   const registered = registerAccounts(data, {
@@ -99,11 +92,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   stateStore?.commit();
   const accounts = registered.map(({ account }) => account);
-  const truth = openTruth(() =>
-    createTruth(accounts, { stateStore, file: truthFile ?? null, notesOrders: duplicates !== 'accept' }),
+  const requestLog = openRequestLog(() =>
+    createRequestLog(accounts, {
+      stateStore,
+      file: referralLog ?? null,
+      notesOrders: duplicates !== 'accept',
+    }),
   );
   const shared = {
-    truth,
+    requestLog,
     duplicates,
     population: createPopulation(seed),
     identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
@@ -119,7 +116,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   function release(): void {
     silence(tenants);
-    truth.close();
+    requestLog.close();
     stateStore?.close();
   }
 
@@ -137,7 +134,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const context = {
     tenants,
     sessions: new Map(tenants.flatMap(({ sessions }): [string, Session][] => [...sessions])),
-    truth,
+    requestLog,
     stateStore,
     faults: createFaultPlan(seed, latencyMs),
     goDown: (ms: number) => {
@@ -195,14 +192,14 @@ function listensAgain(
   });
 }
 
-function openTruth(open: () => Truth): Truth {
+function openRequestLog(open: () => RequestLog): RequestLog {
   try {
     return open();
   } catch (cause) {
     throw new KnownError({
-      code: 'sandbox_truth_unusable',
-      message: 'The file that --truth names cannot be read or written, or has other content.',
-      help: 'Name another file with --truth, in a folder that exists.',
+      code: 'sandbox_log_unusable',
+      message: 'The file that --referral-log names cannot be read or written, or has other content.',
+      help: 'Name another file with --referral-log, in a folder that exists.',
       safe: 'The sandbox was not started.',
       exitCode: EXIT.configuration,
       cause,

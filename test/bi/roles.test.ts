@@ -182,7 +182,7 @@ describe('influencer_sync_app', () => {
         const { exitCode, stderr } = await shop.cli('run', job);
         expect({ exitCode, stderr }, `${job}, ${round} time`).toMatchObject({ exitCode: 0 });
       }
-    expect(await shop.truth()).toEqual(['1']);
+    expect(await shop.posted()).toEqual(['1']);
     const { stdout } = await shop.cli(
       'query',
       `select (select count(*) from bi.orders_attributed where is_accepted) as accepted, (select count(*) from bi.deals) as deals,

@@ -140,6 +140,6 @@ describe('a connection that leaves this machine readable', () => {
     );
     expect(said).toMatch(/Warning: The connection to the database 0\.0\.0\.0:\d+ is not encrypted/);
     expect(stdout + stderr).not.toContain(database.password);
-    expect(await shop.truth()).toHaveLength(1);
+    expect(await shop.posted()).toHaveLength(1);
   });
 });

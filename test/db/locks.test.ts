@@ -59,7 +59,7 @@ it('a session of bi_reader that takes every advisory lock it can guess stops nei
   const shop = await openWorkshop({ databaseUrl: url });
   shop.drop('orders.csv', toCsv([{ id: 'o1' }, { id: 'o2' }]));
   expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { counts: { entries: { accepted: 2 } } } });
-  expect(await shop.truth()).toEqual(['o1', 'o2']);
+  expect(await shop.posted()).toEqual(['o1', 'o2']);
 
   await look(url, async (db) => {
     const text = ROLES.replaceAll('bi_reader', roles.reader).replaceAll('influencer_sync_app', roles.app);

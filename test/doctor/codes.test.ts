@@ -87,7 +87,7 @@ describe('mistakes in codes.csv', () => {
       MISTAKES.map(() => ['configuration', 'problem']),
     );
     expect(findings[0]?.what).toContain('codes.csv:3');
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 
   it('are also a column that looks like a misspelt one, and a file that is no list of codes', () => {

@@ -52,7 +52,7 @@ describe('doctor', () => {
     expect(troubles(examined, 'problem')).toEqual([]);
     expect(troubles(examined, 'warning')).toEqual([]);
     expect(examined.exitCode).toBe(0);
-    expect(await workshop.truth()).toEqual([]);
+    expect(await workshop.posted()).toEqual([]);
     const { rows } = await sql`select from ops.runs`.execute(workshop.db);
     expect(rows).toEqual([]);
     const { stdout } = await workshop.cli('doctor');

@@ -83,6 +83,6 @@ describe('evidence that is written while entries are made', () => {
     await waitFor(async () => hasEnded || (await isWaiting(shop.db)));
     await writing.commit().execute();
     expect(await run.ended).toMatchObject({ exitCode: 3 });
-    expect(await shop.truth()).toEqual(['o2']);
+    expect(await shop.posted()).toEqual(['o2']);
   });
 });

@@ -68,25 +68,25 @@ describe('explain order', () => {
 describe('review', () => {
   it('--resend: the next run posts the order again, exactly once', async () => {
     const { shop, entryId, order } = await openWithDoubt('reset_before');
-    expect((await shop.truth()).length).toBe(2);
+    expect((await shop.posted()).length).toBe(2);
     // Nothing is sent for a doubt by itself.
     expect((await shop.run()).exitCode).toBe(6);
-    expect((await shop.truth()).length).toBe(2);
+    expect((await shop.posted()).length).toBe(2);
     expect((await shop.cli('review', entryId, '--resend', '--reason', 'x', '--yes')).exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({
       exitCode: 0,
       finished: { counts: { entries: { accepted: 1, already: 2, in_doubt: 0 } } },
     });
     await shop.run();
-    expect((await shop.truth()).filter((id) => id === order)).toHaveLength(1);
+    expect((await shop.posted()).filter((id) => id === order)).toHaveLength(1);
     // A second approval of what is accepted is refused.
     expect((await shop.cli('review', entryId, '--resend', '--reason', 'x', '--yes')).exitCode).toBe(2);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('--accepted: the order is never sent again and counts as accepted', async () => {
     const { shop, entryId } = await openWithDoubt('reset_after');
-    expect((await shop.truth()).length).toBe(3);
+    expect((await shop.posted()).length).toBe(3);
     expect(
       (await shop.cli('review', entryId, '--accepted', '--reason', 'it is in the dashboard')).exitCode,
     ).toBe(0);
@@ -95,7 +95,7 @@ describe('review', () => {
       finished: { counts: { entries: { already: 3, in_doubt: 0 } } },
     });
     expect((await shop.cli('review')).exitCode).toBe(0);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('--write-off: the order is never sent again and is held with that reason', async () => {
@@ -104,7 +104,7 @@ describe('review', () => {
     expect((await shop.run()).finished).toMatchObject({
       counts: { entries: { already: 2, held: 1, in_doubt: 0 } },
     });
-    expect((await shop.truth()).length).toBe(2);
+    expect((await shop.posted()).length).toBe(2);
   });
 });
 
@@ -131,8 +131,8 @@ describe('rejected', () => {
       exitCode: 0,
       finished: { counts: { files: 1, rejected_rows: 0, orders: 22, entries: { accepted: 2, already: 20 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
-    expect(await shop.truth()).toEqual(expect.arrayContaining(['bad1', 'bad2']));
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toEqual(expect.arrayContaining(['bad1', 'bad2']));
   });
 });
 
@@ -163,6 +163,6 @@ describe('status and runs', () => {
     expect(JSON.stringify(events)).toContain('"already"');
     const { rows } = await sql<{ accepted: string }>`
       select count(*) as accepted from ledger.entries where state = 'accepted'`.execute(shop.db);
-    expect(Number(rows[0]?.accepted)).toBe((await shop.truth()).length);
+    expect(Number(rows[0]?.accepted)).toBe((await shop.posted()).length);
   });
 });

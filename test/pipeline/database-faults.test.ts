@@ -64,8 +64,8 @@ async function runUntilDone(shop: Workshop): Promise<Ended> {
 
 /** Each order accepted or in doubt, none posted twice, none accepted that the service does not have. */
 async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: number): Promise<void> {
-  const truth = await shop.truth();
-  expect(repeated(truth)).toEqual([]);
+  const posted = await shop.posted();
+  expect(repeated(posted)).toEqual([]);
   await look(shop.databaseUrl, async (db) => {
     const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
     expect(others).toEqual({});
@@ -74,7 +74,7 @@ async function expectAllSettled(shop: Workshop, orders: number, doubtsAtMost: nu
     const { rows } = await sql<{
       order_id: string;
     }>`select order_id from ledger.entries where state = 'accepted'`.execute(db);
-    const known = new Set(truth);
+    const known = new Set(posted);
     expect(rows.filter(({ order_id }) => !known.has(order_id))).toEqual([]);
   });
 }
@@ -85,7 +85,7 @@ async function startPosting(): Promise<{ readonly shop: Workshop; readonly run: 
   const shop = await openWorkshop({ databaseUrl, api: API, sandbox: { latencyMs: 20 } });
   shop.drop('orders.csv', toCsv(manyRows(150)));
   const run = shop.start('run', 'orders', '--json');
-  await waitFor(async () => (await shop.truth()).length >= 20);
+  await waitFor(async () => (await shop.posted()).length >= 20);
   return { shop, run };
 }
 
@@ -119,7 +119,7 @@ describe('a database that restarts', () => {
     await server().start();
     expectExplained(ended);
     expect(ended.exitCode).toBe(1);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
     await waitFor(async () => {
       const { exitCode, finished } = await shop.run('--limit', '1');
       if (exitCode === 5) return false;
@@ -145,7 +145,7 @@ describe('a database that restarts', () => {
     expectExplained(ended);
     expect(ended.exitCode).toBe(1);
     expect(ended.stderr).toContain(new URL(shop.databaseUrl).host);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 });
 

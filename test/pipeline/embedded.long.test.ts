@@ -25,7 +25,7 @@ describe('the embedded database', () => {
       finished: { counts: { entries: { accepted: 0, already: 20 } } },
     });
     expect(second.stdout).not.toContain('Making');
-    expect(await shop.truth()).toHaveLength(20);
+    expect(await shop.posted()).toHaveLength(20);
     expect((await shop.cli('status')).stdout).toMatch(/accepted +20/);
     expect((await shop.cli('explain', 'order', 'o7')).stdout).toContain('accepted');
   });
@@ -41,9 +41,9 @@ describe('the embedded database', () => {
     shop.drop('orders.csv', toCsv(manyRows(orders)));
     const kills = 2;
     for (let round = 1; round <= kills; round += 1) {
-      const before = (await shop.truth()).length;
+      const before = (await shop.posted()).length;
       const run = shop.start('run', 'orders', '--json');
-      await waitFor(async () => (await shop.truth()).length >= before + 10 * round);
+      await waitFor(async () => (await shop.posted()).length >= before + 10 * round);
       run.kill('SIGKILL');
       expect((await run.ended).signal).toBe('SIGKILL');
       // Who had the database before is gone: nobody waits for its lease, and nothing says that it is at work.
@@ -56,7 +56,7 @@ describe('the embedded database', () => {
     expect((counts?.accepted ?? 0) + (counts?.already ?? 0) + (counts?.in_doubt ?? 0)).toBe(orders);
     expect(counts?.in_doubt).toBeLessThanOrEqual(kills * 6);
     expect(counts).toMatchObject({ ready: 0, rejected: 0, held: 0 });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   }, 120_000);
 
   it('says what is wrong with its folder where it cannot be made or locked', async () => {
@@ -74,7 +74,7 @@ describe('the embedded database', () => {
     await layEmbeddedDatabase(join(shop.folder, '.data'));
     shop.drop('orders.csv', toCsv(manyRows(400)));
     const first = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length > 0);
+    await waitFor(async () => (await shop.posted()).length > 0);
     // It stands still, so that it is at work however slow the others are.
     first.kill('SIGSTOP');
     for (const command of [['run', 'orders'], ['status'], ['review'], ['plan', 'orders']]) {
@@ -89,6 +89,6 @@ describe('the embedded database', () => {
       exitCode: 0,
       finished: { counts: { entries: { accepted: 400 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ describe('a file that cannot be trusted', () => {
       exitCode: 3,
       finished: { status: 'issues', counts: { files: 0, rows: 0, orders: 0 } },
     });
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
     // Nothing about it has changed: it is not read again and again, and is still shown.
     expect(await shop.run()).toMatchObject({ exitCode: 3 });
     shop.drop('orders.csv.gz', whole);
@@ -65,7 +65,7 @@ describe('a file that cannot be trusted', () => {
     expect(exitCode).toBe(3);
     expect(stdout).toContain('shopify-orders');
     expect((await filesOf(shop))[0]?.state).toBe('held');
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 
   it('has an unclosed quote: what comes before it is not posted by halves', async () => {
@@ -78,7 +78,7 @@ describe('a file that cannot be trusted', () => {
     expect(exitCode).toBe(3);
     expect(finished?.counts.entries.accepted).toBe(0);
     expect((await filesOf(shop)).map(({ state }) => state)).toEqual(['held']);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 
   it('is empty or has a header only: it says so, and the others count', async () => {
@@ -141,7 +141,7 @@ jobs:
       exitCode: 0,
       finished: { counts: { entries: { accepted: 1 } } },
     });
-    expect(await shop.truth()).toEqual(['Zoë-1']);
+    expect(await shop.posted()).toEqual(['Zoë-1']);
     expect((await shop.cli('explain', 'order', 'Zoë-1')).stdout).toContain('Größe “12” €');
   });
 
@@ -151,7 +151,7 @@ jobs:
     const { exitCode, stdout } = await shop.cli('run', 'orders');
     expect(exitCode).toBe(3);
     expect(stdout).toMatch(/encoding/i);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 });
 
@@ -162,7 +162,7 @@ describe('exports in S3', () => {
     const result = await shop.run();
     expect(result, result.stderr).toMatchObject({ exitCode: 0 });
     expect((await shop.cli('doctor')).stdout).toContain('sale 50%.csv');
-    expect(await shop.truth()).toEqual(['o1']);
+    expect(await shop.posted()).toEqual(['o1']);
   });
 
   it('are read with the configuration that the project brings, as it stands', async () => {
@@ -228,7 +228,7 @@ describe('exports in S3', () => {
     expect(first.exitCode).toBe(3);
     expect(first.finished).toMatchObject({ counts: { files: 0, orders: 0, entries: { accepted: 0 } } });
     expect((await filesOf(shop))[0]).toMatchObject({ state: 'held', transient: true });
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
 
     const second = await shop.run('--limit', '1');
     expect(second.finished).toMatchObject({ counts: { files: 1, rows: 20_000, entries: { accepted: 1 } } });
@@ -267,6 +267,6 @@ describe('a folder', () => {
     expect((await shop.run()).finished).toMatchObject({
       counts: { orders: 6, entries: { accepted: 5, already: 1 } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 });

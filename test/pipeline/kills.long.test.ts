@@ -28,7 +28,7 @@ describe('a run that is killed', () => {
     for (let round = 1; round <= 8; round += 1) {
       const run = shop.start('run', 'orders', '--json');
       // Somewhere on the way: while it starts, reads, or after some orders of this round.
-      const before = (await shop.truth()).length;
+      const before = (await shop.posted()).length;
       if (round <= 2) await sleep(Math.floor(random() * 900));
       else {
         const more = 1 + Math.floor(random() * 30);
@@ -42,17 +42,17 @@ describe('a run that is killed', () => {
     expect(kills).toBe(8);
 
     const last = await shop.run();
-    const truth = await shop.truth();
+    const posted = await shop.posted();
     const states = await countStates(shop.db);
-    expect(repeated(truth)).toEqual([]);
+    expect(repeated(posted)).toEqual([]);
     const { accepted = 0, in_doubt: doubts = 0 } = states;
     expect(accepted + doubts).toBe(orders);
     expect(doubts).toBeLessThanOrEqual(kills * concurrency * 1.5);
     expect(last.exitCode).toBe(doubts > 0 ? 6 : 0);
-    expect(truth.length).toBeGreaterThanOrEqual(accepted);
+    expect(posted.length).toBeGreaterThanOrEqual(accepted);
     const { rows } = await sql<{ order_id: string }>`
       select order_id from ledger.entries where state = 'accepted'`.execute(shop.db);
-    const known = new Set(truth);
+    const known = new Set(posted);
     expect(rows.filter(({ order_id }) => !known.has(order_id))).toEqual([]);
     const { rows: runs } = await sql<{ status: string }>`select distinct status from ops.runs`.execute(
       shop.db,

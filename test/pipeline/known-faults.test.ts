@@ -46,7 +46,7 @@ describe.each([
       expect(readRun(await run.ended)).toMatchObject({ exitCode: 130, signal: null });
       await waitFor(async () => (await waitingForLocks(shop.databaseUrl)) === 0);
       await holder.end();
-      expect(await shop.truth()).toEqual([]);
+      expect(await shop.posted()).toEqual([]);
     },
   );
 });
@@ -111,7 +111,7 @@ it('a role that may only read, or lacks a right, is told without a stack trace; 
   expectKnown(refused, 'database_permission_denied');
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toContain('leases');
-  expect(await shop.truth()).toEqual([]);
+  expect(await shop.posted()).toEqual([]);
 });
 
 it('a database whose disk is full: answers go to the spool, and the next run records them', async () => {
@@ -131,7 +131,7 @@ it('a database whose disk is full: answers go to the spool, and the next run rec
   await sql.raw('drop trigger full_disk on ledger.answers').execute(shop.db);
   expect(await shop.run()).toMatchObject({ exitCode: 0 });
   expect(await countStates(shop.db)).toEqual({ accepted: 20 });
-  expect(repeated(await shop.truth())).toEqual([]);
+  expect(repeated(await shop.posted())).toEqual([]);
 });
 
 it('a spool that cannot be written while the database is away: the run says how many answers were lost, and nothing is sent again', async () => {
@@ -143,7 +143,7 @@ it('a spool that cannot be written while the database is away: the run says how 
   const proxy = await startDatabaseProxy(shop.databaseUrl);
   shop.env.DATABASE_URL = proxy.url;
   const run = shop.start('run', 'orders', '--json');
-  await waitFor(async () => (await shop.truth()).length >= 20);
+  await waitFor(async () => (await shop.posted()).length >= 20);
   // A file stands where the folder should be.
   const spool = join(shop.folder, '.data', 'spool');
   rmSync(spool, { recursive: true, force: true });
@@ -161,5 +161,5 @@ it('a spool that cannot be written while the database is away: the run says how 
   const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
   expect(others).toEqual({});
   expect(accepted + doubts).toBe(150);
-  expect(repeated(await shop.truth())).toEqual([]);
+  expect(repeated(await shop.posted())).toEqual([]);
 });

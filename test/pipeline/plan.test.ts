@@ -54,7 +54,7 @@ describe('plan', () => {
     const shop = await openWorkshop();
     shop.drop('orders.csv', MIXED);
     await expectPlanToEqualRun(shop);
-    expect(await shop.truth()).toHaveLength(31);
+    expect(await shop.posted()).toHaveLength(31);
   });
 
   it('says after a run what new files, changed orders and new codes will do', async () => {
@@ -98,7 +98,7 @@ describe('plan', () => {
     shop.write('codes.csv', CODES + LATER_CODE);
     expect((await plan(shop)).exitCode).toBe(3);
     expect(await countRows(shop.db)).toEqual(between);
-    expect(await shop.truth()).toHaveLength(5);
+    expect(await shop.posted()).toHaveLength(5);
   });
 
   it('leaves no dead rows in the tables of the runs, whatever it reads and changes', async () => {

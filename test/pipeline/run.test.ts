@@ -63,7 +63,7 @@ describe('run --json', () => {
     if (finished !== null) expectSums(finished);
     const referrals = await shop.sandbox.referrals();
     expect(trueCents(referrals)).toBe(1013 + 124_999);
-    expect(await shop.truth()).toEqual(['1', '2', '3']);
+    expect(await shop.posted()).toEqual(['1', '2', '3']);
   });
 
   it('posts nothing the second time', async () => {
@@ -82,7 +82,7 @@ describe('run --json', () => {
         counts: { files: 0, rows: 0, orders: 20, entries: { accepted: 0, already: 20, ready: 0 } },
       },
     });
-    expect(await shop.truth()).toHaveLength(20);
+    expect(await shop.posted()).toHaveLength(20);
   });
 
   it('posts nothing of the same content under another name', async () => {
@@ -102,7 +102,7 @@ describe('run --json', () => {
       state: string;
     }>`select state from intake.source_files order by source_file_id`.execute(shop.db);
     expect(rows.map(({ state }) => state)).toEqual(['sealed', 'duplicate']);
-    expect(await shop.truth()).toHaveLength(3);
+    expect(await shop.posted()).toHaveLength(3);
   });
 
   it('updates a changed order that was not sent, and notes an adjustment of one that was accepted', async () => {
@@ -146,7 +146,7 @@ describe('run --json', () => {
       counts: { files: 0, unattributed: 0, entries: { accepted: 1, already: 1 } },
       amounts: [{ currency: 'EUR', accepted: expect.stringMatching(/^8\.88/) }],
     });
-    expect(await shop.truth()).toEqual(['1', '2']);
+    expect(await shop.posted()).toEqual(['1', '2']);
   });
 
   it('posts no more than --limit, and the rest stays ready', async () => {
@@ -156,10 +156,10 @@ describe('run --json', () => {
     expect(exitCode).toBe(0);
     expect(finished).toMatchObject({ counts: { orders: 8, entries: { accepted: 3, ready: 5 } } });
     if (finished !== null) expectSums(finished);
-    expect(await shop.truth()).toHaveLength(3);
+    expect(await shop.posted()).toHaveLength(3);
     expect(await countStates(shop.db)).toEqual({ accepted: 3, ready: 5 });
     expect((await shop.run()).finished).toMatchObject({ counts: { entries: { accepted: 5, already: 3 } } });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('reads only the files that --file names', async () => {
@@ -167,7 +167,7 @@ describe('run --json', () => {
     shop.drop('april.csv', toCsv([{ id: 'april' }]));
     shop.drop('may.csv', toCsv([{ id: 'may' }]));
     expect((await shop.run('--file', 'may')).finished).toMatchObject({ counts: { files: 1, orders: 1 } });
-    expect(await shop.truth()).toEqual(['may']);
+    expect(await shop.posted()).toEqual(['may']);
     const none = await shop.run('--file', 'june');
     expect(none).toMatchObject({ exitCode: 2, finished: null });
     expect(none.stderr).toContain('"june"');
@@ -187,7 +187,7 @@ describe('run --json', () => {
     });
     const referrals = await shop.sandbox.referrals();
     expect(trueCents(referrals)).toBe(total);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 });
 
@@ -220,7 +220,7 @@ describe('a run that cannot begin', () => {
     const result = await shop.run();
     expect(result).toMatchObject({ exitCode: 4, finished: null });
     expect(result.stdout + result.stderr).not.toContain('not-the-key');
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 
   it('has the key of another account: exit 4, nothing is posted', async () => {
@@ -234,7 +234,7 @@ describe('a run that cannot begin', () => {
     const { exitCode, stderr } = await shop.run();
     expect(exitCode).toBe(4);
     expect(stderr).toContain(shop.sandbox.accountId);
-    expect(await other.truth()).toEqual([]);
+    expect(await other.posted()).toEqual([]);
   });
 
   it('is asked for a job that is not there: exit 2 names those that are', async () => {

@@ -173,7 +173,7 @@ describe('secrets and addresses', () => {
     expect(loaded.problems.length).toBeGreaterThan(3);
     expectNothingPlanted(JSON.stringify(loaded.problems), 'the problems of the codes');
     await expectCleanDatabase(shop.db);
-    expect((await shop.truth()).length).toBeGreaterThan(0);
+    expect((await shop.posted()).length).toBeGreaterThan(0);
   });
 
   it('that stand in a header or in a broken file are not told when the file is held', async () => {

@@ -28,7 +28,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     const { shop, proxy } = await openRemoteShop();
     shop.drop('orders.csv', toCsv(manyRows(150)));
     const run = shop.start('run', 'orders', '--json');
-    await waitFor(async () => (await shop.truth()).length >= 20);
+    await waitFor(async () => (await shop.posted()).length >= 20);
     proxy.silence();
     const silentAt = performance.now();
     const ended = readRun(await run.ended);
@@ -45,7 +45,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect(others).toEqual({});
     expect(accepted + doubts).toBe(150);
     expect(doubts).toBeLessThanOrEqual(6);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     expect(spooledFiles(shop)).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('a database that falls silent: packets are dropped, nothing is refused'
     expect([1, 130]).toContain(ended.exitCode);
     expect(ended.stderr).not.toMatch(/^ +at .*:\d+:\d+/m);
     expect(['database_lost', 'interrupted']).toContain(ended.events.at(-1)?.code);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 
   it('from the start: a command says so within seconds', async () => {

@@ -49,7 +49,7 @@ describe('one unreadable object among many', () => {
       exitCode: 0,
       finished: { status: 'ok', counts: { files: 1, entries: { accepted: 1 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('is the source’s failure when most are unreadable, which is told after few requests, with the reason', async () => {
@@ -62,7 +62,7 @@ describe('one unreadable object among many', () => {
     expect(stderr).toContain('23 of 45 files failed');
     expect(stderr).toContain('s3:GetObject');
     expect(s3.requests.filter(({ operation }) => operation === 'GetObject')).toHaveLength(23);
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
   });
 });
 
@@ -91,7 +91,7 @@ describe('a store whose objects have no ETag', () => {
       modified: new Date('2026-04-10T12:11:26Z'),
     });
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { counts: { files: 1 } } });
-    expect(await shop.truth()).toEqual(['a1', 'b1', 'c1']);
+    expect(await shop.posted()).toEqual(['a1', 'b1', 'c1']);
     expect((await shop.cli('doctor')).stdout).toContain('The store names no ETag for 2 of 2 files.');
   });
 });
@@ -115,7 +115,7 @@ jobs:
     other.put(BUCKET, 'orders/a.csv', toCsv(manyRows(1, 'b')));
     const { exitCode, stderr } = await shop.run();
     expect(exitCode, stderr).toBe(0);
-    expect(await shop.truth()).toEqual(['a1', 'b1']);
+    expect(await shop.posted()).toEqual(['a1', 'b1']);
   });
 });
 
@@ -229,7 +229,7 @@ describe('`files reread`', () => {
     expect(again.finished, again.stderr).toMatchObject({ counts: { files: 1, orders: 3 } });
     const amounts = (await shop.sandbox.referrals()).map(({ order_revenue }) => Number(order_revenue));
     expect(amounts.toSorted((a, b) => a - b)).toEqual([0.5, 1.01, 2.02]);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     expect((await shop.run()).finished).toMatchObject({ counts: { files: 0 } });
   });
 
@@ -248,7 +248,7 @@ describe('`files reread`', () => {
     });
     shop.write('layouts/mine.yaml', layout);
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { counts: { files: 1, orders: 3 } } });
-    expect(repeated(await shop.truth())).toEqual([]);
-    expect(await shop.truth()).toHaveLength(3);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(3);
   });
 });

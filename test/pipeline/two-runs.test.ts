@@ -38,7 +38,7 @@ describe('two runs at once', () => {
       exitCode: 0,
       finished: { counts: { entries: { accepted: 100 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('of two jobs over copies of the same orders post each order once', async () => {
@@ -68,8 +68,8 @@ jobs:
       const after = readRun(await shop.cli('run', job, '--json'));
       expect(after).toMatchObject({ exitCode: 0, finished: { counts: { entries: { accepted: 0 } } } });
     }
-    expect(await shop.truth()).toHaveLength(200);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(200);
+    expect(repeated(await shop.posted())).toEqual([]);
     expect(await countStates(shop.db)).toEqual({ accepted: 200 });
   });
 });
@@ -88,11 +88,11 @@ describe('a run that is asked to end', () => {
       expect(ended.stderr).toContain('Finishing the requests in flight');
       const states = await countStates(shop.db);
       expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
-      expect(states.accepted).toBe((await shop.truth()).length);
+      expect(states.accepted).toBe((await shop.posted()).length);
 
       expect((await shop.run()).exitCode).toBe(0);
       expect(await countStates(shop.db)).toEqual({ accepted: 60 });
-      expect(repeated(await shop.truth())).toEqual([]);
+      expect(repeated(await shop.posted())).toEqual([]);
     },
   );
 
@@ -133,7 +133,7 @@ describe('a run that is asked to end', () => {
     const states = await countStates(shop.db);
     expect((states.accepted ?? 0) + (states.in_doubt ?? 0)).toBe(40);
     expect(states.in_doubt).toBeLessThanOrEqual(6);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     // Nothing was to be spooled, so no file is left.
     expect(spoolOf(shop)).toEqual([]);
   });

@@ -45,7 +45,7 @@ it('a run that was interrupted says so by its exit code; the next one says that 
   const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
   shop.drop('orders.csv', toCsv([...manyRows(100), { id: 'bad', revenue: 'twelve' }]));
   const first = shop.start('run', 'orders', '--json');
-  await waitFor(async () => (await shop.truth()).length >= 5);
+  await waitFor(async () => (await shop.posted()).length >= 5);
   first.kill('SIGTERM');
   expect(readRun(await first.ended)).toMatchObject({
     exitCode: 130,

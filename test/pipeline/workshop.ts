@@ -72,7 +72,7 @@ export type Workshop = {
   /** `run orders --json` and more arguments. */
   run(...args: string[]): Promise<Ended>;
   /** Order ids as the service processed them, repeats included, sorted. */
-  truth(): Promise<readonly string[]>;
+  posted(): Promise<readonly string[]>;
 };
 
 const flowText = (schedule = '') => `
@@ -117,7 +117,7 @@ export async function openWorkshop(options: WorkshopOptions = {}): Promise<Works
     start,
     cli,
     run: async (...args) => readRun(await cli('run', 'orders', '--json', ...args)),
-    truth: async () => (await sandbox.referrals()).map(({ order_id }) => order_id).sort(),
+    posted: async () => (await sandbox.referrals()).map(({ order_id }) => order_id).sort(),
   };
 }
 
@@ -239,7 +239,7 @@ export async function tableSizes(db: Database): Promise<unknown> {
 
 /** Waits until the service has processed so many orders. */
 export function processed(shop: Workshop, orders: number): Promise<void> {
-  return waitFor(async () => (await shop.truth()).length >= orders);
+  return waitFor(async () => (await shop.posted()).length >= orders);
 }
 
 /** Waits until no process holds a lease any more, by the database's clock. */

@@ -6,7 +6,7 @@ it('continues from ready: killed before the claim of an entry, that entry is sen
   const killed = await scene.startPosting({ dieAt: 'before_claim', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.accepted).toBeGreaterThan(20 - 6);
 }, 60_000);

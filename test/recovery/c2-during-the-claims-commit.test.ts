@@ -17,7 +17,7 @@ it('continues from ready: killed when its claim is on the way to the database, n
   expect(await killed.ended).toBe('SIGKILL');
   expect(await scene.sandbox.referrals()).toEqual([]);
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison.doubts).toBe(0);
 }, 60_000);
@@ -41,7 +41,7 @@ it('continues from sending: killed when the commit of its claim is on its way ba
   expect(await killed.ended).toBe('SIGKILL');
   expect(await scene.sandbox.referrals()).toEqual([]);
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison).toMatchObject({ doubts: 0, accepted: 10 });
 }, 60_000);
@@ -65,7 +65,7 @@ it('reads its claim back when the database cuts the connection at the commit, an
   });
   expect(await posting.ended).toBe(0);
   expect(cuts).toBe(1);
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 10);
   expect(comparison.accepted).toBe(10);
 }, 60_000);

@@ -18,7 +18,7 @@ it('continues from sending: killed after the claim and before the write, the jou
   expect(await killed.ended).toBe('SIGKILL');
   const begun = readBegun(join(scene.folder, 'journal'));
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   // Only what had begun to be written may be in doubt; the claim at which the process died had not.
   expect(comparison.doubts).toBeLessThanOrEqual(begun);

@@ -6,7 +6,7 @@ it('continues from sending: killed in the middle of the write, the order is in d
   const killed = await scene.startPosting({ dieAt: 'mid_write', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts).toBeGreaterThan(0);
 }, 60_000);

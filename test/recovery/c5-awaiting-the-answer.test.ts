@@ -11,7 +11,7 @@ it('continues from sending: killed while it waits for an answer, the orders in f
   await killed.ended;
   await scene.sandbox.setFaults(null);
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
 }, 60_000);

@@ -6,7 +6,7 @@ it('continues from sending: killed with the answer read and not recorded, the or
   const killed = await scene.startPosting({ dieAt: 'answer_read', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   expect(comparison.doubts - comparison.falseDoubts).toBeGreaterThan(0);
 }, 60_000);

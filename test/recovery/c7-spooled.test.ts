@@ -6,7 +6,7 @@ it('continues from the spool: killed with the answer on disk, the next run recor
   const killed = await scene.startPosting({ dieAt: 'spooled', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   const spooled = await scene.db
     .selectFrom('ledger.answers')

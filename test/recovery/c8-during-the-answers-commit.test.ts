@@ -27,7 +27,7 @@ it('continues from accepted: killed when the commit of an answer is on its way b
     .execute();
   expect(recorded.length).toBeGreaterThan(0);
   await scene.continuePosting();
-  expectGuarantees(await scene.compareWithTruth(), 20);
+  expectGuarantees(await scene.compareWithSandbox(), 20);
 }, 60_000);
 
 it('spools the answer when the database cuts the connection at its commit, and ends with nothing in doubt', async () => {
@@ -50,7 +50,7 @@ it('spools the answer when the database cuts the connection at its commit, and e
   expect(await posting.ended).toBe(0);
   expect(cuts).toBe(1);
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 6);
   expect(comparison.doubts).toBe(0);
 }, 60_000);

@@ -6,7 +6,7 @@ it('continues from accepted: killed after the answer was recorded, nothing of it
   const killed = await scene.startPosting({ dieAt: 'recorded', dieOnEntry: 5 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
-  const comparison = await scene.compareWithTruth();
+  const comparison = await scene.compareWithSandbox();
   expectGuarantees(comparison, 20);
   const first = await scene.db
     .selectFrom('ledger.answers')

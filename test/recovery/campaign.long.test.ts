@@ -75,7 +75,7 @@ describe('a failover that loses commits, at any moment', () => {
 
       // After it, or while it is being cut off: a run that the failover meets, or that ended before.
       drop();
-      const known = (await shop.truth()).length;
+      const known = (await shop.posted()).length;
       const second = anyMachine().start('run', 'orders');
       await reach(shop, second, known + Math.floor(random() * ORDERS));
       wire.cut();
@@ -99,8 +99,8 @@ describe('a failover that loses commits, at any moment', () => {
       }
       expect(codes.slice(-2).map((code) => (code === 6 ? 0 : code))).toEqual([0, 0]);
 
-      const truth = await shop.truth();
-      expect(repeated(truth)).toEqual([]);
+      const posted = await shop.posted();
+      expect(repeated(posted)).toEqual([]);
       await look(standby.url, async (db) => {
         const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
         expect(others).toEqual({});
@@ -108,7 +108,7 @@ describe('a failover that loses commits, at any moment', () => {
         // Accepted means that the service has it.
         const { rows } = await sql<{ id: string }>`
           select order_id as id from ledger.entries where state = 'accepted'`.execute(db);
-        expect(rows.map(({ id }) => id).filter((id) => !truth.includes(id))).toEqual([]);
+        expect(rows.map(({ id }) => id).filter((id) => !posted.includes(id))).toEqual([]);
       });
     });
   }
@@ -147,7 +147,7 @@ async function reach(shop: Workshop, run: CliProcess, orders: number): Promise<v
   void run.ended.then(() => {
     hasEnded = true;
   });
-  await waitFor(async () => hasEnded || (await shop.truth()).length >= orders);
+  await waitFor(async () => hasEnded || (await shop.posted()).length >= orders);
 }
 
 /** The primary dies without warning, the standby takes over, and the same address leads to it. */

@@ -35,7 +35,7 @@ async function restoreOldBackup(options: WorkshopOptions = {}): Promise<Workshop
   const backup = await backUp(shop);
   shop.drop('two.csv', toCsv(manyRows(10, 'b')));
   expect((await shop.run()).exitCode).toBe(0);
-  expect(await shop.truth()).toHaveLength(20);
+  expect(await shop.posted()).toHaveLength(20);
   shop.env.DATABASE_URL = backup;
   return shop;
 }
@@ -50,7 +50,7 @@ describe('a database that was restored from an older backup', () => {
       expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/10 orders \([\d.]+ EUR\)/);
       expect(refused.stderr).toContain('ledger recover');
     }
-    expect(await shop.truth()).toHaveLength(20);
+    expect(await shop.posted()).toHaveLength(20);
     const status = await shop.cli('status', '--json');
     expect(status.exitCode).toBe(7);
     expect(JSON.parse(status.stdout.trim().split('\n').at(0) ?? '')).toMatchObject({
@@ -72,13 +72,13 @@ describe('a database that was restored from an older backup', () => {
       exitCode: 0,
       finished: { counts: { entries: { accepted: 5, in_doubt: 0, ready: 0 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
-    expect(await shop.truth()).toHaveLength(25);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(25);
     await look(shop.env.DATABASE_URL ?? '', async (db) => {
       expect(await countStates(db)).toEqual({ accepted: 25 });
     });
     expect((await shop.run()).exitCode).toBe(0);
-    expect(await shop.truth()).toHaveLength(25);
+    expect(await shop.posted()).toHaveLength(25);
   });
 
   it('holds an order whose answer was lost before the restore as a doubt, with its amount', async () => {
@@ -95,7 +95,7 @@ describe('a database that was restored from an older backup', () => {
       exitCode: 6,
       finished: { counts: { entries: { in_doubt: 1 } } },
     });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     expect((await shop.cli('review')).stdout).toContain('1 order in doubt');
   });
 
@@ -112,7 +112,7 @@ describe('a database that was restored from an older backup', () => {
     expect(partly.exitCode).toBe(7);
     expect(partly.stderr.replace(/\s+/g, ' ')).toContain('9 claims are still missing');
     expect((await shop.run()).exitCode).toBe(7);
-    expect(await shop.truth()).toHaveLength(20);
+    expect(await shop.posted()).toHaveLength(20);
     const given = await shop.cli('ledger', 'recover', '--reason', 'the disk is lost', '--accept-undescribed');
     expect(given.exitCode).toBe(0);
   });
@@ -126,7 +126,7 @@ describe('a database that was restored from an older backup', () => {
     shop.drop('two.csv', toCsv(manyRows(2, 'b')));
     await shop.run();
     shop.env.DATABASE_URL = backup;
-    const rows = (await shop.truth()).map((id) => `shopify,${id}`);
+    const rows = (await shop.posted()).map((id) => `shopify,${id}`);
     shop.write('service.csv', `order_platform,order_id\n${rows.join('\n')}\n`);
     const recovered = await shop.cli(
       'ledger',
@@ -138,7 +138,7 @@ describe('a database that was restored from an older backup', () => {
     );
     expect(recovered.exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { in_doubt: 0, ready: 0 } } } });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 });
 
@@ -154,7 +154,7 @@ describe('another database than before', () => {
       expect(refused.stderr).toContain('This is another ledger');
       expect(refused.stderr).toContain('DATABASE_URL');
     }
-    expect(await shop.truth()).toHaveLength(5);
+    expect(await shop.posted()).toHaveLength(5);
   });
 
   it('posts only after a person decides on a new ledger, with a reason that is kept', async () => {
@@ -163,10 +163,10 @@ describe('another database than before', () => {
     await shop.run();
     await useEmbedded(shop);
     expect((await shop.run('--new-ledger')).exitCode).toBe(2);
-    expect(await shop.truth()).toHaveLength(2);
+    expect(await shop.posted()).toHaveLength(2);
     const begun = await shop.run('--new-ledger', '--reason', 'the old one was a trial');
     expect(begun.exitCode).toBe(0);
-    expect(await shop.truth()).toHaveLength(4);
+    expect(await shop.posted()).toHaveLength(4);
     expect((await shop.run()).exitCode).toBe(0);
   });
 
@@ -177,7 +177,7 @@ describe('another database than before', () => {
     await useEmbedded(shop);
     expect((await shop.cli('ledger', 'recover', '--reason', 'the server is gone for good')).exitCode).toBe(0);
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
-    expect(await shop.truth()).toHaveLength(5);
+    expect(await shop.posted()).toHaveLength(5);
   });
 });
 
@@ -206,8 +206,8 @@ describe('two machines with a data folder each', () => {
     renameSync(join(shop.folder, 'first-data'), data);
     expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
-    expect(repeated(await shop.truth())).toEqual([]);
-    expect(await shop.truth()).toHaveLength(9);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(9);
   });
 });
 
@@ -245,8 +245,8 @@ describe('a database that is elsewhere than before', () => {
     renameSync(data, join(shop.folder, 'first-data'));
     renameSync(join(shop.folder, 'second-data'), data);
     expect((await shop.run()).exitCode).toBe(0);
-    expect(repeated(await shop.truth())).toEqual([]);
-    expect(await shop.truth()).toHaveLength(9);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(9);
   });
 
   it('is compared as well where a backup was put back into the same database', async () => {
@@ -268,7 +268,7 @@ describe('a database that is elsewhere than before', () => {
     const refused = await shop.cli('run', 'orders');
     expect(refused.stderr.replace(/\s+/g, ' ')).toContain('The database is not where it was');
     expect(refused.exitCode).toBe(7);
-    expect(await shop.truth()).toHaveLength(2);
+    expect(await shop.posted()).toHaveLength(2);
   });
 
   it('asks a person once, who says so with a reason, where nothing is missing', async () => {
@@ -284,7 +284,7 @@ describe('a database that is elsewhere than before', () => {
     );
     expect((await shop.cli('ledger', 'recover', '--reason', 'moved to the new server')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
-    expect(await shop.truth()).toHaveLength(4);
+    expect(await shop.posted()).toHaveLength(4);
   });
 });
 
@@ -306,7 +306,7 @@ describe('two accepted answers for one order', () => {
     expect((await shop.cli('ledger', 'recover', '--reason', 'the disk is lost')).exitCode).toBe(7);
     await shop.cli('ledger', 'recover', '--reason', 'the disk is lost', '--accept-undescribed');
     expect((await shop.run()).exitCode).toBe(0);
-    expect(repeated(await shop.truth())).toEqual(['b1']);
+    expect(repeated(await shop.posted())).toEqual(['b1']);
     rmSync(journal, { recursive: true });
     renameSync(`${journal}-elsewhere`, journal);
     expect((await shop.cli('ledger', 'recover', '--reason', 'the disk is here again')).exitCode).toBe(0);
@@ -336,7 +336,7 @@ describe('two accepted answers for one order', () => {
     expect(settled.exitCode).toBe(0);
     expect((await shop.cli('review')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);
-    expect(await shop.truth()).toHaveLength(4);
+    expect(await shop.posted()).toHaveLength(4);
   });
 });
 
@@ -358,7 +358,7 @@ describe('the process that serves', () => {
     expect(await ask('/metrics')).toMatch(/^influencer_sync_ledger_continuous 0$/m);
     serving.kill('SIGTERM');
     await serving.ended;
-    expect(await shop.truth()).toHaveLength(20);
+    expect(await shop.posted()).toHaveLength(20);
   });
 });
 
@@ -375,7 +375,7 @@ describe('the spool', () => {
     const run = await shop.cli('run', 'orders');
     expect(run.exitCode).toBe(0);
     expect(run.stderr.replace(/\s+/g, ' ')).toContain('set aside');
-    expect(await shop.truth()).toHaveLength(2);
+    expect(await shop.posted()).toHaveLength(2);
     expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).toContain('set aside');
     rmSync(join(spool, 'unreadable'), { recursive: true });
     expect((await shop.cli('doctor')).stdout.replace(/\s+/g, ' ')).not.toContain('set aside');

@@ -40,7 +40,7 @@ export type Scene = Stage & {
   /** The same, once the lease of a process that died is over. */
   continuePosting(): Promise<void>;
   /** Compares the ledger with what the service really processed. */
-  compareWithTruth(): Promise<Comparison>;
+  compareWithSandbox(): Promise<Comparison>;
 };
 
 export type Posting = {
@@ -129,7 +129,7 @@ export async function setScene(orders: number): Promise<Scene> {
       await waitFor(leasesAreOver);
       await postHere();
     },
-    async compareWithTruth() {
+    async compareWithSandbox() {
       const processed = new Map<string, number>();
       for (const referral of await sandbox.referrals())
         processed.set(referral.order_id, (processed.get(referral.order_id) ?? 0) + 1);

@@ -41,7 +41,7 @@ describe('a mark, where the data folder does not last', () => {
       expect(told.exitCode).not.toBe(0);
       expect(told.stdout + told.stderr).toContain('The ledger went back');
     }
-    expect(await shop.truth()).toHaveLength(8);
+    expect(await shop.posted()).toHaveLength(8);
   });
 
   it('in S3 does the same, and lets it be recovered in a container that knows nothing else', async () => {
@@ -53,7 +53,7 @@ describe('a mark, where the data folder does not last', () => {
     const refused = await shop.cli('run', 'orders');
     expect(refused.exitCode).toBe(7);
     expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger went back.* 4 orders \(10\.10 EUR\)/);
-    expect(await shop.truth()).toHaveLength(8);
+    expect(await shop.posted()).toHaveLength(8);
     replaceContainer(shop);
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
     expect(recovered).toMatchObject({ exitCode: 0 });
@@ -61,7 +61,7 @@ describe('a mark, where the data folder does not last', () => {
     expect(recovered.stdout).toContain('4 accepted by the service');
     replaceContainer(shop);
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
-    expect(await shop.truth()).toHaveLength(8);
+    expect(await shop.posted()).toHaveLength(8);
     await look(shop.env.DATABASE_URL ?? '', async (db) => {
       expect(await countStates(db)).toEqual({ accepted: 8 });
     });
@@ -77,7 +77,7 @@ describe('a mark, where the data folder does not last', () => {
     shop.env.DATABASE_URL = await backUp(shop);
     shop.drop('two.csv', toCsv(manyRows(2, 'b')));
     expect((await shop.run()).exitCode).toBe(0);
-    expect(await shop.truth()).toHaveLength(4);
+    expect(await shop.posted()).toHaveLength(4);
   });
 
   it('compares every claim where the database was moved, not only the newest of each process', async () => {
@@ -99,7 +99,7 @@ describe('a mark, where the data folder does not last', () => {
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup');
     expect(recovered.stdout).toContain('Recovered 1 claim');
     expect((await shop.run()).exitCode).toBe(0);
-    expect([...(await shop.truth())].sort()).toEqual(['a1', 'a2', 'b1']);
+    expect([...(await shop.posted())].sort()).toEqual(['a1', 'a2', 'b1']);
   });
 
   it('refuses another database, also an embedded one that begins with the container', async () => {
@@ -111,7 +111,7 @@ describe('a mark, where the data folder does not last', () => {
     const refused = await shop.run();
     expect(refused.exitCode).toBe(7);
     expect(refused.stderr).toContain('This is another ledger');
-    expect(await shop.truth()).toHaveLength(3);
+    expect(await shop.posted()).toHaveLength(3);
   });
 
   it('has each claim before its request is begun: a killed run leaves no order that it does not know', async () => {
@@ -121,10 +121,10 @@ describe('a mark, where the data folder does not last', () => {
     const backup = await backUp(shop);
     shop.drop('two.csv', toCsv(manyRows(60, 'b')));
     const run = shop.start('run', 'orders');
-    await waitFor(async () => (await shop.truth()).length >= 12);
+    await waitFor(async () => (await shop.posted()).length >= 12);
     run.kill('SIGKILL');
     await run.ended;
-    const sent = await shop.truth();
+    const sent = await shop.posted();
     expect(markIn(shop).some((name) => name.includes('.open.'))).toBe(true);
     replaceContainer(shop);
     shop.env.DATABASE_URL = backup;
@@ -132,9 +132,9 @@ describe('a mark, where the data folder does not last', () => {
     expect((await shop.cli('ledger', 'recover', '--reason', 'restored')).exitCode).toBe(0);
     const after = await shop.run();
     expect([0, 6]).toContain(after.exitCode);
-    const truth = await shop.truth();
-    expect(repeated(truth)).toEqual([]);
-    expect(truth.length).toBeGreaterThan(sent.length);
+    const posted = await shop.posted();
+    expect(repeated(posted)).toEqual([]);
+    expect(posted.length).toBeGreaterThan(sent.length);
     // What was sent and not answered stays in doubt, what was claimed and may not have been sent as well; all others were posted.
     await look(shop.env.DATABASE_URL ?? '', async (db) => {
       const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(db);
@@ -161,10 +161,10 @@ describe('a mark, where the data folder does not last', () => {
     expect(unwritten.stdout.replace(/\s+/g, ' ')).toContain(
       'It stopped: The mark of the ledger cannot be written.',
     );
-    expect(await shop.truth()).toEqual([]);
+    expect(await shop.posted()).toEqual([]);
     s3.heal();
     expect(await shop.run()).toMatchObject({ exitCode: 0 });
-    expect(await shop.truth()).toHaveLength(3);
+    expect(await shop.posted()).toHaveLength(3);
   });
 
   it('is no larger than 90 days, and never without its newest journal', async () => {

@@ -18,7 +18,7 @@ async function postThrough(rules: readonly Record<string, unknown>[]): Promise<C
     ),
   );
   await scene.continuePosting();
-  return scene.compareWithTruth();
+  return scene.compareWithSandbox();
 }
 
 describe('a service that misbehaves', () => {

@@ -153,7 +153,7 @@ describe('after a run the daily sums are right', () => {
     const shop = await openWorkshop({ sandbox: { latencyMs: 20 } });
     shop.drop('1.csv', toCsv(manyRows(300)));
     const killed = shop.start('run', 'orders');
-    await waitFor(async () => (await shop.truth()).length >= 20);
+    await waitFor(async () => (await shop.posted()).length >= 20);
     killed.kill('SIGKILL');
     await killed.ended;
     const { rows } = await sql`select from reporting.order_standings`.execute(shop.db);
@@ -204,7 +204,7 @@ describe('a run whose reports cannot be brought up to date', () => {
         entries: { accepted: 12, already: 0, ready: 0 },
       },
     });
-    expect(await shop.truth()).toHaveLength(12);
+    expect(await shop.posted()).toHaveLength(12);
     const { rows } = await sql<{ problem: string }>`select problem from ops.runs`.execute(shop.db);
     expect(rows[0]?.problem).toMatch(
       /^Everything that was ready was posted\. The reports .* could not be updated: .*23514/,
@@ -222,6 +222,6 @@ describe('a run whose reports cannot be brought up to date', () => {
       expect.objectContaining({ event: 'step_began', step: 'refresh', label: 'Updating the reports' }),
     );
     await expectRight(shop.db);
-    expect(await shop.truth()).toHaveLength(12);
+    expect(await shop.posted()).toHaveLength(12);
   });
 });

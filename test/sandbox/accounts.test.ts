@@ -103,9 +103,9 @@ test('the control routes show one account or all, and say so where one must be n
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => (JSON.parse(line) as { account_id: string }).account_id);
-  expect(lines(await look('truth/referrals'))).toEqual(['NORTH', 'SOUTH', 'SOUTH']);
-  expect(lines(await look('truth/referrals?account=NORTH'))).toEqual(['NORTH']);
-  expect(lines(await look('truth/requests?account=SOUTH'))).toHaveLength(4);
+  expect(lines(await look('log/referrals'))).toEqual(['NORTH', 'SOUTH', 'SOUTH']);
+  expect(lines(await look('log/referrals?account=NORTH'))).toEqual(['NORTH']);
+  expect(lines(await look('log/requests?account=SOUTH'))).toHaveLength(4);
   const owners = (rows: { readonly text: string }) =>
     (JSON.parse(rows.text) as { account_id: string }[]).map(({ account_id }) => account_id);
   expect(owners(await look('customers'))).toEqual(['NORTH', 'SOUTH']);
@@ -126,7 +126,7 @@ test('the control routes show one account or all, and say so where one must be n
     ...['--account', 'NORTH', '--set', 'order_id=8'],
   ]);
   expect(triggered, triggered.stderr).toMatchObject({ exitCode: 0 });
-  expect(lines(await look('truth/referrals?account=NORTH'))).toHaveLength(2);
+  expect(lines(await look('log/referrals?account=NORTH'))).toHaveLength(2);
 });
 
 test('a plan limits each account by itself, whichever of its keys is used', async () => {
@@ -143,7 +143,7 @@ test('a plan limits each account by itself, whichever of its keys is used', asyn
 
 test.each([
   ['database', (folder: string) => ({ db: join(folder, 'sandbox.db') })],
-  ['truth file', (folder: string) => ({ truth: join(folder, 'truth.ndjson') })],
+  ['referral log', (folder: string) => ({ referralLog: join(folder, 'referrals.ndjson') })],
 ])(
   'after a restart on its %s each account has its own, also when they stand in another order',
   async (_what, place) => {

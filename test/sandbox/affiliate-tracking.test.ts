@@ -24,15 +24,15 @@ test('credits an order by deal id, page address, handle or collaboration, and lo
   for (const [index, way] of ways.entries()) {
     expect((await sandbox.refer({ ...way, order_id: String(index) })).body).toEqual(first.body);
   }
-  const truth = await sandbox.truth('referrals');
-  expect(truth.map(({ sequence, order_id }) => [sequence, order_id])).toEqual([
+  const referrals = await sandbox.log('referrals');
+  expect(referrals.map(({ sequence, order_id }) => [sequence, order_id])).toEqual([
     [1, '1001'],
     [2, '0'],
     [3, '1'],
     [4, '2'],
     [5, '3'],
   ]);
-  expect(truth[0]).toEqual({
+  expect(referrals[0]).toEqual({
     sequence: 1,
     account_id: sandbox.accounts[0]?.id,
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -48,7 +48,7 @@ test('credits an order by deal id, page address, handle or collaboration, and lo
 });
 
 test.each(['1249.00', '0.10', '99999999999999.9999', '-5.00', '1e2', '0'])(
-  'keeps the amount %s exact from the client to the log of the truth',
+  'keeps the amount %s exact from the client to the request log',
   async (amount) => {
     const sandbox = await startTestSandbox();
     const client = openClient(sandbox.url, { key: sandbox.key });
@@ -57,8 +57,8 @@ test.each(['1249.00', '0.10', '99999999999999.9999', '-5.00', '1e2', '0'])(
       kind: 'answer',
       status: 200,
     });
-    expect(await sandbox.truth('referrals')).toEqual([expect.objectContaining({ order_revenue: amount })]);
-    expect((await sandbox.request('GET', '/_sandbox/truth/referrals')).text).toContain(`"body":${body}`);
+    expect(await sandbox.log('referrals')).toEqual([expect.objectContaining({ order_revenue: amount })]);
+    expect((await sandbox.request('GET', '/_sandbox/log/referrals')).text).toContain(`"body":${body}`);
   },
 );
 
@@ -84,7 +84,7 @@ test('adds amounts exactly, each currency by itself', async () => {
 test('writes a body of several lines on one line of the log', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer('{\r\n  "deal_id": "ETUNQ6ZTW1",\n  "order_id": "a\\nb",\n  "order_revenue": 1.50\n}');
-  expect(await sandbox.truth('referrals')).toEqual([
+  expect(await sandbox.log('referrals')).toEqual([
     expect.objectContaining({ order_id: 'a\nb', order_revenue: '1.50' }),
   ]);
 });
@@ -115,8 +115,8 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
   const sandbox = await startTestSandbox();
   const answer = await sandbox.refer(change);
   expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
-  expect(await sandbox.truth('referrals')).toEqual([]);
-  expect(await sandbox.truth('requests')).toEqual([expect.objectContaining({ status, processed: false })]);
+  expect(await sandbox.log('referrals')).toEqual([]);
+  expect(await sandbox.log('requests')).toEqual([expect.objectContaining({ status, processed: false })]);
 });
 
 test('refuses a collaboration that is not one of the deal', async () => {
@@ -139,7 +139,7 @@ test('accepts a repeated order as it is, by default', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.refer();
   expect((await sandbox.refer()).status).toBe(200);
-  expect(await sandbox.truth('referrals')).toHaveLength(2);
+  expect(await sandbox.log('referrals')).toHaveLength(2);
 });
 
 test('ignores a repeated order of the same platform when told to, with the same answer', async () => {
@@ -148,11 +148,11 @@ test('ignores a repeated order of the same platform when told to, with the same 
   const second = await sandbox.refer({ order_revenue: 99 });
   expect([second.status, second.body]).toEqual([200, first.body]);
   await sandbox.refer({ order_platform: 'woocommerce' });
-  expect((await sandbox.truth('referrals')).map((line) => line.order_platform)).toEqual([
+  expect((await sandbox.log('referrals')).map((line) => line.order_platform)).toEqual([
     'shopify',
     'woocommerce',
   ]);
-  expect((await sandbox.truth('requests')).map((line) => line.processed)).toEqual([true, false, true]);
+  expect((await sandbox.log('requests')).map((line) => line.processed)).toEqual([true, false, true]);
 });
 
 test('answers 409 to a repeated order when told to', async () => {
@@ -160,7 +160,7 @@ test('answers 409 to a repeated order when told to', async () => {
   await sandbox.refer();
   const second = await sandbox.refer();
   expect([second.status, second.body.message]).toEqual([409, expect.stringContaining('already registered')]);
-  expect(await sandbox.truth('referrals')).toHaveLength(1);
+  expect(await sandbox.log('referrals')).toHaveLength(1);
 });
 
 test('adds clicks on both paths, one where no number is given', async () => {
@@ -182,7 +182,7 @@ test('adds clicks on both paths, one where no number is given', async () => {
     message: expect.any(String),
   });
   expect(values).toEqual([5, 10]);
-  expect((await sandbox.truth('clicks')).map((line) => line.increase_clicks)).toEqual([5, 5, 1]);
+  expect((await sandbox.log('clicks')).map((line) => line.increase_clicks)).toEqual([5, 5, 1]);
   const details = await sandbox.request('GET', '/v1/crm/get_deal_details?deal_id=ETUNQ6ZTW1');
   expect(details.body.deal_info).toMatchObject({ total_clicks: 11, total_referrals: 0 });
 });
@@ -202,5 +202,5 @@ test.each<[string, Record<string, unknown>, number, RegExp]>([
     });
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
   }
-  expect(await sandbox.truth('clicks')).toEqual([]);
+  expect(await sandbox.log('clicks')).toEqual([]);
 });

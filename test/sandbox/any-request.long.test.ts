@@ -4,7 +4,7 @@ import { type OperationName, operationNames, operationOf } from '../../src/api/c
 import { createAccount } from '../../src/sandbox/account.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
-import { createTruth } from '../../src/sandbox/truth.ts';
+import { createRequestLog } from '../../src/sandbox/request-log.ts';
 import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.ts';
 import { arbitraryNonsense, arbitraryOf } from './arbitrary-request.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
@@ -21,8 +21,8 @@ beforeEach(() => {
   const account = createAccount(demoData(), '1');
   account.credits.refill({ search: 100_000_000, reports: 1_000_000 });
   account.webhooks.set(`${WEBHOOK.webhook_type} ${WEBHOOK.webhook_url}`, WEBHOOK);
-  const truth = createTruth([account], { stateStore: null, file: null, notesOrders: false });
-  session = { world: openQuietWorld(account, truth), userId: 'U1', rateLimit: null };
+  const requestLog = createRequestLog([account], { stateStore: null, file: null, notesOrders: false });
+  session = { world: openQuietWorld(account, requestLog), userId: 'U1', rateLimit: null };
 });
 
 function answererOf(name: OperationName): (request: Request) => Answer {

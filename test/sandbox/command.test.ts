@@ -76,15 +76,15 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('leaves its truth in the file when it is killed', async () => {
-  const truth = join(mkdtempSync(join(tmpdir(), 'sandbox-command-')), 'truth.ndjson');
-  const child = start('--port', '0', '--truth', truth);
+test('leaves its referrals in the file when it is killed', async () => {
+  const referralLog = join(mkdtempSync(join(tmpdir(), 'sandbox-command-')), 'referrals.ndjson');
+  const child = start('--port', '0', '--referral-log', referralLog);
   const { url, key } = JSON.parse(await firstLine(child.stdout)) as { url: string; key: string };
   await refer(url, key);
   const ended = exitCode(child);
   child.kill('SIGKILL');
   await ended;
-  expect(JSON.parse(readFileSync(truth, 'utf8'))).toMatchObject({
+  expect(JSON.parse(readFileSync(referralLog, 'utf8'))).toMatchObject({
     sequence: 1,
     order_id: '1001',
     body: REFERRAL,

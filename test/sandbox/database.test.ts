@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { startSandboxProcess } from '../support/sandbox-process.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -22,8 +23,8 @@ async function lookAround(sandbox: TestSandbox): Promise<unknown> {
     '/_sandbox/store',
     '/_sandbox/outreach',
     '/_sandbox/credits',
-    '/_sandbox/truth/referrals',
-    '/_sandbox/truth/clicks',
+    '/_sandbox/log/referrals',
+    '/_sandbox/log/clicks',
   ];
   return Promise.all(paths.map(async (path) => (await sandbox.request('GET', path)).text));
 }
@@ -67,10 +68,22 @@ test('has everything after a restart that it had before', async () => {
   });
   expect(again.body.cost).toBe('0');
   await second.refer({ order_id: '1003' });
-  expect((await second.truth('referrals')).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  expect((await second.log('referrals')).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
   await second.close();
   const third = await startTestSandbox({ db, duplicates: '409' });
   expect((await third.refer({ order_id: '1003' })).status).toBe(409);
+});
+
+test('continues with a file of version 0.2.0', async () => {
+  const db = newFile();
+  const first = await startTestSandbox({ db });
+  await first.refer();
+  await first.close();
+  const file = new DatabaseSync(db);
+  file.exec('ALTER TABLE log_lines RENAME TO truth; PRAGMA user_version = 2;');
+  file.close();
+  const second = await startTestSandbox({ db });
+  expect(await second.log('referrals')).toHaveLength(1);
 });
 
 test('has everything that it answered when it is killed', async () => {
@@ -95,7 +108,7 @@ test('has everything that it answered when it is killed', async () => {
   process.kill(process1.pid, 'SIGKILL');
   await posting;
   const again = await startTestSandbox({ db });
-  const kept = new Set((await again.truth('referrals')).map((line) => line.order_id));
+  const kept = new Set((await again.log('referrals')).map((line) => line.order_id));
   expect(answered.filter((id) => !kept.has(id))).toEqual([]);
   const { body } = await again.request('GET', '/v1/crm/get_deal_details?deal_id=ETUNQ6ZTW1');
   expect(body.deal_info).toMatchObject({ total_referrals: kept.size });
@@ -142,7 +155,7 @@ test.each<[string, (db: string) => Promise<Parameters<typeof startTestSandbox>[0
       return { db };
     },
   ],
-  ['together with a truth file', async (db) => ({ db, truth: `${db}.truth` })],
+  ['together with a referral log', async (db) => ({ db, referralLog: `${db}.ndjson` })],
 ])('refuses a database %s', async (_case, prepare) => {
   const options = await prepare(newFile());
   await expect(startTestSandbox(options)).rejects.toMatchObject({

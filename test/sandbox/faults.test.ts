@@ -57,8 +57,8 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   const sandbox = await startTestSandbox();
   expect((await sandbox.setFaults({ kind, ...settings, count: 1 })).status).toBe(200);
   expect(await post(sandbox, 300)).toMatchObject(seen);
-  expect(await sandbox.truth('referrals')).toHaveLength(isProcessed ? 1 : 0);
-  expect(await sandbox.truth('requests')).toEqual([
+  expect(await sandbox.log('referrals')).toHaveLength(isProcessed ? 1 : 0);
+  expect(await sandbox.log('requests')).toEqual([
     expect.objectContaining({ fault: kind, processed: isProcessed }),
   ]);
   expect(await post(sandbox)).toMatchObject({ kind: 'answer', status: 200 });
@@ -102,7 +102,7 @@ test('answers later by its latency, by rule and by flag, together with another f
   const began = performance.now();
   expect((await sandbox.refer()).status).toBe(500);
   expect(performance.now() - began).toBeGreaterThan(115);
-  expect(await sandbox.truth('referrals')).toHaveLength(1);
+  expect(await sandbox.log('referrals')).toHaveLength(1);
 });
 
 test('plays a fault for the operation or path it names, after so many and so often', async () => {
@@ -133,7 +133,7 @@ test.each(Object.keys(ERROR_FORMS))(
     expect([isJson, answer.text.startsWith('{')]).toEqual(
       form === 'not_json' ? [false, false] : [true, true],
     );
-    expect(await sandbox.truth('referrals')).toEqual([]);
+    expect(await sandbox.log('referrals')).toEqual([]);
   },
 );
 

@@ -4,7 +4,7 @@ import { type OperationName, operationNames } from '../../src/api/contract.ts';
 import { createAnswerer } from '../../src/sandbox/answer-request.ts';
 import { registerAccounts } from '../../src/sandbox/open-tenant.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
-import { createTruth } from '../../src/sandbox/truth.ts';
+import { createRequestLog } from '../../src/sandbox/request-log.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
 
@@ -31,9 +31,9 @@ function openPair(): readonly Session[] {
     webhookSecret: undefined,
   });
   const accounts = registered.map(({ account }) => account);
-  const truth = createTruth(accounts, { stateStore: null, file: null, notesOrders: false });
+  const requestLog = createRequestLog(accounts, { stateStore: null, file: null, notesOrders: false });
   return accounts.map((account, index) => ({
-    world: openQuietWorld(account, truth),
+    world: openQuietWorld(account, requestLog),
     userId: `U${index}`,
     rateLimit: null,
   }));
@@ -54,10 +54,12 @@ async function play(steps: readonly Step[], isLet: (who: number) => boolean): Pr
   );
 }
 
-async function allOf({ world: { account, events, truth } }: Session): Promise<unknown> {
+async function allOf({ world: { account, events, requestLog } }: Session): Promise<unknown> {
   const { deals, collaborations, webhooks, enquiries, submitted, seen, reports, orders, store, credits } =
     account;
-  const lines = await Promise.all([truth.referrals, truth.clicks].map((log) => log.read().toArray()));
+  const lines = await Promise.all(
+    [requestLog.referrals, requestLog.clicks].map((log) => log.read().toArray()),
+  );
   return JSON.parse(
     JSON.stringify({
       deals: [...deals.values()].map((deal) => ({ ...deal, collaborations: deal.collaborations.length })),
@@ -69,7 +71,7 @@ async function allOf({ world: { account, events, truth } }: Session): Promise<un
       shelves: [webhooks, enquiries, submitted, seen, reports, orders, store].map(({ items }) => [...items]),
       credits: [credits.search(), credits.reports()],
       // In a log of all accounts the place of a line depends on the others; its words must not.
-      truth: lines.map((chunks) =>
+      requestLog: lines.map((chunks) =>
         Buffer.concat(chunks)
           .toString()
           .split('\n')

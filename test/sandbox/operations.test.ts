@@ -33,7 +33,7 @@ test.each(operationNames.filter((name) => handlers[name] !== undefined && operat
         expect([answer.status, answer.body.message]).toEqual([401, expect.stringMatching(/API key/)]);
       }
     }
-    expect(await sandbox.truth('requests')).toSatisfy((lines: { processed: boolean }[]) =>
+    expect(await sandbox.log('requests')).toSatisfy((lines: { processed: boolean }[]) =>
       lines.every((line) => !line.processed),
     );
   },
@@ -185,7 +185,7 @@ test.skipIf(outside === undefined)(
       const sandbox = await startTestSandbox({ host: '0.0.0.0', openControl });
       const url = sandbox.url.replace('127.0.0.1', outside ?? '');
       expect((await fetch(`${url}/v1/public/hello`)).status).toBe(200);
-      for (const path of ['health', 'truth/referrals', 'faults']) {
+      for (const path of ['health', 'log/referrals', 'faults']) {
         expect((await fetch(`${url}/_sandbox/${path}`)).status).toBe(openControl ? 200 : 403);
         expect((await fetch(`${sandbox.url}/_sandbox/${path}`)).status).toBe(200);
       }

@@ -3,8 +3,8 @@ import type { AccountData } from '../../src/sandbox/account-data.ts';
 import { createEvents } from '../../src/sandbox/events/events.ts';
 import type { World } from '../../src/sandbox/operations/operation.ts';
 import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
+import type { RequestLog } from '../../src/sandbox/request-log.ts';
 import { createPopulation } from '../../src/sandbox/search/population.ts';
-import type { Truth } from '../../src/sandbox/truth.ts';
 
 export const population = createPopulation('1');
 
@@ -16,11 +16,11 @@ export function demoData(): AccountData {
 }
 
 /** The world of one account, without a server. Nobody is called: what an event does is tested with a real receiver. */
-export function openQuietWorld(account: Account, truth: Truth): World {
+export function openQuietWorld(account: Account, requestLog: RequestLog): World {
   return {
     account,
     population,
-    truth,
+    requestLog,
     events: createEvents(account, {
       poster: { post: async () => ({ status: 200, error: null }), close() {} },
       retryMs: 1,

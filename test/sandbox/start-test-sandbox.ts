@@ -7,9 +7,7 @@ export type TestSandbox = Sandbox & {
   /** A referral of the demo account, changed as wanted. */
   refer(body?: Record<string, unknown> | string): Promise<TestAnswer>;
   setFaults(...rules: readonly Record<string, unknown>[]): Promise<TestAnswer>;
-  truth(
-    kind: 'referrals' | 'clicks' | 'submissions' | 'requests',
-  ): Promise<readonly Record<string, unknown>[]>;
+  log(kind: 'referrals' | 'clicks' | 'submissions' | 'requests'): Promise<readonly Record<string, unknown>[]>;
 };
 
 type RequestOptions = { readonly body?: unknown; readonly key?: string | null; readonly type?: string };
@@ -60,8 +58,8 @@ export async function startTestSandbox(options: Partial<SandboxOptions> = {}): P
         body: typeof body === 'string' ? body : { ...REFERRAL, ...body },
       }),
     setFaults: (...rules) => request('POST', '/_sandbox/faults', { body: rules, key: null }),
-    async truth(kind) {
-      const { text } = await request('GET', `/_sandbox/truth/${kind}`, { key: null });
+    async log(kind) {
+      const { text } = await request('GET', `/_sandbox/log/${kind}`, { key: null });
       return text
         .split('\n')
         .filter((line) => line !== '')

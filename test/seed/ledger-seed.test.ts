@@ -37,12 +37,12 @@ describe('orders that were credited elsewhere', () => {
     expect(first.exitCode).toBe(0);
     expect(first.finished?.counts.excluded).toEqual({ credited_elsewhere: 2 });
     if (first.finished !== null) expectSums(first.finished);
-    expect(await workshop.truth()).toEqual(['o3']);
+    expect(await workshop.posted()).toEqual(['o3']);
 
     const undone = await ledger(workshop, 'unseed', String(event.seed_id), '--reason', 'the wrong file');
     expect(undone.event).toMatchObject({ event: 'unseeded', orders: 2 });
     await workshop.run();
-    expect(await workshop.truth()).toEqual(['o1', 'o2', 'o3']);
+    expect(await workshop.posted()).toEqual(['o1', 'o2', 'o3']);
     const again = await ledger(workshop, 'unseed', String(event.seed_id), '--reason', 'once more');
     expect(again.exitCode).toBe(2);
     expect(again.event).toMatchObject({ code: 'seed_undone' });
@@ -72,10 +72,10 @@ describe('orders that were credited elsewhere', () => {
       excluded: { credited_elsewhere: 1 },
       entries: { accepted: 1, already: 1 },
     });
-    expect(await workshop.truth()).toEqual(['free', 'posted']);
+    expect(await workshop.posted()).toEqual(['free', 'posted']);
     await ledger(workshop, 'unseed', String(event.seed_id), '--reason', 'it was not so');
     await workshop.run();
-    expect(await workshop.truth()).toEqual(['free', 'posted', 'waits']);
+    expect(await workshop.posted()).toEqual(['free', 'posted', 'waits']);
   });
 
   it('are not posted by a backfill either, also when it is at work', async () => {
@@ -91,17 +91,17 @@ describe('orders that were credited elsewhere', () => {
     const { groups } = planIn(await backfill(workshop, 'orders', ...PERIOD, '--plan'));
     expect(ordersBy(groups)).toEqual({ to_post: 2, 'excluded credited_elsewhere': 1 });
     const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01');
-    await waitFor(async () => (await workshop.truth()).length === 1);
+    await waitFor(async () => (await workshop.posted()).length === 1);
     process.kill('SIGTERM');
     await process.ended;
-    const [posted] = await workshop.truth();
+    const [posted] = await workshop.posted();
     workshop.write('seed.csv', `order_platform,order_id\nshopify,${posted === 'b' ? 'c' : 'b'}\n`);
     expect((await seed(workshop)).event).toMatchObject({ held_back: 1 });
     const done = await backfill(workshop, 'resume', '--yes');
     expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', accepted: 1, held: 1 });
     const { finished } = await workshop.run();
     expect(finished?.counts.excluded).toEqual({ credited_elsewhere: 2 });
-    expect(await workshop.truth()).toHaveLength(1);
+    expect(await workshop.posted()).toHaveLength(1);
     expect(await countStates(workshop.db)).toEqual({ accepted: 1, held: 1 });
   });
 

@@ -96,8 +96,8 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
     expect(ended.sort()).toEqual(slots.map(({ run_id }) => run_id).sort());
   }
 
-  const truth = await shop.sandbox.referrals();
-  const ids = truth.map(({ order_id, order_platform }) => `${order_platform} ${order_id}`);
+  const posted = await shop.sandbox.referrals();
+  const ids = posted.map(({ order_id, order_platform }) => `${order_platform} ${order_id}`);
   expect(repeated(ids)).toEqual([]);
   const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
   expect(others).toEqual({});

@@ -48,7 +48,7 @@ it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, asy
       insert into ops.schedules (job, looked_until)
       values ('orders', clock_timestamp() - interval '4 hours')`.execute(shop.db);
   const processes = [shop.start('serve', '--json'), shop.start('serve', '--json')];
-  await waitFor(async () => (await shop.truth()).length >= 10);
+  await waitFor(async () => (await shop.posted()).length >= 10);
   const { pid } = await shop.db
     .selectFrom('ops.leases')
     .select('pid')
@@ -69,7 +69,7 @@ it.skipIf(POOLER === null)(POOLER === null ? `${title}: ${SKIPPED}` : title, asy
     .where('status', 'in', ['ok', 'issues'])
     .execute();
   expect(ended).toHaveLength((await slots()).length);
-  expect(repeated(await shop.truth())).toEqual([]);
+  expect(repeated(await shop.posted())).toEqual([]);
   const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
   expect(others).toEqual({});
   expect(accepted + doubts).toBe(100);

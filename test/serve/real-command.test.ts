@@ -85,7 +85,7 @@ describe('serve', () => {
     expect(runs.stdout).toMatch(/ orders missed: no process ran at its time/);
     server.kill('SIGTERM');
     expect(await server.ended).toMatchObject({ exitCode: 0, signal: null });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
   });
 
   it('asked to end by SIGTERM finishes what is on its way, exits 0, and the slot goes on in the next process', async () => {
@@ -93,12 +93,12 @@ describe('serve', () => {
     shop.drop('orders.csv', toCsv(manyRows(120)));
     await lookedAt(shop, 1);
     const first = await serve(shop);
-    await waitFor(async () => (await shop.truth()).length >= 5);
+    await waitFor(async () => (await shop.posted()).length >= 5);
     first.kill('SIGTERM');
     expect(await first.ended).toMatchObject({ exitCode: 0, signal: null });
     const states = await countStates(shop.db);
     expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
-    expect(states.accepted).toBe((await shop.truth()).length);
+    expect(states.accepted).toBe((await shop.posted()).length);
     expect(await slotsOf(shop)).toMatchObject([
       { state: 'due', attempts: 1, reason: 'The run was told to stop.' },
     ]);
@@ -107,7 +107,7 @@ describe('serve', () => {
     await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'done', { timeoutMs: 60_000 });
     expect(await slotsOf(shop)).toMatchObject([{ state: 'done', attempts: 2 }]);
     expect(await countStates(shop.db)).toEqual({ accepted: 120 });
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     second.kill('SIGINT');
     expect((await second.ended).exitCode).toBe(0);
   });
@@ -118,7 +118,7 @@ describe('serve', () => {
     await lookedAt(shop, 1);
     await shop.sandbox.setFaults([{ kind: 'stall_after', operation: 'new_influencer_referral', after: 3 }]);
     const first = await serve(shop);
-    await waitFor(async () => (await shop.truth()).length >= 5);
+    await waitFor(async () => (await shop.posted()).length >= 5);
     first.kill('SIGTERM');
     await waitFor(() => first.stderr().includes('stopping'));
     first.kill('SIGTERM');
@@ -131,7 +131,7 @@ describe('serve', () => {
     expect(accepted + doubts).toBe(40);
     expect(doubts).toBeGreaterThan(0);
     expect(doubts).toBeLessThanOrEqual(IN_FLIGHT_AT_MOST);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     second.kill('SIGTERM');
     await second.ended;
   });
@@ -160,7 +160,7 @@ describe('serve', () => {
     wire.restore();
     await waitFor(async () => (await get(`${server.url}/readyz`)).status === 200);
     expect(await slotsOf(shop)).toMatchObject([{ state: 'done', attempts: 1 }]);
-    expect(repeated(await shop.truth())).toEqual([]);
+    expect(repeated(await shop.posted())).toEqual([]);
     server.kill('SIGTERM');
     expect((await server.ended).exitCode).toBe(0);
   });

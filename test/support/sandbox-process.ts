@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { MAIN } from './run-cli.ts';
 
-/** A referral as the sandbox's log of the truth has it. */
+/** A referral as the request log of the sandbox has it. */
 export type TrueReferral = {
   readonly order_id: string;
   readonly order_platform: string;
@@ -59,7 +59,7 @@ export async function startSandboxProcess(options: readonly string[] = []): Prom
 function questionsTo(url: string): Pick<Service, 'referrals' | 'setFaults'> {
   return {
     async referrals() {
-      const text = await (await fetch(`${url}/_sandbox/truth/referrals`)).text();
+      const text = await (await fetch(`${url}/_sandbox/log/referrals`)).text();
       return text
         .split('\n')
         .filter((line) => line !== '')

@@ -54,9 +54,9 @@ async function perform(output: Output, config: PipelineConfig, job: JobSettings)
   await performConfigured(output, config, { jobName: job.name, options, isPlan: false });
 }
 
-/** From the sandbox's log of the truth: what it really processed, whatever anyone says. */
+/** From the request log of the sandbox: what it really processed, whatever anyone says. */
 async function countReferrals(url: string): Promise<number> {
-  const log = await (await fetch(`${url}/_sandbox/truth/referrals`)).text();
+  const log = await (await fetch(`${url}/_sandbox/log/referrals`)).text();
   return log.split('\n').filter((line) => line !== '').length;
 }
 

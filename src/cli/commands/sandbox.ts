@@ -15,7 +15,7 @@ type Flags = {
   readonly duplicates: Duplicates;
   readonly fault: readonly string[];
   readonly latency: number;
-  readonly truth?: string;
+  readonly referralLog?: string;
   readonly db?: string;
   readonly plan: Plan;
   readonly identifyDelay: number;
@@ -53,7 +53,7 @@ export function sandboxCommand(): Command {
       [],
     )
     .option('--latency <ms>', 'delay every answer by this much', readMilliseconds, 0)
-    .option('--truth <file>', 'also write each referral to this file before it is answered')
+    .option('--referral-log <file>', 'also write each referral to this file before it is answered')
     .option('--db <file>', 'SQLite file that keeps the state across restarts (default: in memory)')
     .addOption(
       new Option('--plan <name>', 'limit of requests: standard 240 a minute, plus 480')
@@ -84,7 +84,7 @@ export function sandboxCommand(): Command {
 const HELP = `
 It also answers, on this machine only:
   POST /_sandbox/faults            sets faults (JSON, one rule or a list); DELETE clears them, GET lists them
-  GET  /_sandbox/truth/referrals   every referral it processed, as NDJSON; also truth/clicks and truth/requests
+  GET  /_sandbox/log/referrals     every referral it processed, as NDJSON; also log/clicks and log/requests
   GET  /_sandbox/customers         customers that were sent to be identified, and the results
   GET  /_sandbox/deliveries        every event that it sent, with each attempt, as NDJSON
   GET  /_sandbox/accounts          the accounts, their users and remaining credits

@@ -1,5 +1,5 @@
 import type { Collaboration } from '../account.ts';
-import type { Order } from '../truth.ts';
+import type { Order } from '../request-log.ts';
 import type { EventDetails } from './events.ts';
 
 /** The currency in which the sandbox's account keeps its books. Amounts in others are taken over one to one: it knows no rates. */

@@ -4,7 +4,7 @@ import { findCollaboration } from '../find-collaboration.ts';
 import { answer, type Call, type Handlers, refuse } from './operation.ts';
 
 export const affiliateTracking: Handlers = {
-  new_influencer_click: ({ account, body, bodyText, truth }) => {
+  new_influencer_click: ({ account, body, bodyText, requestLog }) => {
     const found = findCollaboration(account, body);
     if (found.kind === 'refused') return found.answer;
     const { collaboration } = found;
@@ -12,7 +12,7 @@ export const affiliateTracking: Handlers = {
     collaboration.clicks += added;
     keepCollaboration(account, collaboration);
     const newClicks = collaboration.deal.collaborations.reduce((sum, { clicks }) => sum + clicks, 0);
-    truth.recordClick({ account, collaboration, added, newClicks, bodyText });
+    requestLog.recordClick({ account, collaboration, added, newClicks, bodyText });
     return answer({
       deal_id: collaboration.deal.id,
       collab_id: collaboration.id,
@@ -22,7 +22,7 @@ export const affiliateTracking: Handlers = {
   },
 
   new_influencer_referral: (call) => {
-    const { account, body, bodyText, truth, events } = call;
+    const { account, body, bodyText, requestLog, events } = call;
     const found = findCollaboration(account, body);
     if (found.kind === 'refused') return found.answer;
     const { collaboration } = found;
@@ -37,7 +37,7 @@ export const affiliateTracking: Handlers = {
     // The service is said to ignore a second one "so retries are safe": it answers as if nothing was special.
     if (repeated === 'ignore') return { ...answer(done), isProcessed: false };
 
-    const revenue = truth.recordReferral({ account, collaboration, order: body, bodyText });
+    const revenue = requestLog.recordReferral({ account, collaboration, order: body, bodyText });
     creditSale(collaboration, { revenue, currency: body.currency });
     keepCollaboration(account, collaboration);
     if (events.isWanted('new_influencer_order'))

@@ -2,13 +2,13 @@ import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
 import type { Account } from '../account.ts';
 import type { Events } from '../events/events.ts';
 import type { RateLimit } from '../rate-limit.ts';
+import type { RequestLog } from '../request-log.ts';
 import type { Population } from '../search/population.ts';
-import type { Truth } from '../truth.ts';
 
 /** What every operation works on: one account, and what all share. */
 export type World = {
   readonly account: Account;
-  readonly truth: Truth;
+  readonly requestLog: RequestLog;
   readonly population: Population;
   readonly events: Events;
   readonly duplicates: Duplicates;

@@ -5,15 +5,15 @@ import type { StateStore } from './state-store.ts';
 /**
  * Opens the file that keeps the state; null where none is named.
  *
- * @throws KnownError `sandbox_db_unusable` (exit 2): it cannot be used, belongs to another seed, or a truth file is named as well.
+ * @throws KnownError `sandbox_db_unusable` (exit 2): it cannot be used, belongs to another seed, or a referral log is named as well.
  */
 export async function openStateStore(
-  { db, truth }: { readonly db?: string; readonly truth?: string },
+  { db, referralLog }: { readonly db?: string; readonly referralLog?: string },
   seed: string,
 ): Promise<StateStore | null> {
   if (db === undefined) return null;
-  if (truth !== undefined)
-    throw unusable('--db and --truth exclude each other: the database keeps the request log.');
+  if (referralLog !== undefined)
+    throw unusable('--db and --referral-log exclude each other: the database keeps the request log.');
   const stateStore = await open(db);
   const known = stateStore.all('seed')[0]?.[1];
   if (known === undefined) stateStore.put('seed', 'seed', seed);
@@ -38,7 +38,7 @@ function unusable(message: string, cause?: unknown): KnownError {
   return new KnownError({
     code: 'sandbox_db_unusable',
     message,
-    help: 'Name another file with --db, or use a database of the sandbox with its own seed and without --truth.',
+    help: 'Name another file with --db, or use a database of the sandbox with its own seed and without --referral-log.',
     safe: 'The sandbox was not started.',
     exitCode: EXIT.configuration,
     ...(cause === undefined ? {} : { cause }),

@@ -1,7 +1,7 @@
 import type { StateStore } from './state-store.ts';
 
 /**
- * The part of a store that belongs to one account, so that two accounts can have records of the same ids. Logs of the truth and commits are
+ * The part of a store that belongs to one account, so that two accounts can have records of the same ids. Request logs and commits are
  * of the whole.
  */
 export function scopeStateStore(stateStore: StateStore, accountId: string): StateStore {

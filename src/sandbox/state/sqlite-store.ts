@@ -1,16 +1,18 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
-import type { TruthLog } from '../truth-log.ts';
+import type { LineLog } from '../line-log.ts';
 import type { StateStore } from './state-store.ts';
 
-/** Of the tables below. A file of another layout is refused, never changed. */
-const LAYOUT = 2;
+/** Of the tables below. Layout 2 differs by one name; a file of any other layout is refused, never changed. */
+const LAYOUT = 3;
+
+const FROM_LAYOUT_2 = `ALTER TABLE truth RENAME TO log_lines; PRAGMA user_version = ${LAYOUT};`;
 
 const TABLES = `
   CREATE TABLE records (
     number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (kind, id)
   ) STRICT;
-  CREATE TABLE truth (
+  CREATE TABLE log_lines (
     log TEXT NOT NULL, number INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (log, number)
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${LAYOUT};
@@ -76,18 +78,22 @@ function prepare(database: DatabaseSync): void {
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   if (version === LAYOUT) return;
+  if (version === 2) {
+    database.exec(`BEGIN; ${FROM_LAYOUT_2} COMMIT;`);
+    return;
+  }
   const holds = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
   if (version !== 0 || holds !== 0) throw new Error('This file is not a database of the sandbox.');
   database.exec(`BEGIN; ${TABLES} COMMIT;`);
 }
 
-function openLog(database: DatabaseSync, name: string, begin: () => void): TruthLog {
+function openLog(database: DatabaseSync, name: string, begin: () => void): LineLog {
   const last = database
-    .prepare('SELECT coalesce(max(number), 0) AS count FROM truth WHERE log = ?')
+    .prepare('SELECT coalesce(max(number), 0) AS count FROM log_lines WHERE log = ?')
     .get(name);
-  const insert = database.prepare('INSERT INTO truth (log, number, line) VALUES (?, ?, ?)');
+  const insert = database.prepare('INSERT INTO log_lines (log, number, line) VALUES (?, ?, ?)');
   const page = database.prepare(
-    'SELECT number, line FROM truth WHERE log = ? AND number > ? ORDER BY number LIMIT ?',
+    'SELECT number, line FROM log_lines WHERE log = ? AND number > ? ORDER BY number LIMIT ?',
   );
   let count = Number(last?.count ?? 0);
 

@@ -66,7 +66,7 @@ jobs:
       return { code: result.exitCode, counts, stderr: result.stderr };
     },
     async processed(operation) {
-      const text = await (await fetch(`${shop.sandbox.url}/_sandbox/truth/requests`)).text();
+      const text = await (await fetch(`${shop.sandbox.url}/_sandbox/log/requests`)).text();
       const lines = text.split('\n').filter((line) => line !== '');
       return lines
         .map((line) => JSON.parse(line) as { operation: string; processed: boolean })

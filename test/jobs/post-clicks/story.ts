@@ -37,7 +37,7 @@ jobs:
 `,
   });
   async function trueClicks(): Promise<readonly TrueClicks[]> {
-    const text = await (await fetch(`${shop.sandbox.url}/_sandbox/truth/clicks`)).text();
+    const text = await (await fetch(`${shop.sandbox.url}/_sandbox/log/clicks`)).text();
     return text
       .split('\n')
       .filter((line) => line !== '')

@@ -86,7 +86,7 @@ export async function openOutreach(
   });
   let people = 0;
   async function submissions(): Promise<readonly TrueSubmission[]> {
-    const text = await (await fetch(`${shop.sandbox.url}/_sandbox/truth/submissions`)).text();
+    const text = await (await fetch(`${shop.sandbox.url}/_sandbox/log/submissions`)).text();
     return text
       .split('\n')
       .filter((line) => line !== '')

@@ -23,7 +23,7 @@ describe('a run beside a backfill', () => {
     const orders = twoYears(200);
     workshop.drop('history.csv', toHistory(orders));
     const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '2', '--json');
-    await waitFor(async () => (await workshop.truth()).length > 1);
+    await waitFor(async () => (await workshop.posted()).length > 1);
     workshop.drop('news.csv', toHistory([NEW]));
     const { finished, exitCode, stderr } = await workshop.run();
     expect(exitCode, stderr).toBe(0);
@@ -79,14 +79,14 @@ describe('a run beside a backfill', () => {
     await workshop.cli('review', entryId, '--resend', '--yes', '--reason', 'it is not there');
     workshop.drop('news.csv', toHistory([NEW]));
     await workshop.run();
-    expect(await workshop.truth()).toEqual(['lost', 'new']);
+    expect(await workshop.posted()).toEqual(['lost', 'new']);
   });
 
   it('another backfill of the same job is refused while one is not at its end', async () => {
     const workshop = await openHistory();
     workshop.drop('history.csv', toHistory(twoYears(200)));
     const process = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '10', '--json');
-    await waitFor(async () => (await workshop.truth()).length > 0);
+    await waitFor(async () => (await workshop.posted()).length > 0);
     const second = await backfill(workshop, 'orders', ...PERIOD, '--yes');
     expect(second.exitCode).toBe(5);
     process.kill('SIGTERM');

@@ -69,10 +69,10 @@ describe('a plan that no longer holds', () => {
       expect(String(eventOf(again, 'error')?.message)).toContain(said);
       planId = planIn(again).backfill_id;
     }
-    expect(await workshop.truth()).toEqual([]);
+    expect(await workshop.posted()).toEqual([]);
     const done = await backfill(workshop, 'resume', planId, '--yes');
     expect(done.exitCode, done.stderr).toBe(0);
-    expect(await workshop.truth()).toEqual(['b', 'c', 'z']);
+    expect(await workshop.posted()).toEqual(['b', 'c', 'z']);
   });
 
   it('because of orders that were credited since is refused', async () => {
@@ -83,7 +83,7 @@ describe('a plan that no longer holds', () => {
     const resumed = await backfill(workshop, 'resume', planId, '--yes');
     expect(resumed.exitCode).toBe(2);
     expect(String(eventOf(resumed, 'error')?.message)).toContain('2 orders no longer to post (a, b)');
-    expect(await workshop.truth()).toEqual(['a', 'b']);
+    expect(await workshop.posted()).toEqual(['a', 'b']);
   });
 });
 
@@ -91,7 +91,7 @@ it('an order that changes while its plan is executed is not posted with another 
   const { workshop } = await openPlanned();
   // A turn each 100 seconds: the second order waits.
   const first = workshop.start('backfill', 'orders', ...PERIOD, '--yes', '--rate', '0.01', '--json');
-  await waitFor(async () => (await workshop.truth()).length === 1);
+  await waitFor(async () => (await workshop.posted()).length === 1);
   first.kill('SIGTERM');
   expect((await ended(first)).exitCode).toBe(130);
   workshop.drop('newer.csv', toHistory([{ id: 'b', placedAt: OLD, revenue: '99.00' }, NEW]));

@@ -19,7 +19,7 @@ describe('the command', () => {
     const { stdout } = await workshop.cli('backfill', 'orders', ...PERIOD);
     expect(stdout).toContain('to be posted            1  10.00 EUR');
     expect(stdout).toContain(`npx influencer-sync backfill resume ${planIn(first).backfill_id}`);
-    expect(await workshop.truth()).toEqual([]);
+    expect(await workshop.posted()).toEqual([]);
     const unasked = await backfill(workshop, 'resume');
     expect(unasked.exitCode).toBe(2);
     expect(unasked.stderr).toContain('--yes');

@@ -171,13 +171,13 @@ export async function letLeasesEnd({ db }: Workshop): Promise<void> {
 
 /** A person looks each doubt up in the service: accepted if it is there, else sent again. @returns how many there were. */
 export async function settleDoubts(workshop: Workshop): Promise<number> {
-  const truth = new Set(await workshop.truth());
+  const posted = new Set(await workshop.posted());
   await reapLost(workshop.db);
   const { rows } = await sql<{ entry_id: string; order_id: string }>`
     select entry_id, order_id from ledger.entries where state = 'in_doubt'`.execute(workshop.db);
   for (const { entry_id: entryId, order_id: orderId } of rows) {
     const resolution = { entryId, reason: 'looked up', decidedBy: 'a person' };
-    if (truth.has(orderId))
+    if (posted.has(orderId))
       await acceptDoubt(workshop.db, { ...resolution, dealId: 'DEALMIA', collabId: null });
     else await approveResend(workshop.db, resolution);
   }

@@ -69,7 +69,7 @@ describe('a backfill that is stopped', () => {
     await killWhileItWrites(workshop, 'intake.orders');
     await killWhileItWrites(workshop, 'ops.backfill_orders');
     await killWhileItWrites(workshop, 'ledger.entries');
-    expect(await workshop.truth(), 'nothing is posted before the plan is approved and made').toEqual([]);
+    expect(await workshop.posted(), 'nothing is posted before the plan is approved and made').toEqual([]);
     let doubts = 0;
     for (const share of [0.1, 0.4, 0.7]) {
       await killAfter(workshop, Math.floor(whole * share));
@@ -97,7 +97,7 @@ describe('a backfill that is stopped', () => {
       accepted: whole,
     });
     expect(await endState(workshop)).toEqual(wholeState(orders));
-    expect(await workshop.truth()).toEqual(
+    expect(await workshop.posted()).toEqual(
       credited(orders)
         .map(({ id }) => id)
         .sort(),
@@ -111,10 +111,10 @@ describe('a backfill that is stopped', () => {
     await waitFor(async () => (await countPosted(workshop)) > whole * 0.05, LONG);
     expect((await workshop.cli('backfill', 'pause')).exitCode).toBe(0);
     await waitFor(() => first.stdout().includes('Paused.'));
-    const posted = (await workshop.truth()).length;
+    const posted = (await workshop.posted()).length;
     const status = await backfill(workshop, 'status');
     expect(eventOf(status, 'backfill')).toMatchObject({ state: 'paused', accepted: posted, in_doubt: 0 });
-    expect((await workshop.truth()).length).toBe(posted);
+    expect((await workshop.posted()).length).toBe(posted);
 
     const resumed = await backfill(workshop, 'resume');
     expect(eventOf(resumed, 'backfill_resumed')).toMatchObject({ pid: first.pid });
@@ -127,7 +127,7 @@ describe('a backfill that is stopped', () => {
     const done = await backfill(workshop, 'resume', ...SHARE);
     expect(done.exitCode, done.stderr).toBe(0);
     expect(await endState(workshop)).toEqual(wholeState(orders));
-    expect(await workshop.truth()).toEqual(
+    expect(await workshop.posted()).toEqual(
       credited(orders)
         .map(({ id }) => id)
         .sort(),
@@ -144,19 +144,19 @@ describe('a backfill that is stopped', () => {
     expect((await workshop.cli('backfill', 'cancel')).exitCode).toBe(0);
     const cancelled = await ended(first);
     expect(cancelled.exitCode).toBe(130);
-    const posted = (await workshop.truth()).length;
+    const posted = (await workshop.posted()).length;
     expect(eventOf(cancelled, 'backfill_finished')).toMatchObject({ end: 'cancelled', accepted: posted });
     expect(await countStates(workshop.db)).toEqual({ accepted: posted, held: whole - posted });
 
     const { finished } = await workshop.run();
     expect(finished?.counts.excluded.before_start).toBe(ORDERS - posted);
     expect(finished?.counts.entries).toMatchObject({ accepted: 0, already: posted, ready: 0, held: 0 });
-    expect((await workshop.truth()).length).toBe(posted);
+    expect((await workshop.posted()).length).toBe(posted);
 
     const done = await ended(start(workshop));
     expect(eventOf(done, 'backfill_finished')).toMatchObject({ end: 'done', planned: whole - posted });
     expect(await endState(workshop)).toEqual(wholeState(orders));
-    expect(await workshop.truth()).toEqual(
+    expect(await workshop.posted()).toEqual(
       credited(orders)
         .map(({ id }) => id)
         .sort(),

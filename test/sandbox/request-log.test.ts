@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startTestSandbox } from './start-test-sandbox.ts';
 
 function newFile(): string {
-  return join(mkdtempSync(join(tmpdir(), 'sandbox-truth-')), 'truth.ndjson');
+  return join(mkdtempSync(join(tmpdir(), 'sandbox-log-')), 'referrals.ndjson');
 }
 
 test('records every request and its fate, but no key, no query and no body', async () => {
@@ -16,7 +16,7 @@ test('records every request and its fate, but no key, no query and no body', asy
   await sandbox.request('PUT', '/v1/no"thing?planted=1');
   await sandbox.refer({ order_id: 5 });
   await sandbox.request('POST', '/v1/crm/create_deal', { body: 'x', type: 'text/plain' });
-  const lines = await sandbox.truth('requests');
+  const lines = await sandbox.log('requests');
   expect(
     lines.map(({ sequence, operation, method, status, processed }) => [
       sequence,
@@ -43,30 +43,32 @@ test('keeps thousands of referrals in the order in which they were processed', a
       Array.from({ length: 100 }, (_, index) => sandbox.refer({ order_id: `${round}-${index}` })),
     );
   }
-  const lines = await sandbox.truth('referrals');
+  const lines = await sandbox.log('referrals');
   expect(lines.map((line) => line.sequence)).toEqual(Array.from({ length: 2_500 }, (_, index) => index + 1));
   expect(new Set(lines.map((line) => line.order_id)).size).toBe(2_500);
 });
 
 test('writes each referral to its file before it answers', async () => {
-  const truth = newFile();
-  const sandbox = await startTestSandbox({ truth });
+  const referralLog = newFile();
+  const sandbox = await startTestSandbox({ referralLog });
   await sandbox.refer();
-  expect(readFileSync(truth, 'utf8')).toContain('"order_id":"1001"');
+  expect(readFileSync(referralLog, 'utf8')).toContain('"order_id":"1001"');
   await sandbox.refer({ order_id: '1002' });
-  expect(readFileSync(truth, 'utf8')).toBe((await sandbox.request('GET', '/_sandbox/truth/referrals')).text);
+  expect(readFileSync(referralLog, 'utf8')).toBe(
+    (await sandbox.request('GET', '/_sandbox/log/referrals')).text,
+  );
 });
 
 test('goes on with the file of a sandbox that was killed, less a line that was cut', async () => {
-  const truth = newFile();
-  const first = await startTestSandbox({ truth, duplicates: '409' });
+  const referralLog = newFile();
+  const first = await startTestSandbox({ referralLog, duplicates: '409' });
   await first.refer();
   await first.close();
-  appendFileSync(truth, '{"sequence":2,"order_');
-  const second = await startTestSandbox({ truth, duplicates: '409' });
+  appendFileSync(referralLog, '{"sequence":2,"order_');
+  const second = await startTestSandbox({ referralLog, duplicates: '409' });
   expect((await second.refer()).status).toBe(409);
   expect((await second.refer({ order_id: '1002' })).status).toBe(200);
-  expect((await second.truth('referrals')).map((line) => [line.sequence, line.order_id])).toEqual([
+  expect((await second.log('referrals')).map((line) => [line.sequence, line.order_id])).toEqual([
     [1, '1001'],
     [2, '1002'],
   ]);
@@ -74,11 +76,11 @@ test('goes on with the file of a sandbox that was killed, less a line that was c
   expect(details.body.deal_info).toMatchObject({ total_referrals: 2 });
 });
 
-test('refuses a truth file that holds something else', async () => {
-  const truth = newFile();
-  appendFileSync(truth, 'hello\n');
-  await expect(startTestSandbox({ truth })).rejects.toMatchObject({
-    details: { code: 'sandbox_truth_unusable' },
+test('refuses a referral log that holds something else', async () => {
+  const referralLog = newFile();
+  appendFileSync(referralLog, 'hello\n');
+  await expect(startTestSandbox({ referralLog })).rejects.toMatchObject({
+    details: { code: 'sandbox_log_unusable' },
   });
-  expect(readFileSync(truth, 'utf8')).toBe('hello\n');
+  expect(readFileSync(referralLog, 'utf8')).toBe('hello\n');
 });

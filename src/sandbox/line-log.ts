@@ -10,7 +10,7 @@ import {
 import { Readable } from 'node:stream';
 
 /** What the sandbox did, one JSON object a line, in order. Its own record: a pipeline's claims are compared with it. */
-export type TruthLog = {
+export type LineLog = {
   /** Lines so far. */
   count(): number;
   /** @param line one JSON object without a line break. */
@@ -24,7 +24,7 @@ export type TruthLog = {
 const LINES_A_BLOCK = 64;
 
 /** Keeps the log in memory. */
-export function createMemoryLog(): TruthLog {
+export function createMemoryLog(): LineLog {
   const blocks: Buffer[] = [];
   let lines: string[] = [];
   let count = 0;
@@ -55,7 +55,7 @@ export function createMemoryLog(): TruthLog {
  *
  * @param onLine told each line that the file already holds, in order.
  */
-export function createFileLog(path: string, onLine: (line: string) => void): TruthLog {
+export function createFileLog(path: string, onLine: (line: string) => void): LineLog {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
   for (const line of lines) onLine(line);
   let count = lines.length;

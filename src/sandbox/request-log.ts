@@ -1,8 +1,8 @@
 import type { OperationName } from '../api/contract.ts';
 import { type Account, type Collaboration, creditSale } from './account.ts';
 import { readNumberText } from './exact.ts';
+import { createFileLog, createMemoryLog, type LineLog } from './line-log.ts';
 import type { StateStore } from './state/state-store.ts';
-import { createFileLog, createMemoryLog, type TruthLog } from './truth-log.ts';
 
 export type Order = {
   readonly order_id: string;
@@ -29,11 +29,11 @@ export type Fate = {
 };
 
 /** What the sandbox received and did; nothing of it depends on what a client believes. */
-export type Truth = {
-  readonly referrals: TruthLog;
-  readonly clicks: TruthLog;
-  readonly submissions: TruthLog;
-  readonly requests: TruthLog;
+export type RequestLog = {
+  readonly referrals: LineLog;
+  readonly clicks: LineLog;
+  readonly submissions: LineLog;
+  readonly requests: LineLog;
   /** Counts a request as received. */
   nextSequence(): number;
   /** @returns the revenue as it was written, exact. */
@@ -62,21 +62,21 @@ export type Truth = {
 };
 
 /**
- * The truth about all accounts: each line names its own.
+ * The requests of all accounts: each line names its own.
  *
  * @param options.stateStore keeps it with the state; null: in memory.
  * @param options.file where referrals are also kept, so that they outlive the process; null: with the rest.
  */
-export function createTruth(
+export function createRequestLog(
   accounts: readonly Account[],
   options: {
     readonly stateStore: StateStore | null;
     readonly file: string | null;
     readonly notesOrders: boolean;
   },
-): Truth {
+): RequestLog {
   const { stateStore } = options;
-  const openLog = (name: string): TruthLog => stateStore?.openLog(name) ?? createMemoryLog();
+  const openLog = (name: string): LineLog => stateStore?.openLog(name) ?? createMemoryLog();
   const referrals =
     options.file === null
       ? openLog('referrals')
@@ -137,7 +137,7 @@ export function createTruth(
 
 /** What begins a line about a collaboration; the names in it are written once for all of its lines. */
 function createHead(): (
-  log: TruthLog,
+  log: LineLog,
   about: { readonly account: Account; readonly collaboration: Collaboration },
 ) => string {
   const timestamp = createTimestamp();
