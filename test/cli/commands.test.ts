@@ -9,6 +9,7 @@ import { exportRejected } from '../../src/cli/actions/export-rejected.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { RawRowsRequest } from '../../src/model/record.ts';
 import { JOB, type Seeded, SOURCE, seedRuns } from '../report/seed.ts';
+import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { MAIN } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { setup } from '../support/setup.ts';
@@ -159,6 +160,7 @@ describe('database', () => {
     expect(before.stderr).toContain('npx influencer-sync migrate');
     expect(existsSync(join(context.folder, '.data'))).toBe(false);
 
+    await layEmbeddedDatabase(join(context.folder, '.data'));
     expect((await context.run('migrate')).stdout).toContain('Applied: 0001_orders');
     expect(await context.run('migrate')).toMatchObject({ code: 0, stdout: 'The database is up to date.\n' });
     expect((await context.run('status')).stdout).toContain('has not run yet');

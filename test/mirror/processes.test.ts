@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { layEmbeddedDatabase } from '../support/embedded-database.ts';
 import { type CliResult, readEvents, startCli } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { type Service, startService } from '../support/sandbox-process.ts';
@@ -157,6 +158,7 @@ describe('the job as people run it', () => {
     const folder = (await setup()).folder;
     const sandbox = await startService();
     write(folder, 'autocomplete_budget: 100');
+    await layEmbeddedDatabase(join(folder, '.data'));
     const env = { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key, DATABASE_URL: '' };
     const cli = (...args: string[]) => runHere([...args, '--config', 'pipeline.yaml'], { cwd: folder, env });
     expect((await cli('plan', 'mirror')).stdout).toContain('A run would request, of 0 deals that are known');

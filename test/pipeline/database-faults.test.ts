@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
-import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { useServer } from '../support/absent-server.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import type { CliProcess } from '../support/run-cli.ts';
+import { runStatement, urlOf } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
   countStates,
@@ -25,21 +27,31 @@ const API = 'lease_seconds: 2\ntimeout_seconds: 1';
 
 const server = useServer();
 
+/** No superuser, for whom limits of connections do not count. */
+const OWNER = 'faults';
+
 let made = 0;
 
-/** An empty database of its own on the private server: runs migrate by themselves. */
+/** A database of its own on the private server, with the schema of the migrations. */
 async function freshDatabase(): Promise<string> {
+  if (made === 0) await makeTemplate();
   made += 1;
   const name = `faults_${made}`;
-  const client = new pg.Client({ connectionString: server().url });
-  await client.connect();
-  // No superuser, for whom limits of connections do not count.
-  await client.query(`create role ${name} login`);
-  await client.query(`create database ${name} owner ${name}`);
-  await client.end();
-  const url = new URL(server().url);
-  url.username = name;
-  url.pathname = `/${name}`;
+  await runStatement(server().url, `create database ${name} owner ${OWNER} template faults_template`);
+  return urlOfOwner(name);
+}
+
+async function makeTemplate(): Promise<void> {
+  await runStatement(server().url, `create role ${OWNER} login`);
+  await runStatement(server().url, `create database faults_template owner ${OWNER}`);
+  const db = await connect({ url: urlOfOwner('faults_template'), embeddedFolder: '' });
+  await migrate(db);
+  await db.destroy();
+}
+
+function urlOfOwner(database: string): string {
+  const url = new URL(urlOf(server().url, database));
+  url.username = OWNER;
   return url.href;
 }
 
@@ -208,10 +220,7 @@ describe('a database without connections to spare', () => {
 /** Connections at most for who is no superuser; -1: as many as the server has. */
 async function limitConnections(databaseUrl: string, count: number): Promise<void> {
   const name = new URL(databaseUrl).pathname.slice(1);
-  const client = new pg.Client({ connectionString: server().url });
-  await client.connect();
-  await client.query(`alter database ${name} connection limit ${count}`);
-  await client.end();
+  await runStatement(server().url, `alter database ${name} connection limit ${count}`);
 }
 
 describe('a run that is stopped past its lease', () => {
