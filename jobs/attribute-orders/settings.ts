@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
-import { day, id, text, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/timing.ts';
+import { id, text, yesOrNo } from '../../src/config/fields.ts';
+import { codesFile, firstDay, sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 import type { OrderReading } from '../../src/model/layout.ts';
 
@@ -26,18 +26,11 @@ export function isAttributeOrders(job: JobSettings): job is AttributeOrdersSetti
 const fields = z.strictObject({
   kind: z.literal('attribute-orders'),
   ...timing,
-  source: z
-    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
-    .describe('Name of a source, or a list of names.'),
+  source: sourceNames(),
   brand_id: id().describe(
     'Brand that the orders are credited for, unless the order or the code names another.',
   ),
-  codes: text()
-    .nullable()
-    .default(null)
-    .describe(
-      'CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. Omit it if the orders name their influencer themselves.',
-    ),
+  codes: codesFile('Omit it if the orders name their influencer themselves.'),
   revenue: z
     .enum(['total', 'subtotal', 'total_less_refunds'])
     .default('total')
@@ -54,12 +47,9 @@ const fields = z.strictObject({
     .describe(
       'What to do with orders that began as a draft in the shop (Shopify: Source is shopify_draft_order). Some shops use drafts for invoices and replacements, others for sales. credit: treat them like any other order.',
     ),
-  start_date: day()
-    .nullable()
-    .default(null)
-    .describe(
-      'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',
-    ),
+  start_date: firstDay(
+    'First day, in time_zone, whose orders its runs credit, for example 2026-06-01. Earlier orders are left to `backfill`. Omit it to credit orders of any age.',
+  ),
   sole_channel: yesOrNo()
     .prefault(false)
     .describe(
@@ -74,7 +64,7 @@ export const attributeOrdersFields = fields.transform(
       name: context.name,
       kind: job.kind,
       ...toTiming(job),
-      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      sources: job.source,
       brandId: job.brand_id,
       codes: job.codes === null ? null : context.resolvePath(job.codes),
       revenue: job.revenue,

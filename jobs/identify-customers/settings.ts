@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/timing.ts';
+import { sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 import type { ConsentRule } from '../../src/model/customer.ts';
 
@@ -59,9 +59,7 @@ const lookup = z.strictObject({
 const fields = z.strictObject({
   kind: z.literal('identify-customers'),
   ...timing,
-  source: z
-    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
-    .describe('Name of a source, or a list of names: exports of customers, or of orders.'),
+  source: sourceNames('a source of customers or orders'),
   brand_id: wholeNumber(0, Number.MAX_SAFE_INTEGER).describe('Brand that the customers are identified for.'),
   consent: z
     .enum(['required', 'not_refused', 'ignored'])
@@ -95,7 +93,7 @@ export const identifyCustomersFields = fields.transform(
       name: context.name,
       kind: job.kind,
       ...toTiming(job),
-      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      sources: job.source,
       brandId: String(job.brand_id),
       consent: job.consent,
       batchSize: job.batch_size,

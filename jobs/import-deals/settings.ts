@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
-import { id, text, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/timing.ts';
+import { id, yesOrNo } from '../../src/config/fields.ts';
+import { sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type ImportDealsSettings = JobSettings & {
@@ -17,9 +17,7 @@ export type ImportDealsSettings = JobSettings & {
 const fields = z.strictObject({
   kind: z.literal('import-deals'),
   ...timing,
-  source: z
-    .union([text(60), z.array(text(60)).min(1)], { error: 'names' })
-    .describe('Name of a source of creators, or a list of names.'),
+  source: sourceNames('a source of creators'),
   brand_id: id().describe('Brand of the deals, where a row names no other.'),
   dealflow_id: id()
     .nullable()
@@ -41,7 +39,7 @@ export const importDealsFields = fields.transform(
       name: context.name,
       kind: job.kind,
       ...toTiming(job),
-      sources: typeof job.source === 'string' ? [job.source] : job.source,
+      sources: job.source,
       brandId: job.brand_id,
       dealflowId: job.dealflow_id,
       createAffiliateDetails: job.create_affiliate_details,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/timing.ts';
+import { timing, toTiming } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type MirrorAccountSettings = JobSettings & {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
-import { anyNumber, id, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/timing.ts';
+import { anyNumber, id, oneOrMore, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
+import { timing, toTiming } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type SubmitOutreachSettings = JobSettings & {
@@ -36,16 +36,14 @@ export type OutreachRule = {
 const NOT_CONTACTED_DAYS = 180;
 const BATCH_SIZE = 100;
 
-const platform = z.enum(['instagram', 'tiktok', 'youtube']);
-
 const fields = z.strictObject({
   kind: z.literal('submit-outreach'),
   ...timing,
   brand_id: id().describe('Brand whose customers are looked at, as in the job that identifies them.'),
   outreach_id: text(200).describe('Outreach campaign that the influencers are added to.'),
-  platform: z
-    .union([platform, z.array(platform).min(1)])
-    .describe('instagram, tiktok or youtube, or a list of them. Each request is for one platform.'),
+  platform: oneOrMore(z.enum(['instagram', 'tiktok', 'youtube'])).describe(
+    'instagram, tiktok or youtube, or a list of them. Each request is for one platform.',
+  ),
   min_followers: wholeNumber(0, 1_000_000_000)
     .nullable()
     .default(null)
@@ -97,7 +95,7 @@ export const submitOutreachFields = fields.transform(
       brandId: job.brand_id,
       outreachId: job.outreach_id,
       rule: {
-        platforms: typeof job.platform === 'string' ? [job.platform] : job.platform,
+        platforms: job.platform,
         minFollowers: job.min_followers,
         maxFollowers: job.max_followers,
         isVerified: job.verified === 'any' ? null : job.verified === 'yes',

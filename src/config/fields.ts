@@ -50,5 +50,16 @@ export function id() {
   return z.union([z.int(), z.string().trim().min(1).max(200)], { error: 'id' }).transform(String);
 }
 
+/**
+ * One value or a list of them; always a list to the program.
+ *
+ * @param options.error what explainIssue knows the union by, if the issues of its branches do not say enough.
+ */
+export function oneOrMore<Item extends z.ZodType>(item: Item, options: { readonly error?: string } = {}) {
+  return z
+    .union([item, z.array(item).min(1)], options)
+    .transform((value): readonly z.output<Item>[] => (Array.isArray(value) ? value : [value]));
+}
+
 /** A name that people type in commands: of a source or a job. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,59}$/;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { JobTiming } from '../model/config.ts';
-import { anyNumber, NAME, text } from './fields.ts';
+import { anyNumber, day, NAME, oneOrMore, text } from './fields.ts';
+
+/** Fields of `pipeline.yaml` that several kinds of jobs have. */
 
 /** A month: longer than any run that is well. */
 const LONGEST_MINUTES = 44_640;
@@ -63,4 +65,24 @@ export function toTiming(file: TimingFile): JobTiming {
     stepMinutes: file.step_minutes,
     stallMinutes: file.stall_minutes,
   };
+}
+
+/** @param what its files are: `a source of clicks`. */
+export function sourceNames(what = 'a source') {
+  return oneOrMore(text(60), { error: 'names' }).describe(`Name of ${what}, or a list of names.`);
+}
+
+/** @param advice when to omit it. */
+export function codesFile(advice: string) {
+  return text()
+    .nullable()
+    .default(null)
+    .describe(
+      `CSV file with the columns code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to; relative to this file. ${advice}`,
+    );
+}
+
+/** @param meaning what happens from that day on, and before. */
+export function firstDay(meaning: string) {
+  return day().nullable().default(null).describe(meaning);
 }
