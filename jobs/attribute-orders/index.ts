@@ -18,7 +18,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   leases: ({ sources }) => sources.map((source) => `source:${source}`),
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
-  checkFile: async (file) => (await import('../../src/pipeline/doctor/check-header.ts')).checkHeader(file),
+  checkFile: async (file) => (await import('../../src/pipeline/doctor/checks/sources.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
   backfill: 'by_days',
   demo: 'Orders: each order with an influencer’s code is posted once',

@@ -4,8 +4,9 @@ import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import { sealFile } from '../../src/intake/orders/seal-file.ts';
 import { watchDates } from '../../src/map/orders/date-order.ts';
-import { listedStatuses } from '../../src/map/orders/listed-statuses.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
+import { foldWord } from '../../src/map/values/clean-text.ts';
+import type { Layout } from '../../src/model/layout.ts';
 import type { OrderIdColumn } from '../../src/model/order.ts';
 import type { FileContent, Intake, Reading } from '../../src/pipeline/intake-file.ts';
 import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';
@@ -62,4 +63,17 @@ function expectedBy(
     listed: credited === null ? null : listedStatuses(layout, credited),
     currency: source.currency,
   };
+}
+
+/**
+ * Every word that an order's status may be without surprise, as orders carry it: those that the layout knows, translates to or excludes,
+ * and those that are credited.
+ */
+function listedStatuses(layout: Layout, credited: readonly string[]): readonly string[] {
+  const { status, exclusions, columns } = layout;
+  const isOfStatus = (names: readonly string[]): boolean =>
+    names.some((name) => columns.status?.includes(name) === true);
+  const excluded = exclusions.flatMap((rule) => (isOfStatus(rule.columns) ? (rule.equals ?? []) : []));
+  const words = [...status.known, ...Object.values(status.words), ...credited, ...excluded];
+  return [...new Set(words.map(foldWord))];
 }

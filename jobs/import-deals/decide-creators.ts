@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
 import { dealBody, dealKey, noteBody, noteKey } from '../../src/effects/deal.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
+import { neverSent } from '../../src/ledger/states.ts';
 
 /*
  * A deal that exists must not be created again, so a creator gets one only if nobody knows of any:

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../src/db/tables.ts';
 import { toJsonParameter } from '../../src/db/to-json-parameter.ts';
 import { clickBody, clickKey } from '../../src/effects/click.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
 import { createDesiredEntries, type Proposed, propose } from '../../src/ledger/propose.ts';
+import { neverSent } from '../../src/ledger/states.ts';
 
 /*
  * A click is added to a total that the service keeps, and cannot be taken back. So what is posted for one influencer, day, source and country is a

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import { neverSent } from '../../src/ledger/never-sent.ts';
+import { neverSent } from '../../src/ledger/states.ts';
 import type {
   CodeProblem,
   DoubtDetails,

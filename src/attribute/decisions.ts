@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { neverSent } from '../ledger/never-sent.ts';
+import { neverSent } from '../ledger/states.ts';
 import type { Period } from '../model/backfill.ts';
 
 export type AttributionRules = {

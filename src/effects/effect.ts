@@ -20,7 +20,7 @@ export type EffectKind = {
   /** The operation that brings it about. */
   readonly operation: OperationName;
   /**
-   * Member of the body that carries the reference of the attempt (ledger/sent-body.ts), so that what stands at the service leads back to the ledger; null: the
+   * Member of the body that carries the reference of the attempt (ledger/claim.ts), so that what stands at the service leads back to the ledger; null: the
    * operation has none.
    */
   readonly referenceMember: string | null;

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
-import { neverSent } from './never-sent.ts';
 import type { ProposeOptions } from './propose.ts';
+import { neverSent } from './states.ts';
 
 /**
  * Makes the entries of an approved plan, exactly those in `desired_entries` (propose.ts): new ones in the order of their versions, and those that

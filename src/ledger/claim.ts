@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import { effects } from '../effects/index.ts';
 import type { ClaimedEntry, Effect } from '../model/ledger.ts';
 import type { Journal } from './continuity/journal.ts';
 import type { ClaimPlace } from './continuity/journal-lines.ts';
 import { groupCommit } from './group-commit.ts';
 import { LedgerWentBack } from './record.ts';
-import { sentBody } from './sent-body.ts';
 
 export type ClaimerOptions = {
   /** The process, as its leases name it. Without a lease in force nothing is claimed. */
@@ -147,4 +147,27 @@ function toClaimed(row: ClaimRow, { ledgerId, accountId, claimId }: Group): Clai
   };
   // The one place that makes a ClaimedEntry: the brand exists in the types only.
   return { entryId, attempt, effect, body, claim } as ClaimedEntry;
+}
+
+/** Digits of the ledger's id that tell two ledgers apart to a person (continuity/identity.ts shows the same ones). */
+const SHORT_ID = 8;
+
+/**
+ * The bytes of the request of an attempt: the body of its entry and, where the operation has a member for it, the reference of the attempt
+ * (`influencer-sync <ledger>.e<entry>.a<attempt>`), so that an order found at the service, or in an event, leads back to what posted it.
+ *
+ * @param row alias of a row with `effect, body, entry_id, attempt`.
+ */
+function sentBody(row: string, ledgerId: string): RawBuilder<string> {
+  const column = (name: string) => sql.ref(`${row}.${name}`);
+  const start = sql.lit(`influencer-sync ${ledgerId.slice(0, SHORT_ID)}.e`);
+  const reference = sql`to_json(${start} || ${column('entry_id')} || '.a' || ${column('attempt')})`;
+  const cases = Object.values(effects).flatMap(({ effect, referenceMember: member }) =>
+    member === null
+      ? []
+      : [
+          sql`when ${sql.lit(effect)} then left(${column('body')}, -1) || ${sql.lit(`,${JSON.stringify(member)}:`)} || ${reference} || '}'`,
+        ],
+  );
+  return sql<string>`(case ${column('effect')} ${sql.join(cases, sql` `)} else ${column('body')} end)`;
 }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 import type { Effect } from '../model/ledger.ts';
-import { neverSent } from './never-sent.ts';
+import { neverSent } from './states.ts';
 
 /*
  * What should be sent reaches the ledger by a temporary table, `desired_entries`, that whoever decides fills: a row for each effect that it

@@ -5,7 +5,7 @@ import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Seeded, SeedRow } from '../model/seed.ts';
 import { enterAsWriter } from './evidence-writers.ts';
-import { neverSent } from './never-sent.ts';
+import { neverSent } from './states.ts';
 
 export type Seed = {
   /** Without its folder. */

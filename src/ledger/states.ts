@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AnswerKind, EntryState } from '../model/ledger.ts';
 
 /** What decides about an entry: the columns of `ledger.entries` that its state machine reads and writes. */
@@ -121,3 +122,9 @@ function applyEvidence(entry: EntryFacts): EntryFacts | null {
 function doubt(entry: EntryFacts): EntryFacts {
   return { ...entry, state: 'in_doubt', doubtfulAttempt: entry.doubtfulAttempt ?? entry.attempt };
 }
+
+/**
+ * Row `e` of `ledger.entries` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written.
+ * Whoever decides what should be sent reads by it, too.
+ */
+export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;

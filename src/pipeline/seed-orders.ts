@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { decideAgain } from '../attribute/decide-again.ts';
+import { decideAgain } from '../attribute/attribute-orders.ts';
 import { readLines } from '../attribute/read-lines.ts';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';

@@ -5,7 +5,6 @@ import { createPoster } from './events/post-event.ts';
 import type { Session, World } from './operations/operation.ts';
 import { idFrom } from './random-id.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { scopeStateStore } from './state/scope-state-store.ts';
 import type { StateStore } from './state/state-store.ts';
 
 /** An account with what belongs to it alone. */
@@ -91,4 +90,18 @@ export function openTenant(registered: Registered, options: TenantOptions): Tena
     return [key, { world, userId, rateLimit }];
   });
   return { world, keys, webhookSecret, sessions: new Map(sessions) };
+}
+
+/**
+ * The part of a store that belongs to one account, so that two accounts can have records of the same ids. Request logs and commits are
+ * of the whole.
+ */
+function scopeStateStore(stateStore: StateStore, accountId: string): StateStore {
+  const scoped = (kind: string): string => `${accountId} ${kind}`;
+  return {
+    ...stateStore,
+    put: (kind, id, value) => stateStore.put(scoped(kind), id, value),
+    remove: (kind, id) => stateStore.remove(scoped(kind), id),
+    all: (kind) => stateStore.all(scoped(kind)),
+  };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { layoutJsonSchema } from '../../src/map/layout/layout-json-schema.ts';
+import { layoutJsonSchema } from '../../src/map/layout/load-layout.ts';
 import { TIME_TOKENS } from '../../src/map/values/parse-time.ts';
 import { LAYOUT_FIELDS } from '../../src/model/layout.ts';
 

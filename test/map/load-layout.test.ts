@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { layoutJsonSchema } from '../../src/map/layout/layout-json-schema.ts';
-import { BUNDLED_LAYOUTS, loadLayout } from '../../src/map/layout/load-layout.ts';
+import { BUNDLED_LAYOUTS, layoutJsonSchema, loadLayout } from '../../src/map/layout/load-layout.ts';
 import { KnownError, type KnownErrorDetails } from '../../src/model/known-error.ts';
 
 function folderWith(text: string): string {

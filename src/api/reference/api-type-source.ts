@@ -1,3 +1,4 @@
+import { wrap } from '../../model/text/wrap.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { camelCase } from '../create-api.ts';
@@ -43,19 +44,7 @@ function describe(
 function comment(paragraphs: readonly string[], indent: string): string {
   const [only, ...more] = paragraphs;
   if (only !== undefined && more.length === 0) return `${indent}/** ${only} */\n`;
-  const lines = paragraphs.flatMap((paragraph) => wrapWords(paragraph, WIDTH - indent.length - 3));
+  const width = WIDTH - indent.length - 3;
+  const lines = paragraphs.flatMap((paragraph) => wrap(paragraph, { width, indent: '' }).split('\n'));
   return `${indent}/**\n${lines.map((line) => `${indent} *${line === '' ? '' : ` ${line}`}\n`).join('')}${indent} */\n`;
-}
-
-function wrapWords(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = '';
-    }
-    line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

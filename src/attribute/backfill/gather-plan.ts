@@ -3,7 +3,7 @@ import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import { referralBody, referralKey } from '../../effects/referral.ts';
-import { neverSent } from '../../ledger/never-sent.ts';
+import { neverSent } from '../../ledger/states.ts';
 import type { BackfillPlan, Period, PlanGroup, PlannedFile } from '../../model/backfill.ts';
 import { decide } from '../attribute-orders.ts';
 import { type AttributionRules, filesToAttribute, isWithin, orderedAt, startOf } from '../decisions.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { findJob } from '../../../jobs/index.ts';
 import type { Client } from '../../api/client.ts';
-import { observeClient } from '../../api/observe-client.ts';
+import { observeClient } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Metrics } from '../../observe/metrics.ts';

@@ -8,7 +8,7 @@ import { findUnusedVariables } from '../../config/unused-variables.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
-import { ping } from '../../db/server/ping.ts';
+import { ping } from '../../db/server/inspect-server.ts';
 import { listJournals } from '../../ledger/continuity/journal-folder.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';

@@ -58,3 +58,8 @@ export async function readClock(db: Database): Promise<Date> {
   if (row === undefined) throw new Error('the server did not answer');
   return row.now;
 }
+
+/** Asks the database whether it is there. @throws what the driver throws when it is not. */
+export async function ping(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
+}

@@ -9,17 +9,16 @@ import type {
   PassedOver,
   StatedCustomer,
 } from '../../model/customer.ts';
-import type { Layout } from '../../model/layout.ts';
+import type { Layout, LayoutField } from '../../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor } from '../layout/layout-for.ts';
-import { type Column, resolveHeader } from '../layout/resolve-header.ts';
+import { type Column, type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
 import { isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { parseMoney } from '../values/parse-money.ts';
 import { foldAddress, parseAddress } from './parse-address.ts';
-import { requireConsent, requireFormat, SAYS } from './plan-consent.ts';
-import { type CustomerPlan, planCustomers } from './plan-customers.ts';
+import { type ConsentPlan, planConsent, requireConsent, requireFormat, SAYS } from './plan-consent.ts';
 
 export type MapCustomersOptions = {
   readonly layout: Layout;
@@ -211,3 +210,30 @@ function hideLetters(value: string): string {
   });
 }
 const MAX_SHOWN_CHARS = 80;
+
+/** What reading a file for its customers touches; all other columns are never looked at. */
+type CustomerPlan = {
+  /** By preference: the first that is not blank counts. */
+  readonly email: readonly Column[];
+  readonly ordersCount: readonly Column[];
+  readonly spent: readonly Column[];
+  readonly currency: readonly Column[];
+  readonly codes: readonly Column[];
+  /** Where one row is a line item: what an order's first row fills. Later rows may repeat the address, but not the consent. */
+  readonly marks: readonly Column[];
+  readonly consent: ConsentPlan;
+};
+
+/** Decides which columns of a file are read for its customers. */
+function planCustomers(layout: Layout, header: ResolvedHeader): CustomerPlan {
+  const field = (name: LayoutField): readonly Column[] => header.fields[name];
+  return {
+    email: field('email'),
+    ordersCount: field('orders_count'),
+    spent: field('spent'),
+    currency: field('currency'),
+    codes: field('codes'),
+    marks: layout.grouping.lineItems ? [...field('status'), ...field('total')] : [],
+    consent: planConsent(layout, header),
+  };
+}

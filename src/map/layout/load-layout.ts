@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout } from '../../model/layout.ts';
@@ -115,4 +116,9 @@ function invalid(file: string, problems: readonly Problem[]): KnownError {
 function shorten(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
+}
+
+/** The JSON Schema of `config/layouts/*.yaml` for editors. */
+export function layoutJsonSchema(): string {
+  return `${JSON.stringify(z.toJSONSchema(layoutSchema, { io: 'input' }), null, 2)}\n`;
 }

@@ -1,7 +1,6 @@
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { badEncoding } from './bad-encoding.ts';
-import { findMark, LONGEST_MARK_BYTES, looksLikeUtf16 } from './byte-order-mark.ts';
 import { peek } from './peek.ts';
 import { transcode } from './transcode.ts';
 import { validateUtf8 } from './validate-utf8.ts';
@@ -73,4 +72,26 @@ async function* skip(
     if (kept.length > 0) yield kept;
   }
   return undefined;
+}
+
+/** A mark at the beginning of a text that names its encoding. */
+type ByteOrderMark = { readonly encoding: string /** In bytes. */; readonly length: number };
+
+const LONGEST_MARK_BYTES = 4;
+
+/** The byte order mark that a text begins with; null when it has none. UTF-32 LE begins like UTF-16 LE, so it is looked for first. */
+function findMark(head: Buffer): ByteOrderMark | null {
+  const hex = head.toString('hex');
+  if (hex.startsWith('fffe0000')) return { encoding: 'utf-32le', length: 4 };
+  if (hex.startsWith('0000feff')) return { encoding: 'utf-32be', length: 4 };
+  if (hex.startsWith('efbbbf')) return { encoding: 'utf-8', length: 3 };
+  if (hex.startsWith('fffe')) return { encoding: 'utf-16le', length: 2 };
+  if (hex.startsWith('feff')) return { encoding: 'utf-16be', length: 2 };
+  return null;
+}
+
+/** Two ASCII characters in UTF-16 are valid UTF-8 with a NUL beside each: no header of an begins so. */
+function looksLikeUtf16(head: Buffer): boolean {
+  const zeros = [...head].map((byte) => (byte === 0 ? '0' : 'x')).join('');
+  return zeros === 'x0x0' || zeros === '0x0x';
 }

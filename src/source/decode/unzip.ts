@@ -1,9 +1,11 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import type { SourceLimits } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
-import { spool } from '../spool.ts';
-import { capSize } from './cap-size.ts';
+import { capSize, tooLarge } from './cap-size.ts';
 
 export type UnzipOptions = {
   readonly uri: string;
@@ -106,4 +108,33 @@ function damaged(uri: string, why: string, cause?: unknown): FileHeld {
     },
     cause,
   );
+}
+
+/** A temporary file without a name. */
+type SpooledFile = AsyncDisposable & { readonly fd: number };
+
+/**
+ * Puts a stream into a temporary file that only this process can reach. Its name is removed before the first byte is written, so nothing
+ * stays behind, not even after SIGKILL.
+ */
+async function spool(
+  bytes: AsyncIterable<Uint8Array>,
+  { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number },
+): Promise<SpooledFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'influencer-sync-'));
+  const file = await open(join(folder, 'spool'), 'wx+', 0o600).finally(() =>
+    rm(folder, { recursive: true, force: true }),
+  );
+  try {
+    let total = 0;
+    for await (const chunk of bytes) {
+      total += chunk.length;
+      if (total > maxBytes) throw tooLarge(uri, maxBytes);
+      await file.writeFile(chunk);
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return { fd: file.fd, [Symbol.asyncDispose]: () => file.close() };
 }

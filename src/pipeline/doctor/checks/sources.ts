@@ -1,6 +1,8 @@
 import { layoutFolders } from '../../../config/layout-folders.ts';
 import { checkSource } from '../../../map/layout/check-source.ts';
+import { layoutFor } from '../../../map/layout/layout-for.ts';
 import { loadLayout, loadLayouts } from '../../../map/layout/load-layout.ts';
+import { resolveForOrders } from '../../../map/orders/resolve-for-orders.ts';
 import type { SourceSettings } from '../../../model/config.ts';
 import { FileHeld } from '../../../model/file-held.ts';
 import type { Finding } from '../../../model/finding.ts';
@@ -16,7 +18,6 @@ import { readText } from '../../../source/read-text.ts';
 import { isWeaklyVersioned } from '../../../source/s3/s3-version.ts';
 import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
-import { checkHeader } from '../check-header.ts';
 import { findingsOf } from '../findings-of.ts';
 
 /** Lists each source, reads the beginning of its newest file, and holds the header against the layout. */
@@ -121,4 +122,19 @@ function noFiles(about: string, source: SourceSettings): Finding {
     why: 'A run without any file fails, unless you give --allow-empty.',
     fix: 'Check the address, the prefix and the glob. Or wait for the first export.',
   };
+}
+
+/**
+ * Holds the header of a file against the columns that its layout needs for orders.
+ *
+ * @throws FileHeld as a run would.
+ */
+export async function checkHeader({ layout, otherLayouts, source, open }: NewestFile): Promise<string> {
+  let columns: readonly string[] = [];
+  for await (const { header } of open()) {
+    columns = header;
+    break;
+  }
+  resolveForOrders(columns, layoutFor(layout, 'orders') ?? layout, { source, otherLayouts });
+  return '';
 }
