@@ -8,7 +8,6 @@ import {
   renderRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import {
   type CountLine,
   formatReasons,
@@ -19,6 +18,7 @@ import {
   renderSums,
 } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Standing, StandingGroup } from './read-standings.ts';
 import type { OrderDetails, OrdersReport } from './report.ts';
@@ -37,22 +37,22 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
     ];
   },
   events: ({ details }) => codeProblemEvents(details.codeProblems),
-  sections: (summary, screen) => {
+  sections: (summary, terminal) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, screen),
-      renderHeldFiles(summary, { consequence: 'nothing in them was posted', screen }),
-      renderRejectedRows(summary, screen),
-      renderCodeProblems(details.codeProblems, screen),
-      renderUnownedCodes(report, screen),
-      renderHeldOrders(report, screen),
-      renderRefusals(refusalsOf(report), screen),
-      renderDoubtSection({ ...doubtsOf(report), configOption }, screen),
-      renderDoubleCredits(details.doubleCredits, { configOption, screen }),
-      renderAdjustments(report, screen),
-      renderOrderSums(summary, screen),
+      renderStandings(summary, terminal),
+      renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
+      renderRejectedRows(summary, terminal),
+      renderCodeProblems(details.codeProblems, terminal),
+      renderUnownedCodes(report, terminal),
+      renderHeldOrders(report, terminal),
+      renderRefusals(refusalsOf(report), terminal),
+      renderDoubtSection({ ...doubtsOf(report), configOption }, terminal),
+      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
+      renderAdjustments(report, terminal),
+      renderOrderSums(summary, terminal),
     ];
   },
 };
@@ -85,15 +85,18 @@ const LINES: readonly Line[] = [
   { standing: 'unaccounted', label: 'unaccounted', note: () => 'this must not happen', color: 'red' },
 ];
 
-function renderStandings({ report: { counts, details }, isPlan = false }: Summary, screen: Screen): string {
+function renderStandings(
+  { report: { counts, details }, isPlan = false }: Summary,
+  terminal: Terminal,
+): string {
   const lines = LINES.map(({ standing, label, note, ...look }): CountLine => {
     const groups = groupsAt(standing, details);
     const shownLabel = isPlan && standing === 'ready' ? 'would be posted' : label;
     return [shownLabel, sumOf(groups), { note: note(groups), ...look }];
   });
   return [
-    `${screen.style('bold', plural(counts.orders, 'order'))} of this job so far, each counted once:`,
-    ...renderCounts(lines, { labelWidth: 16, total: counts.orders, screen }),
+    `${terminal.style('bold', plural(counts.orders, 'order'))} of this job so far, each counted once:`,
+    ...renderCounts(lines, { labelWidth: 16, total: counts.orders, terminal }),
   ].join('\n');
 }
 
@@ -114,7 +117,7 @@ function toBePosted(groups: readonly StandingGroup[]): string {
   return `${formatAmounts(groups)}${ofThem}`;
 }
 
-function renderUnownedCodes({ details }: OrdersReport, screen: Screen): string {
+function renderUnownedCodes({ details }: OrdersReport, terminal: Terminal): string {
   if (details.unownedCodes.length === 0) return '';
   const rows = details.unownedCodes.map(({ code, orders, amount, currency }) => [
     code,
@@ -131,15 +134,15 @@ function renderUnownedCodes({ details }: OrdersReport, screen: Screen): string {
       title: 'Codes that credited nobody',
       count: details.unownedCodesTotal,
       note: 'by revenue',
-      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
       shown: rows.length,
       help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
     },
-    screen,
+    terminal,
   );
 }
 
-function renderHeldOrders({ details }: OrdersReport, screen: Screen): string {
+function renderHeldOrders({ details }: OrdersReport, terminal: Terminal): string {
   const groups = groupsAt('held', details).filter(({ reason }) => reason === 'ambiguous_codes');
   if (groups.length === 0) return '';
   return renderSection(
@@ -149,7 +152,7 @@ function renderHeldOrders({ details }: OrdersReport, screen: Screen): string {
       note: formatAmounts(groups),
       help: 'Each order carries codes of two deals, so the tool does not guess. Give the codes one owner in codes.csv, or end the validity of one of them; the next run decides again.',
     },
-    screen,
+    terminal,
   );
 }
 
@@ -175,7 +178,7 @@ function doubtsOf({ counts, details }: OrdersReport) {
   };
 }
 
-function renderAdjustments({ details }: OrdersReport, screen: Screen): string {
+function renderAdjustments({ details }: OrdersReport, terminal: Terminal): string {
   if (details.adjustments.length === 0) return '';
   return renderSection(
     {
@@ -184,11 +187,11 @@ function renderAdjustments({ details }: OrdersReport, screen: Screen): string {
       note: details.adjustments.map(({ kind, entries }) => `${kind} ${formatCount(entries)}`).join(', '),
       why: 'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.',
     },
-    screen,
+    terminal,
   );
 }
 
-function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, screen: Screen): string {
+function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, terminal: Terminal): string {
   const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
   const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
   const equation = formatSum(plural(counts.orders, 'order'), [
@@ -203,5 +206,5 @@ function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, scr
     [doubts, 'in doubt'],
   ]);
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

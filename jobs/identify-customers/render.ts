@@ -7,7 +7,6 @@ import {
   renderRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import {
   type CountLine,
   formatSum,
@@ -16,6 +15,7 @@ import {
   renderRefusals,
   renderSums,
 } from '../../src/present/sections.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
@@ -28,23 +28,23 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     ...clause(report.counts.refusals.customers, 'customer was refused', 'customers were refused'),
   ],
   events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
-  sections: (summary, screen) => {
+  sections: (summary, terminal) => {
     const { report, isPlan = false } = summary;
     return [
       renderRead(summary),
-      renderStandings(report, isPlan, screen),
-      renderConsent(report, screen),
-      renderPassedOver(report.counts, screen),
-      renderLookups(report, isPlan, screen),
-      renderHeldFiles(summary, { consequence: 'nothing in them was submitted', screen }),
-      renderRejectedRows(summary, screen),
-      renderRefusals(refusalsOf(report), screen),
-      renderCustomerSums(report, screen),
+      renderStandings(report, isPlan, terminal),
+      renderConsent(report, terminal),
+      renderPassedOver(report.counts, terminal),
+      renderLookups(report, isPlan, terminal),
+      renderHeldFiles(summary, { consequence: 'nothing in them was submitted', terminal }),
+      renderRejectedRows(summary, terminal),
+      renderRefusals(refusalsOf(report), terminal),
+      renderCustomerSums(report, terminal),
     ];
   },
 };
 
-function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: Screen): string {
+function renderStandings({ counts }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
   const { submitted, already, waiting, refused, unsubscribed, calls } = counts;
   const took = calls.accepted > 0 ? `in ${plural(calls.accepted, 'call')}` : '';
   const toMake = calls.to_make > 0 ? `in ${plural(calls.to_make, 'call')}` : '';
@@ -55,26 +55,28 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, screen: S
     ['refused', refused, { note: 'the service refused the address', color: 'yellow' }],
     ['unsubscribed', unsubscribed, { note: 'never sent' }],
   ];
-  const title = screen.style('bold', plural(counts.customers, 'customer'));
+  const title = terminal.style('bold', plural(counts.customers, 'customer'));
   const meaning =
     'Submitted means that the service has queued them. The influencers that it identifies appear there, under "Your customers", within the hour.';
   return [
     `${title} of this brand so far, each counted once:`,
-    ...renderCounts(lines, { labelWidth: 20, total: counts.customers, screen }),
-    ...(submitted > 0 ? [screen.style('dim', wrap(meaning, { width: screen.columns, indent: '  ' }))] : []),
+    ...renderCounts(lines, { labelWidth: 20, total: counts.customers, terminal }),
+    ...(submitted > 0
+      ? [terminal.style('dim', wrap(meaning, { width: terminal.columns, indent: '  ' }))]
+      : []),
   ].join('\n');
 }
 
 /** The column that was taken for consent, so that a wrong one is seen before anybody is submitted who refused. */
-function renderConsent({ details }: CustomersReport, screen: Screen): string {
+function renderConsent({ details }: CustomersReport, terminal: Terminal): string {
   if (details.consent.length === 0) return '';
   const lines = details.consent.map(({ source, ...consent }) =>
-    renderItem(`${source}: ${describeConsent(consent)}`, screen),
+    renderItem(`${source}: ${describeConsent(consent)}`, terminal),
   );
   return ['Consent in the files of this run:', ...lines].join('\n');
 }
 
-function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Screen): string {
+function renderPassedOver({ passed_over: passed }: CustomerCounts, terminal: Terminal): string {
   const reasons = [
     [passed.no_address, 'without an address'],
     [passed.no_consent, 'without consent'],
@@ -83,13 +85,13 @@ function renderPassedOver({ passed_over: passed }: CustomerCounts, screen: Scree
   const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
   if (said.length === 0) return '';
   return wrap(`Rows skipped: ${said.join(', ')}.`, {
-    width: screen.columns,
+    width: terminal.columns,
     indent: '  ',
     firstIndent: '',
   });
 }
 
-function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, screen: Screen): string {
+function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
   const {
     asked,
     influencers,
@@ -110,7 +112,7 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, sc
       : []),
   ];
   return wrap(`In real time: ${parts.length === 0 ? 'nobody to look up' : parts.join(', ')}.`, {
-    width: screen.columns,
+    width: terminal.columns,
     indent: '  ',
     firstIndent: '',
   });
@@ -124,7 +126,7 @@ function refusalsOf({ counts, details }: CustomersReport) {
   };
 }
 
-function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, screen: Screen): string {
+function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, terminal: Terminal): string {
   const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
   const equation = formatSum(plural(customers, 'customer'), [
     [submitted, 'submitted'],
@@ -134,5 +136,5 @@ function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, screen: Scre
     [unsubscribed, 'unsubscribed'],
   ]);
   const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

@@ -6,7 +6,6 @@ import {
   renderRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import {
   type CountLine,
   formatSum,
@@ -16,6 +15,7 @@ import {
   renderSums,
 } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { DealsReport } from './report.ts';
 
@@ -41,26 +41,26 @@ export const renderDeals: ReportRenderer<DealsReport> = {
     ];
   },
   events: () => [],
-  sections: (summary, screen) => {
+  sections: (summary, terminal) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, screen),
+      renderStandings(summary, terminal),
       renderUpdates(summary),
-      renderHeldFiles(summary, { consequence: 'no deal of them was created', screen }),
-      renderRejectedRows(summary, screen),
-      renderHeld(report, screen),
-      renderDiffering(report, screen),
-      renderRefusals(refusalsOf(report), screen),
-      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, screen),
-      renderDoubleCredits(details.doubleCredits, { configOption, screen }),
-      renderCreatorSums(report, screen),
+      renderHeldFiles(summary, { consequence: 'no deal of them was created', terminal }),
+      renderRejectedRows(summary, terminal),
+      renderHeld(report, terminal),
+      renderDiffering(report, terminal),
+      renderRefusals(refusalsOf(report), terminal),
+      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
+      renderCreatorSums(report, terminal),
     ];
   },
 };
 
-function renderStandings({ report: { counts }, isPlan = false }: Summary, screen: Screen): string {
+function renderStandings({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
   const lines: readonly CountLine[] = [
     ['created', counts.created, { note: 'in this run', color: 'green', always: true }],
     ['created before', counts.already],
@@ -74,8 +74,8 @@ function renderStandings({ report: { counts }, isPlan = false }: Summary, screen
     ['held', counts.held, { note: 'see below', color: 'yellow' }],
   ];
   return [
-    `${screen.style('bold', plural(counts.creators, 'creator'))} of this job so far, as its files state now:`,
-    ...renderCounts(lines, { labelWidth: 17, total: counts.creators, screen }),
+    `${terminal.style('bold', plural(counts.creators, 'creator'))} of this job so far, as its files state now:`,
+    ...renderCounts(lines, { labelWidth: 17, total: counts.creators, terminal }),
   ].join('\n');
 }
 
@@ -107,7 +107,7 @@ const HELD_HELP: Readonly<Record<string, string>> = {
   deal_not_mirrored: 'the service knows a deal of this handle: run mirror-account, then this job again',
 };
 
-function renderHeld({ counts, details }: DealsReport, screen: Screen): string {
+function renderHeld({ counts, details }: DealsReport, terminal: Terminal): string {
   if (details.held.length === 0) return '';
   const rows = details.held.map(({ handle, platform, why }) => [
     handle,
@@ -120,14 +120,14 @@ function renderHeld({ counts, details }: DealsReport, screen: Screen): string {
       title: 'Held',
       count: counts.held,
       note: 'no deal is created for them',
-      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
       shown: rows.length,
     },
-    screen,
+    terminal,
   );
 }
 
-function renderDiffering({ counts, details }: DealsReport, screen: Screen): string {
+function renderDiffering({ counts, details }: DealsReport, terminal: Terminal): string {
   if (details.differing.length === 0) return '';
   const rows = details.differing.map(({ handle, dealId, why }) => [
     handle,
@@ -139,11 +139,11 @@ function renderDiffering({ counts, details }: DealsReport, screen: Screen): stri
     {
       title: 'Terms that differ',
       count: counts.terms_differ,
-      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
       shown: rows.length,
       help: 'The list states other terms than the deal has. The service has no operation that changes them, so nothing was sent: change them on the deal page, or correct the list.',
     },
-    screen,
+    terminal,
   );
 }
 
@@ -162,7 +162,7 @@ const DOUBTS = {
   todo: 'look for each creator in the service, then settle it, with the id of the deal',
 };
 
-function renderCreatorSums({ counts, sumsAddUp }: DealsReport, screen: Screen): string {
+function renderCreatorSums({ counts, sumsAddUp }: DealsReport, terminal: Terminal): string {
   const equation = formatSum(plural(counts.creators, 'creator'), [
     [counts.created, 'created'],
     [counts.already, 'created before'],
@@ -174,5 +174,5 @@ function renderCreatorSums({ counts, sumsAddUp }: DealsReport, screen: Screen): 
     [counts.held, 'held'],
   ]);
   const otherwise = '. Please report this; no deal is created twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

@@ -1,9 +1,9 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
 import { wrap } from '../../src/model/text/wrap.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import { renderItem, renderSection, renderSums } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
 
@@ -21,19 +21,19 @@ export const renderMirror: ReportRenderer<MirrorReport> = {
       clause(counts.drift, 'field changed at the service', 'fields changed at the service'),
     ].flat(),
   events: ({ details }) => details.drift.map((drift) => ({ event: 'drift', ...drift })),
-  sections: (summary, screen) => [
-    renderPlan(summary, screen),
-    renderChanges(summary, screen),
-    renderCoverage(summary, screen),
-    renderProblems(summary, screen),
-    renderUnread('Deals that could not be read', summary.report.details.failing, screen),
-    renderUnread('Answers that could not be read', summary.report.details.unreadable, screen),
-    renderDrift(summary, screen),
-    renderDealSums(summary, screen),
+  sections: (summary, terminal) => [
+    renderPlan(summary, terminal),
+    renderChanges(summary, terminal),
+    renderCoverage(summary, terminal),
+    renderProblems(summary, terminal),
+    renderUnread('Deals that could not be read', summary.report.details.failing, terminal),
+    renderUnread('Answers that could not be read', summary.report.details.unreadable, terminal),
+    renderDrift(summary, terminal),
+    renderDealSums(summary, terminal),
   ],
 };
 
-function renderPlan({ report: { details, counts } }: Summary, screen: Screen): string {
+function renderPlan({ report: { details, counts } }: Summary, terminal: Terminal): string {
   const { plan } = details;
   if (plan === null) return '';
   const due = Object.values(plan.dueByWay).reduce((sum, deals) => sum + deals, 0);
@@ -52,9 +52,9 @@ function renderPlan({ report: { details, counts } }: Summary, screen: Screen): s
         : ''
     }`.trim();
   return [
-    `${screen.style('bold', 'A run would request')}, of ${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known:`,
+    `${terminal.style('bold', 'A run would request')}, of ${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known:`,
     ...lines,
-    wrap(budget, { width: screen.columns, indent: '  ' }),
+    wrap(budget, { width: terminal.columns, indent: '  ' }),
   ].join('\n');
 }
 
@@ -73,15 +73,15 @@ const CHANGE_COLUMNS = [
   { title: 'gone', align: 'right' },
 ] as const;
 
-function renderChanges({ report: { counts, details } }: Summary, screen: Screen): string {
+function renderChanges({ report: { counts, details } }: Summary, terminal: Terminal): string {
   if (details.plan !== null) return '';
   const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_discovered, 'new deal')}.`;
   if (!counts.published) {
     const staged = `Nothing was published: ${plural(details.staged, 'record')} read so far wait for the next run and are not read again.`;
-    return wrap(`${asked} ${staged}`, { width: screen.columns, indent: '' });
+    return wrap(`${asked} ${staged}`, { width: terminal.columns, indent: '' });
   }
   const rows = KINDS.map(([label, kind]) => [label, ...cells(counts[kind])]);
-  return `${asked}\n${renderTable(CHANGE_COLUMNS, rows, { screen, indent: '  ' })}`;
+  return `${asked}\n${renderTable(CHANGE_COLUMNS, rows, { terminal, indent: '  ' })}`;
 }
 
 function cells(counts: RecordCounts): readonly string[] {
@@ -119,7 +119,7 @@ const COVERAGE_COLUMNS = [
   { title: 'oldest', cutAt: 'never' },
 ] as const;
 
-function renderCoverage({ report: { details } }: Summary, screen: Screen): string {
+function renderCoverage({ report: { details } }: Summary, terminal: Terminal): string {
   const all = details.coverage[0];
   if (all === undefined) return '';
   const rows = details.coverage.map((way) => [
@@ -137,42 +137,42 @@ function renderCoverage({ report: { details } }: Summary, screen: Screen): strin
       count: all.known,
       note: 'deals by how they were first discovered',
       lines: [
-        renderTable(COVERAGE_COLUMNS, rows, { screen, indent: '  ' }),
-        screen.style('dim', wrap(note, { width: screen.columns, indent: '  ' })),
+        renderTable(COVERAGE_COLUMNS, rows, { terminal, indent: '  ' }),
+        terminal.style('dim', wrap(note, { width: terminal.columns, indent: '  ' })),
         ...(details.waiting > 0 ? [`  ${plural(details.waiting, 'deal')} to read in the next run.`] : []),
       ],
     },
-    screen,
+    terminal,
   );
 }
 
-function renderProblems({ report: { details } }: Summary, screen: Screen): string {
+function renderProblems({ report: { details } }: Summary, terminal: Terminal): string {
   if (details.problems.length === 0) return '';
-  const lines = details.problems.map((problem) => renderItem(problem, screen));
-  return renderSection({ title: 'Read only in part', count: lines.length, lines }, screen);
+  const lines = details.problems.map((problem) => renderItem(problem, terminal));
+  return renderSection({ title: 'Read only in part', count: lines.length, lines }, terminal);
 }
 
-function renderUnread(title: string, unread: readonly Unread[], screen: Screen): string {
+function renderUnread(title: string, unread: readonly Unread[], terminal: Terminal): string {
   if (unread.length === 0) return '';
   const count = unread.reduce((sum, { records }) => sum + records, 0);
   const lines = unread.map(({ records, reason, recordKind }) =>
-    renderItem(`${formatCount(records)} × ${recordKind}: ${reason}`, screen),
+    renderItem(`${formatCount(records)} × ${recordKind}: ${reason}`, terminal),
   );
-  return renderSection({ title, count, lines }, screen);
+  return renderSection({ title, count, lines }, terminal);
 }
 
-function renderDrift({ report: { counts, details } }: Summary, screen: Screen): string {
+function renderDrift({ report: { counts, details } }: Summary, terminal: Terminal): string {
   if (details.drift.length === 0) return '';
   return renderSection(
     {
       title: 'Drift',
       count: counts.drift,
       note: 'the answers of the service changed',
-      lines: details.drift.map((drift) => renderItem(describe(drift), screen)),
+      lines: details.drift.map((drift) => renderItem(describe(drift), terminal)),
       shown: details.drift.length,
       help: '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.',
     },
-    screen,
+    terminal,
   );
 }
 
@@ -185,10 +185,10 @@ function describe({ recordKind, field, kind, expected, found, records, sampleId 
   return `${where} should be ${expected} and is ${found}, ${of}`;
 }
 
-function renderDealSums({ report: { counts, details, sumsAddUp } }: Summary, screen: Screen): string {
+function renderDealSums({ report: { counts, details, sumsAddUp } }: Summary, terminal: Terminal): string {
   if (!counts.published || details.plan !== null) return '';
   const { deals } = counts;
   const equation = `${plural(deals.asked, 'deal')} requested = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
   const otherwise = ', or the rows of the coverage do not add up to all deals. Please report this.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

@@ -7,7 +7,6 @@ import {
   renderRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import {
   type CountLine,
   formatSum,
@@ -17,6 +16,7 @@ import {
   renderSums,
 } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { ClicksReport } from './report.ts';
 
@@ -34,26 +34,26 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
     ];
   },
   events: ({ details }) => codeProblemEvents(details.codeProblems),
-  sections: (summary, screen) => {
+  sections: (summary, terminal) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, screen),
-      renderHeldFiles(summary, { consequence: 'nothing in them was posted', screen }),
-      renderRejectedRows(summary, screen),
-      renderCodeProblems(details.codeProblems, screen),
-      renderUnowned(report, screen),
-      renderRefusals(refusalsOf(report), screen),
-      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, screen),
-      renderDoubleCredits(details.doubleCredits, { configOption, screen }),
-      renderTooMany(report, screen),
-      renderClickSums(report, screen),
+      renderStandings(summary, terminal),
+      renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
+      renderRejectedRows(summary, terminal),
+      renderCodeProblems(details.codeProblems, terminal),
+      renderUnowned(report, terminal),
+      renderRefusals(refusalsOf(report), terminal),
+      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
+      renderTooMany(report, terminal),
+      renderClickSums(report, terminal),
     ];
   },
 };
 
-function renderStandings({ report: { counts }, isPlan = false }: Summary, screen: Screen): string {
+function renderStandings({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
   const requests = `in ${plural(counts.requests, 'request')}`;
   const lines: readonly CountLine[] = [
     ['posted', counts.posted, { note: requests, color: 'green', always: true }],
@@ -67,12 +67,12 @@ function renderStandings({ report: { counts }, isPlan = false }: Summary, screen
     ['written off', counts.written_off],
   ];
   return [
-    `${screen.style('bold', plural(counts.clicks, 'click'))} of this job so far, as its files state now:`,
-    ...renderCounts(lines, { labelWidth: 16, total: counts.clicks, screen }),
+    `${terminal.style('bold', plural(counts.clicks, 'click'))} of this job so far, as its files state now:`,
+    ...renderCounts(lines, { labelWidth: 16, total: counts.clicks, terminal }),
   ].join('\n');
 }
 
-function renderUnowned({ details }: ClicksReport, screen: Screen): string {
+function renderUnowned({ details }: ClicksReport, terminal: Terminal): string {
   if (details.unowned.length === 0) return '';
   const rows = details.unowned.map(({ written, reason, clicks }) => [
     written,
@@ -85,11 +85,11 @@ function renderUnowned({ details }: ClicksReport, screen: Screen): string {
       title: 'Links and codes that credited nobody',
       count: details.unownedTotal,
       note: 'by clicks',
-      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
       shown: rows.length,
       help: 'No influencer owned these links and codes on that day, or several did. Fix codes.csv; the next run decides again.',
     },
-    screen,
+    terminal,
   );
 }
 
@@ -107,7 +107,7 @@ const DOUBTS = {
   todo: 'compare each with the clicks of the deal in the service, then settle it',
 };
 
-function renderTooMany({ counts, details }: ClicksReport, screen: Screen): string {
+function renderTooMany({ counts, details }: ClicksReport, terminal: Terminal): string {
   if (counts.too_many === 0) return '';
   return renderSection(
     {
@@ -116,11 +116,11 @@ function renderTooMany({ counts, details }: ClicksReport, screen: Screen): strin
       note: `${formatCount(details.adjusted)} noted in this run`,
       why: 'Newer files state fewer clicks than were posted. The service cannot take clicks back, so nothing was sent; each is recorded as an adjustment.',
     },
-    screen,
+    terminal,
   );
 }
 
-function renderClickSums({ counts, sumsAddUp }: ClicksReport, screen: Screen): string {
+function renderClickSums({ counts, sumsAddUp }: ClicksReport, terminal: Terminal): string {
   const equation = formatSum(plural(counts.clicks, 'click'), [
     [counts.attributed, 'attributed'],
     [counts.unattributed, 'unattributed'],
@@ -128,5 +128,5 @@ function renderClickSums({ counts, sumsAddUp }: ClicksReport, screen: Screen): s
     [counts.excluded, 'excluded'],
   ]);
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

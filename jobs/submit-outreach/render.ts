@@ -1,7 +1,6 @@
 import { wrap } from '../../src/model/text/wrap.ts';
 import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import type { Screen } from '../../src/present/screen.ts';
 import {
   andMore,
   type CountLine,
@@ -13,6 +12,7 @@ import {
   renderSums,
 } from '../../src/present/sections.ts';
 import { renderTable } from '../../src/present/table.ts';
+import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import { costOf, type OutreachReport, type ShownInfluencer } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
@@ -36,17 +36,17 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       ),
     ].flat(),
   events: () => [],
-  sections: (summary, screen) => {
+  sections: (summary, terminal) => {
     const { report, configOption } = summary;
     return [
-      renderStandings(summary, screen),
-      renderCredits(summary, screen),
-      renderNext(summary, screen),
-      renderApproval(summary, screen),
-      renderRefusals(refusalsOf(report), screen),
-      renderDoubtSection({ doubts: report.details.doubts, ...DOUBTS, configOption }, screen),
-      renderDoubleCredits(report.details.doubleCredits, { configOption, screen }),
-      renderOutreachSums(report, screen),
+      renderStandings(summary, terminal),
+      renderCredits(summary, terminal),
+      renderNext(summary, terminal),
+      renderApproval(summary, terminal),
+      renderRefusals(refusalsOf(report), terminal),
+      renderDoubtSection({ doubts: report.details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubleCredits(report.details.doubleCredits, { configOption, terminal }),
+      renderOutreachSums(report, terminal),
     ];
   },
 };
@@ -67,7 +67,7 @@ function nameOf({ platform, username, userId, followers }: ShownInfluencer): str
   return `${username ?? userId} on ${platform}${followers === null ? '' : `, ${plural(followers, 'follower')}`}`;
 }
 
-function renderStandings({ report, isPlan = false }: Summary, screen: Screen): string {
+function renderStandings({ report, isPlan = false }: Summary, terminal: Terminal): string {
   const { counts, details } = report;
   const { waiting, excluded } = counts;
   const reasons = Object.entries(excluded).map(([reason, orders]) => ({ reason, orders }));
@@ -90,21 +90,21 @@ function renderStandings({ report, isPlan = false }: Summary, screen: Screen): s
     ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
     ['written off', counts.written_off],
   ];
-  const shown = renderCounts(lines, { labelWidth: 20, total: counts.candidates, screen });
-  const title = screen.style('bold', plural(counts.candidates, 'influencer'));
+  const shown = renderCounts(lines, { labelWidth: 20, total: counts.candidates, terminal });
+  const title = terminal.style('bold', plural(counts.candidates, 'influencer'));
   return [`${title} among the customers so far; outreach ${details.outreachId}:`, ...shown].join('\n');
 }
 
-function renderCredits({ report: { counts }, isPlan = false }: Summary, screen: Screen): string {
+function renderCredits({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
   const { budget, spent, in_doubt: doubtful, left } = counts.credits;
   const risk = counts.in_doubt > 0 && doubtful !== '0.00' ? `, ${doubtful} perhaps (in doubt)` : '';
   const text = isPlan
     ? `Search credits: a run may spend ${budget}; this one would spend ${costOf(counts.ready)} at most.`
     : `Search credits: ${spent} of this run's ${budget} were spent${risk}; ${left} were left.`;
-  return wrap(text, { width: screen.columns, indent: '' });
+  return wrap(text, { width: terminal.columns, indent: '' });
 }
 
-function renderNext({ report: { counts, details }, isPlan = false }: Summary, screen: Screen): string {
+function renderNext({ report: { counts, details }, isPlan = false }: Summary, terminal: Terminal): string {
   if (details.next.length === 0) return '';
   const columns = [
     { title: 'handle' },
@@ -123,22 +123,22 @@ function renderNext({ report: { counts, details }, isPlan = false }: Summary, sc
       title: isPlan ? 'Would be submitted' : 'To be submitted',
       count: counts.ready + counts.waiting.approval,
       note: 'most followers first',
-      lines: [renderTable(columns, rows, { screen, indent: '  ' })],
+      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
       shown: rows.length,
     },
-    screen,
+    terminal,
   );
 }
 
 function renderApproval(
   { report: { counts }, finished, configOption = '' }: Summary,
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   if (counts.waiting.approval === 0) return '';
   const why =
     'Nobody was submitted, because nobody has approved it. Run it with --yes, or set approve: true in the settings of the job.';
   return [
-    screen.style('yellow', wrap(why, { width: screen.columns, indent: '' })),
+    terminal.style('yellow', wrap(why, { width: terminal.columns, indent: '' })),
     `  npx influencer-sync run ${finished.job} --yes${configOption}`,
   ].join('\n');
 }
@@ -163,7 +163,7 @@ const DOUBTS = {
   todo: 'check in the service whether the outreach has them, then settle it',
 };
 
-function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, screen: Screen): string {
+function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, terminal: Terminal): string {
   const { waiting, excluded } = counts;
   const equation = formatSum(plural(counts.candidates, 'influencer'), [
     [counts.submitted, 'submitted'],
@@ -176,7 +176,7 @@ function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, screen: Scree
     [counts.written_off, 'written off'],
   ]);
   const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, screen);
+  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

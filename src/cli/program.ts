@@ -72,7 +72,7 @@ export async function runProgram({ argv, stdout, stderr }: Surroundings): Promis
       if (command instanceof Command) {
         configuration = configOption(command.opts<ConfigOptions>());
         const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
-          output.warn(renderWarning(`${message} ${help}`, output.screen));
+          output.warn(renderWarning(`${message} ${help}`, output.terminal));
         command.setOptionValueWithSource('onMisled', onMisled, 'implied');
       }
       exitCode = await action(output, ...args);

@@ -4,7 +4,7 @@ import { toPrintableJson } from '../model/text/printable.ts';
 export type LoggerOptions = {
   /** LOG_LEVEL; empty or unknown: `info`, or `silent` on a terminal, where progress tells a person what the log tells a machine. */
   readonly level?: string | undefined;
-  readonly isTerminal: boolean;
+  readonly isInteractive: boolean;
   /** Where lines go; standard error when not given. Standard output is for results. */
   readonly stream?: { write(line: string): void };
 };
@@ -36,10 +36,10 @@ const MAX_TEXT = 200;
  * Logs JSON lines with ids and counts. What else is handed in is left out, so that no row value, address or secret can reach a log by
  * mistake: numbers, booleans and instants pass; text only under the key of an id or of one of our own words.
  */
-export function createLogger({ level, isTerminal, stream }: LoggerOptions): Logger {
+export function createLogger({ level, isInteractive, stream }: LoggerOptions): Logger {
   const isKnown = level !== undefined && (level === 'silent' || level in levels.values);
   const options: pino.LoggerOptions = {
-    level: isKnown ? level : isTerminal ? 'silent' : 'info',
+    level: isKnown ? level : isInteractive ? 'silent' : 'info',
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label) => ({ level: label }), log: keepIdsAndCounts },

@@ -1,23 +1,23 @@
 import type { CodeProblem } from '../model/report.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
 import { renderSection } from './sections.ts';
+import type { Terminal } from './terminal.ts';
 import { clause, cut, formatCount } from './text.ts';
 
 /** A summary shows so many and counts the rest. */
 const SHOWN = 10;
 
 /** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to fix it. Empty when there are none. */
-export function renderCodeProblems(problems: readonly CodeProblem[], screen: Screen): string {
+export function renderCodeProblems(problems: readonly CodeProblem[], terminal: Terminal): string {
   if (problems.length === 0) return '';
   const lines = problems.slice(0, SHOWN).flatMap(({ line, column, value, reason, help }) => {
     // What an event of the service told of stands in no line.
     const source = line > 0 ? `codes.csv line ${formatCount(line)}` : 'told by an event';
     const place = `${source}${column === null ? '' : `, column ${column}`}`;
     return [
-      `  ${screen.style('bold', place)}${value === null ? '' : ` ${JSON.stringify(cut(value, 40))}`}`,
-      wrap(reason, { width: screen.columns, indent: '    ' }),
-      screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
+      `  ${terminal.style('bold', place)}${value === null ? '' : ` ${JSON.stringify(cut(value, 40))}`}`,
+      wrap(reason, { width: terminal.columns, indent: '    ' }),
+      terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '    ' })),
     ];
   });
   return renderSection(
@@ -27,7 +27,7 @@ export function renderCodeProblems(problems: readonly CodeProblem[], screen: Scr
       lines,
       shown: Math.min(problems.length, SHOWN),
     },
-    screen,
+    terminal,
   );
 }
 

@@ -1,8 +1,8 @@
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
 import { andMore, renderItem, renderSection } from './sections.ts';
+import type { Terminal } from './terminal.ts';
 import { formatCount, formatDuration, formatInstant, plural } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
@@ -16,9 +16,9 @@ export function renderDoubts(
     readonly doubleCredits?: readonly DoubleCredit[];
     readonly configOption?: string;
   },
-  screen: Screen,
+  terminal: Terminal,
 ): string {
-  const credits = renderDoubleCredits(doubleCredits, { configOption, screen });
+  const credits = renderDoubleCredits(doubleCredits, { configOption, terminal });
   if (doubts.length === 0) return credits === '' ? 'No order is in doubt.\n' : `${credits}\n`;
   const amounts = formatAmounts(
     doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
@@ -28,19 +28,19 @@ export function renderDoubts(
   const command = 'npx influencer-sync review <entry>';
   return `${[
     ...(credits === '' ? [] : [credits, '']),
-    `${screen.style('bold', `${plural(doubts.length, doubts.every(({ effect }) => effect === 'referral') ? 'order' : 'request')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
-    wrap(why, { width: screen.columns, indent: '' }),
+    `${terminal.style('bold', `${plural(doubts.length, doubts.every(({ effect }) => effect === 'referral') ? 'order' : 'request')} in doubt`)}${amounts === '' ? '' : `: ${amounts}`}`,
+    wrap(why, { width: terminal.columns, indent: '' }),
     '',
-    ...doubts.map((doubt) => renderDoubt(doubt, screen)),
+    ...doubts.map((doubt) => renderDoubt(doubt, terminal)),
     'To settle one:',
-    screen.style(
+    terminal.style(
       'dim',
       `  # the service shows it${doubts.some(lacksDeal) ? ' (with --deal ID if the deal is unknown)' : ''}`,
     ),
     `  ${command} --accepted --reason '…'${configOption}`,
-    screen.style('dim', '  # it does not: send it again'),
+    terminal.style('dim', '  # it does not: send it again'),
     `  ${command} --resend --reason '…'${configOption}`,
-    screen.style('dim', '  # nobody can find out: give it up'),
+    terminal.style('dim', '  # nobody can find out: give it up'),
     `  ${command} --write-off --reason '…'${configOption}`,
   ].join('\n')}\n`;
 }
@@ -48,7 +48,10 @@ export function renderDoubts(
 /** Orders that the service accepted more than once, with the money; empty where there is none. */
 export function renderDoubleCredits(
   credits: readonly DoubleCredit[],
-  { configOption = '', screen }: { readonly configOption?: string | undefined; readonly screen: Screen },
+  {
+    configOption = '',
+    terminal,
+  }: { readonly configOption?: string | undefined; readonly terminal: Terminal },
 ): string {
   if (credits.length === 0) return '';
   const extra = credits.flatMap(({ amount, currency, credits: times }) =>
@@ -60,14 +63,14 @@ export function renderDoubleCredits(
     .map(({ entryId, orderId, subject, amount, currency, dealId, credits: times }) =>
       renderItem(
         `entry ${entryId}: ${orderId === null ? subject : `order ${orderId}`}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
-        screen,
+        terminal,
       ),
     );
   return [
-    screen.style(['bold', 'red'], title),
+    terminal.style(['bold', 'red'], title),
     ...lines,
     ...andMore(credits.length - lines.length),
-    screen.style('dim', '  # correct each in the service, then acknowledge it'),
+    terminal.style('dim', '  # correct each in the service, then acknowledge it'),
     `  npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`,
   ].join('\n');
 }
@@ -75,11 +78,11 @@ export function renderDoubleCredits(
 const SHOWN_CREDITS = 20;
 
 /** One doubt in one or two lines. */
-export function renderDoubtLine(doubt: Doubt, screen: Screen): string {
+export function renderDoubtLine(doubt: Doubt, terminal: Terminal): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const about = doubt.orderId === null ? doubt.subject : `order ${doubt.orderId}`;
   const text = `entry ${doubt.entryId}: ${about}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
-  return renderItem(text, screen);
+  return renderItem(text, terminal);
 }
 
 /**
@@ -98,26 +101,26 @@ export function renderDoubtSection(
     readonly todo: string;
     readonly configOption?: string | undefined;
   },
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   const { doubts, count = doubts.length, note = '', why, todo, configOption } = section;
   if (doubts.length === 0) return '';
   const lines = [
-    ...doubts.map((doubt) => renderDoubtLine(doubt, screen)),
-    ...reviewCommand({ todo, configOption, screen }),
+    ...doubts.map((doubt) => renderDoubtLine(doubt, terminal)),
+    ...reviewCommand({ todo, configOption, terminal }),
   ];
   const whole = `${why} They are not sent again automatically.`;
-  return renderSection({ title: 'Doubts', count, note, why: whole, lines }, screen);
+  return renderSection({ title: 'Doubts', count, note, why: whole, lines }, terminal);
 }
 
 /** What to do about doubts, and the command for it. */
 export function reviewCommand(options: {
   readonly todo: string;
   readonly configOption?: string | undefined;
-  readonly screen: Screen;
+  readonly terminal: Terminal;
 }): readonly string[] {
-  const { todo, configOption = '', screen } = options;
-  return [screen.style('dim', `  # ${todo}`), `  npx influencer-sync review${configOption}`];
+  const { todo, configOption = '', terminal } = options;
+  return [terminal.style('dim', `  # ${todo}`), `  npx influencer-sync review${configOption}`];
 }
 
 /** The order was sent for a handle, and nothing says which deal the service credited. */
@@ -125,7 +128,7 @@ function lacksDeal({ dealId, collabId, evidence }: Doubt): boolean {
   return dealId === null && collabId === null && evidence.every((one) => one.dealId === null);
 }
 
-function renderDoubt(doubt: Doubt, screen: Screen): string {
+function renderDoubt(doubt: Doubt, terminal: Terminal): string {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const title = `entry ${doubt.entryId}: ${doubt.subject}${amount}`;
   const whose = [
@@ -143,9 +146,9 @@ function renderDoubt(doubt: Doubt, screen: Screen): string {
       .join(', '),
   );
   const line = (name: string, text: string): string =>
-    wrap(text, { width: screen.columns, firstIndent: `  ${name.padEnd(10)}`, indent: ' '.repeat(12) });
+    wrap(text, { width: terminal.columns, firstIndent: `  ${name.padEnd(10)}`, indent: ' '.repeat(12) });
   return [
-    screen.style('bold', wrap(title, { width: screen.columns, indent: '  ', firstIndent: '' })),
+    terminal.style('bold', wrap(title, { width: terminal.columns, indent: '  ', firstIndent: '' })),
     ...(whose.length === 0 ? [] : [line('for', whose.join(', '))]),
     line(
       'since',

@@ -1,29 +1,29 @@
 import type { KnownErrorDetails } from '../model/known-error.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 
 /** A known error, for a person: what, where, why, how to fix it, what is safe. Never a stack trace. */
-export function renderKnownError(details: KnownErrorDetails, screen: Screen): string {
-  const { columns: width } = screen;
+export function renderKnownError(details: KnownErrorDetails, terminal: Terminal): string {
+  const { columns: width } = terminal;
   const lines = [wrap(`Error: ${details.message}`, { width, indent: '  ', firstIndent: '' })];
-  lines[0] = (lines[0] ?? '').replace('Error:', screen.style(['red', 'bold'], 'Error:'));
-  if (details.where !== undefined) lines.push(`  ${screen.style('dim', `at ${details.where}`)}`);
+  lines[0] = (lines[0] ?? '').replace('Error:', terminal.style(['red', 'bold'], 'Error:'));
+  if (details.where !== undefined) lines.push(`  ${terminal.style('dim', `at ${details.where}`)}`);
   for (const problem of details.problems ?? []) {
-    lines.push('', `  ${screen.style('bold', problem.where)}`);
+    lines.push('', `  ${terminal.style('bold', problem.where)}`);
     lines.push(
       wrap(problem.message, { width, indent: '    ' }),
-      screen.style('cyan', wrap(problem.help, { width, indent: '    ' })),
+      terminal.style('cyan', wrap(problem.help, { width, indent: '    ' })),
     );
   }
   lines.push('', wrap(details.help, { width, indent: '  ' }));
   if (details.safe !== undefined)
-    lines.push(screen.style('dim', wrap(details.safe, { width, indent: '  ' })));
+    lines.push(terminal.style('dim', wrap(details.safe, { width, indent: '  ' })));
   return `${lines.join('\n')}\n`;
 }
 
 /** What a person should know before a command goes on. */
-export function renderWarning(text: string, { columns: width }: Pick<Screen, 'columns'>): string {
+export function renderWarning(text: string, { columns: width }: Pick<Terminal, 'columns'>): string {
   return wrap(`Warning: ${text}`, { width, indent: '  ', firstIndent: '' });
 }
 
@@ -39,12 +39,12 @@ export function safeMessage(error: unknown): string {
 }
 
 /** Anything else that was thrown: a bug, with what is needed to find it. */
-export function renderUnknownError(error: unknown, screen: Screen): string {
+export function renderUnknownError(error: unknown, terminal: Terminal): string {
   const message = error instanceof Error ? `${error.name}: ${safeMessage(error)}` : safeMessage(error);
   const stack =
     error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
-  const title = screen.style(['red', 'bold'], 'Error:');
+  const title = terminal.style(['red', 'bold'], 'Error:');
   const help =
     'This is a bug in influencer-sync, or an error that it does not know yet. Please report it with the lines above. The next run continues from what the ledger has recorded, and posts nothing twice. Orders without a known answer are shown as in doubt.';
-  return `${[`${title} ${message}`, ...stack, '', wrap(help, { width: screen.columns, indent: '  ' })].join('\n')}\n`;
+  return `${[`${title} ${message}`, ...stack, '', wrap(help, { width: terminal.columns, indent: '  ' })].join('\n')}\n`;
 }

@@ -3,7 +3,7 @@ import type { ReadFor } from '../model/layout.ts';
 import { FILE_STATES, type SurveyedFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 import { formatCount, plural } from './text.ts';
 
 export type FilesSection = {
@@ -18,20 +18,20 @@ export type FilesSection = {
 /** A source: how many of its files are in which state, then each with the reason. */
 export function renderFiles(
   { source, all, files, limit, configOption }: FilesSection,
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   const counts = FILE_STATES.map(
     (state) => [state, all.filter((file) => file.state === state).length] as const,
   )
     .filter(([, count]) => count > 0)
     .map(([state, count]) => `${formatCount(count)} ${state}`);
-  const title = `${screen.style('bold', source.name)}: ${plural(all.length, 'file')}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
-  const lines = files.slice(0, limit).flatMap((file) => renderFile(file, screen));
+  const title = `${terminal.style('bold', source.name)}: ${plural(all.length, 'file')}${counts.length === 0 ? '' : ` (${counts.join(', ')})`}`;
+  const lines = files.slice(0, limit).flatMap((file) => renderFile(file, terminal));
   const more =
     files.length > limit ? [`  … and ${formatCount(files.length - limit)} more: --limit, --state`] : [];
   const hint = all.some(({ state }) => state === 'held')
     ? [
-        screen.style('dim', '  # end the hold of a file that you do not need'),
+        terminal.style('dim', '  # end the hold of a file that you do not need'),
         `  npx influencer-sync files release NAME --reason '…'${configOption}`,
       ]
     : [];
@@ -48,9 +48,9 @@ const READ_FOR: Readonly<Record<ReadFor, string>> = {
 
 function renderFile(
   { uri, state, why, help, readFor, rows }: SurveyedFile,
-  screen: Screen,
+  terminal: Terminal,
 ): readonly string[] {
-  const { columns: width } = screen;
+  const { columns: width } = terminal;
   const of = readFor === null ? '' : READ_FOR[readFor];
   const read = rows === null ? '' : ` ${plural(rows, 'row')}`;
   const name = fileName(uri);
@@ -60,6 +60,6 @@ function renderFile(
   const advice =
     help === null
       ? []
-      : [screen.style('cyan', wrap(help.replaceAll(uri, name), { width, indent: '            ' }))];
-  return [state === 'held' ? screen.style('yellow', line) : line, ...advice];
+      : [terminal.style('cyan', wrap(help.replaceAll(uri, name), { width, indent: '            ' }))];
+  return [state === 'held' ? terminal.style('yellow', line) : line, ...advice];
 }

@@ -3,22 +3,22 @@ import { type OperationName, operationNames, operationOf } from '../api/contract
 import { exampleCommand } from '../api/reference/example-command.ts';
 import { requestFieldsOf } from '../api/reference/operation-fields.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 import { cut } from './text.ts';
 
 /** All operations by group, each with one line. */
-export function renderOperations(screen: Screen): string {
+export function renderOperations(terminal: Terminal): string {
   const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
   const width = Math.max(...operationNames.map((name) => name.length));
   const lines = groups.flatMap((group) => [
     '',
-    screen.style('bold', group),
+    terminal.style('bold', group),
     ...operationNames
       .filter((name) => operationOf(name).group === group)
       .map((name) => {
         const { description, repeatable } = operationOf(name);
         const mark = repeatable ? ' ' : '!';
-        const room = screen.columns - width - 6;
+        const room = terminal.columns - width - 6;
         return `  ${mark} ${name.padEnd(width)}  ${cut(firstSentence(description), room)}`;
       }),
   ]);
@@ -32,9 +32,9 @@ export function renderOperations(screen: Screen): string {
 }
 
 /** Help of one operation, drawn from the contract. */
-export function renderOperationHelp(name: OperationName, screen: Screen): string {
+export function renderOperationHelp(name: OperationName, terminal: Terminal): string {
   const operation = operationOf(name);
-  const { columns: width } = screen;
+  const { columns: width } = terminal;
   const lines = [
     ...usageOf(name),
     '',

@@ -1,19 +1,19 @@
 import { formatMoney } from '../model/money.ts';
 import type { QueryResult } from '../report/query-views.ts';
 import { isFormula, renderCsv } from './csv.ts';
-import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The answer to a question as CSV, or as a table, or, where not even the titles fit beside each other, one row after the other. */
 export function renderQuery(
   { columns, rows }: QueryResult,
-  { screen, isCsv }: { readonly screen: Screen; readonly isCsv: boolean },
+  { terminal, isCsv }: { readonly terminal: Terminal; readonly isCsv: boolean },
 ): string {
   if (isCsv) return rows.length === 0 ? '' : asCsv(columns, withoutNulls(rows));
   if (rows.length === 0) return 'No rows.\n';
   const cells = readable(columns, withoutNulls(rows));
-  const fits = columns.join(GAP).length <= screen.columns;
-  return fits ? asTable({ columns, cells }, screen) : asRecords({ columns, cells }, screen);
+  const fits = columns.join(GAP).length <= terminal.columns;
+  return fits ? asTable({ columns, cells }, terminal) : asRecords({ columns, cells }, terminal);
 }
 
 const GAP = '  ';
@@ -28,19 +28,19 @@ function asCsv(columns: readonly string[], cells: readonly (readonly string[])[]
   return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
 }
 
-function asTable({ columns, cells }: Shown, screen: Screen): string {
+function asTable({ columns, cells }: Shown, terminal: Terminal): string {
   const titled = columns.map((title, index) => ({
     title,
     align: cells.every((row) => isNumber(row[index] ?? '')) ? ('right' as const) : ('left' as const),
   }));
-  return `${renderTable(titled, cells, { screen })}\n`;
+  return `${renderTable(titled, cells, { terminal })}\n`;
 }
 
-function asRecords({ columns, cells }: Shown, screen: Screen): string {
+function asRecords({ columns, cells }: Shown, terminal: Terminal): string {
   const records = cells.map((row, index) => {
     const pairs = columns.map((title, column) => [title, row[column] ?? '']);
     const titled = [{ title: 'row' }, { title: String(index + 1), cutAt: 'end' }] as const;
-    return renderTable(titled, pairs, { screen });
+    return renderTable(titled, pairs, { terminal });
   });
   return `${records.join('\n\n')}\n`;
 }

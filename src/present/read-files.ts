@@ -2,8 +2,8 @@ import type { FilesReport, HeldFile, RejectedRowPlace } from '../model/report.ts
 import { fileName } from '../model/text/file-name.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { RunSummary } from './report-renderer.ts';
-import type { Screen } from './screen.ts';
 import { renderItem, renderSection } from './sections.ts';
+import type { Terminal } from './terminal.ts';
 import { clause, cut, formatCount, plural } from './text.ts';
 
 type FilesSummary = RunSummary<FilesReport>;
@@ -25,43 +25,43 @@ export function renderRead({ report: { counts, details } }: FilesSummary): strin
 }
 
 /** File, source and why, then how to fix it. */
-export function renderHeldFile(file: HeldFile, screen: Screen): readonly string[] {
+export function renderHeldFile(file: HeldFile, terminal: Terminal): readonly string[] {
   const { source, uri, message, help } = file;
   const name = `${fileName(uri)} (source ${source})`;
   // A message may begin with the address of its file, whose name says enough.
   const text = message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
   return [
-    renderItem(text, screen),
-    screen.style('cyan', wrap(help, { width: screen.columns, indent: '    ' })),
+    renderItem(text, terminal),
+    terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '    ' })),
   ];
 }
 
 /** @param consequence what that means, for the heading: `nothing of them was posted`. */
 export function renderHeldFiles(
   { report }: FilesSummary,
-  { consequence, screen }: { readonly consequence: string; readonly screen: Screen },
+  { consequence, terminal }: { readonly consequence: string; readonly terminal: Terminal },
 ): string {
   const { heldFiles } = report.details;
   if (heldFiles.length === 0) return '';
-  const lines = heldFiles.flatMap((file) => renderHeldFile(file, screen));
-  return renderSection({ title: 'Held files', count: heldFiles.length, note: consequence, lines }, screen);
+  const lines = heldFiles.flatMap((file) => renderHeldFile(file, terminal));
+  return renderSection({ title: 'Held files', count: heldFiles.length, note: consequence, lines }, terminal);
 }
 
 /** Rejected rows, and how to see the rest and to fix them. A plan leaves nothing behind that could be listed. */
-export function renderRejectedRows(summary: FilesSummary, screen: Screen): string {
+export function renderRejectedRows(summary: FilesSummary, terminal: Terminal): string {
   const { report, finished, configOption = '', isPlan = false } = summary;
   const { rejectedRows } = report.details;
   if (rejectedRows.length === 0) return '';
   const command = `npx influencer-sync rejected --run ${finished.run_id}`;
   const commands = [
-    screen.style('dim', '  # all of them; and the rows themselves, to correct and put back'),
+    terminal.style('dim', '  # all of them; and the rows themselves, to correct and put back'),
     `  ${command}${configOption}`,
     `  ${command} --export fix.csv${configOption}`,
   ];
-  const rows = rejectedRows.flatMap((row) => renderRejectedRow(row, screen));
+  const rows = rejectedRows.flatMap((row) => renderRejectedRow(row, terminal));
   const count = Math.max(report.counts.rejected_rows, rejectedRows.length);
   const lines = [...rows, ...(isPlan ? [] : commands)];
-  return renderSection({ title: 'Rejected rows', count, lines }, screen);
+  return renderSection({ title: 'Rejected rows', count, lines }, terminal);
 }
 
 export type RejectedInput = {
@@ -76,31 +76,31 @@ export type RejectedInput = {
 /** Rejected rows with their place, value, reason and help, and how to get at them. */
 export function renderRejected(
   { rows, total, isFiltered = false, configOption = '' }: RejectedInput,
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   if (rows.length === 0) return isFiltered ? 'No rejected row matches.\n' : 'No row was rejected.\n';
   const shown = rows.reduce((sum, row) => sum + row.rowCount, 0);
   const more = total - shown;
   return `${[
-    screen.style('bold', plural(total, 'rejected row')),
-    ...rows.flatMap((row) => renderRejectedRow(row, screen)),
+    terminal.style('bold', plural(total, 'rejected row')),
+    ...rows.flatMap((row) => renderRejectedRow(row, terminal)),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
-    screen.style('dim', '# the rows themselves, to correct and put back'),
+    terminal.style('dim', '# the rows themselves, to correct and put back'),
     `npx influencer-sync rejected --export fix.csv${configOption}`,
   ].join('\n')}\n`;
 }
 
 /** File, line, column, value, source, what is wrong, how to fix it. */
-function renderRejectedRow(row: RejectedRowPlace, screen: Screen): readonly string[] {
+function renderRejectedRow(row: RejectedRowPlace, terminal: Terminal): readonly string[] {
   const column = row.column === null ? '' : `, column ${row.column}`;
   const value = row.value === null ? '' : ` ${JSON.stringify(cut(row.value, 40))}`;
   const place = `${fileName(row.uri)} line ${formatCount(row.line)}${column}`;
   const source = `(source ${row.source})`;
   // The place and the value stay on one line, which can be searched for.
-  const fits = `  ${place}${value} ${source}`.length <= screen.columns;
+  const fits = `  ${place}${value} ${source}`.length <= terminal.columns;
   return [
-    `  ${screen.style('bold', place)}${value}${fits ? ` ${source}` : ''}`,
-    wrap(fits ? row.reason : `${source} ${row.reason}`, { width: screen.columns, indent: '    ' }),
-    screen.style('cyan', wrap(row.help, { width: screen.columns, indent: '    ' })),
+    `  ${terminal.style('bold', place)}${value}${fits ? ` ${source}` : ''}`,
+    wrap(fits ? row.reason : `${source} ${row.reason}`, { width: terminal.columns, indent: '    ' }),
+    terminal.style('cyan', wrap(row.help, { width: terminal.columns, indent: '    ' })),
   ];
 }

@@ -1,7 +1,7 @@
 import type { RunReport } from '../model/report.ts';
 import type { RunFinished } from '../model/run.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 
 export type RunSummary<Report extends RunReport = RunReport> = {
   readonly finished: RunFinished;
@@ -23,17 +23,17 @@ export type ReportRenderer<Report extends RunReport = RunReport> = {
   /** What a program is told before `run_finished`. */
   events(report: Report): readonly Readonly<Record<string, unknown>>[];
   /** The summary below its title; empty ones are left out. The first begins right under the title. */
-  sections(summary: RunSummary<Report>, screen: Screen): readonly string[];
+  sections(summary: RunSummary<Report>, terminal: Terminal): readonly string[];
 };
 
 /** What a run came to: its title, why it stopped if it did, and what its kind of job tells. */
 export function renderRunSummary(
   summary: RunSummary,
-  { renderer, screen }: { readonly renderer: ReportRenderer; readonly screen: Screen },
+  { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
 ): string {
-  const sections = renderer.sections(summary, screen);
+  const sections = renderer.sections(summary, terminal);
   const shown = sections.filter((section) => section !== '').join('\n\n');
-  return `${renderTitle(summary, { renderer, screen })}\n${shown}\n`;
+  return `${renderTitle(summary, { renderer, terminal })}\n${shown}\n`;
 }
 
 const STATUS_WORDS = {
@@ -45,22 +45,22 @@ const STATUS_WORDS = {
 
 function renderTitle(
   { finished, report, isPlan = false, problem = null }: RunSummary,
-  { renderer, screen }: { readonly renderer: ReportRenderer; readonly screen: Screen },
+  { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
 ): string {
   const [color, words] = STATUS_WORDS[finished.status];
   const clauses = finished.status === 'issues' ? renderer.attention(report) : [];
   const outcome = clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
   const name = isPlan ? `Plan of ${finished.job}` : `Run ${finished.run_id} of ${finished.job}`;
   const title = `${name}: ${isPlan ? 'nothing was sent' : outcome}`;
-  const [first = '', ...more] = wrap(title, { width: screen.columns, indent: '  ', firstIndent: '' }).split(
+  const [first = '', ...more] = wrap(title, { width: terminal.columns, indent: '  ', firstIndent: '' }).split(
     '\n',
   );
   const styled = [
-    `${screen.style('bold', `${name}:`)}${screen.style([color, 'bold'], first.slice(name.length + 1))}`,
-    ...more.map((line) => screen.style([color, 'bold'], line)),
+    `${terminal.style('bold', `${name}:`)}${terminal.style([color, 'bold'], first.slice(name.length + 1))}`,
+    ...more.map((line) => terminal.style([color, 'bold'], line)),
   ].join('\n');
   if (problem === null) return styled;
-  return `${styled}\n${screen.style('red', wrap(problem, { width: screen.columns, indent: '' }))}`;
+  return `${styled}\n${terminal.style('red', wrap(problem, { width: terminal.columns, indent: '' }))}`;
 }
 
 /** `a`, `a and b`, `a, b and c`. */

@@ -1,8 +1,8 @@
 import { formatAmounts } from '../model/money.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { ListedRun } from '../report/list-runs.ts';
-import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { formatDuration, formatInstant } from './text.ts';
 
 /** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where nobody knows the kind any more. */
@@ -13,7 +13,7 @@ const LOST = 'its process does not respond; the next run of the job continues fr
 /** Runs as a table, and why those that failed did. */
 export function renderRuns(
   runs: readonly ListedRun[],
-  { screen, did }: { readonly screen: Screen; readonly did: DidOfRun },
+  { terminal, did }: { readonly terminal: Terminal; readonly did: DidOfRun },
 ): string {
   if (runs.length === 0) return 'Nothing has run yet.\n';
   const columns = [
@@ -36,9 +36,9 @@ export function renderRuns(
     const problem = run.status === 'lost' ? LOST : run.problem;
     return problem === null
       ? []
-      : [wrap(`run ${run.runId}: ${problem}`, { width: screen.columns, indent: '  ', firstIndent: '' })];
+      : [wrap(`run ${run.runId}: ${problem}`, { width: terminal.columns, indent: '  ', firstIndent: '' })];
   });
-  const table = renderTable(columns, rows, { screen });
+  const table = renderTable(columns, rows, { terminal });
   return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
 }
 

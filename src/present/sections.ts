@@ -1,5 +1,5 @@
 import { NO_BREAK, wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 import { formatCount } from './text.ts';
 
 /** A part of a summary: what it is about, how much of it there is, what is listed, and what to do about it. */
@@ -19,16 +19,16 @@ export type Section = {
 };
 
 /** The parts of a section that are there, a line each or more. */
-export function renderSection(section: Section, screen: Screen): string {
+export function renderSection(section: Section, terminal: Terminal): string {
   const { title, count, note = '', why, lines = [], shown = count, help } = section;
   return [
-    `${screen.style('bold', `${title} (${formatCount(count)})`)}${note === '' ? '' : `: ${note}`}`,
-    ...(why === undefined ? [] : [wrap(why, { width: screen.columns, indent: '  ' })]),
+    `${terminal.style('bold', `${title} (${formatCount(count)})`)}${note === '' ? '' : `: ${note}`}`,
+    ...(why === undefined ? [] : [wrap(why, { width: terminal.columns, indent: '  ' })]),
     ...lines,
     ...andMore(count - shown),
     ...(help === undefined
       ? []
-      : [screen.style('cyan', wrap(help, { width: screen.columns, indent: '  ' }))]),
+      : [terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '  ' }))]),
   ].join('\n');
 }
 
@@ -38,8 +38,8 @@ export function andMore(count: number): readonly string[] {
 }
 
 /** A line of a list; where it does not fit, its next lines are indented further. */
-export function renderItem(text: string, screen: Screen): string {
-  return wrap(text, { width: screen.columns, indent: '    ', firstIndent: '  ' });
+export function renderItem(text: string, terminal: Terminal): string {
+  return wrap(text, { width: terminal.columns, indent: '    ', firstIndent: '  ' });
 }
 
 /** What the service refused, a line for each reason; empty where it refused nothing. */
@@ -50,12 +50,12 @@ export function renderRefusals(
     readonly items: readonly string[];
     readonly help: string;
   },
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   const { items, ...section } = refusals;
   if (items.length === 0) return '';
-  const lines = items.map((item) => renderItem(item, screen));
-  return renderSection({ title: 'Refused by the service', ...section, lines }, screen);
+  const lines = items.map((item) => renderItem(item, terminal));
+  return renderSection({ title: 'Refused by the service', ...section, lines }, terminal);
 }
 
 /** How many stand at one place: `  posted   32  in 4 requests`. */
@@ -85,17 +85,17 @@ export function renderCounts(
     readonly labelWidth: number;
     readonly total: number;
     readonly countWidth?: number;
-    readonly screen: Screen;
+    readonly terminal: Terminal;
   },
 ): readonly string[] {
-  const { labelWidth, total, countWidth = 5, screen } = options;
+  const { labelWidth, total, countWidth = 5, terminal } = options;
   const width = Math.max(formatCount(total).length, countWidth);
   return lines.flatMap(([label, count, { note = '', color, always = false } = {}]) => {
     const start = `  ${label.padEnd(labelWidth)}${formatCount(count).padStart(width)}`;
     if (count === 0) return always ? [start] : [];
     const firstIndent = note === '' ? start : `${start}  `;
-    const text = wrap(note, { width: screen.columns, firstIndent, indent: ' '.repeat(firstIndent.length) });
-    return [color === undefined ? text : screen.style(color, text)];
+    const text = wrap(note, { width: terminal.columns, firstIndent, indent: ' '.repeat(firstIndent.length) });
+    return [color === undefined ? text : terminal.style(color, text)];
   });
 }
 
@@ -122,15 +122,15 @@ export function formatSum(
  */
 export function renderSums(
   input: { readonly equation: string; readonly sumsAddUp: boolean; readonly otherwise: string },
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   const { equation, sumsAddUp, otherwise } = input;
   const text = sumsAddUp
     ? `The sums add up: ${equation}.`
     : `THE SUMS DO NOT ADD UP: ${equation}${otherwise}`;
-  return screen.style(
+  return terminal.style(
     sumsAddUp ? 'dim' : ['red', 'bold'],
-    wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }),
+    wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }),
   );
 }
 

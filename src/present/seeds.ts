@@ -1,15 +1,15 @@
 import type { ListedSeed } from '../ledger/seed.ts';
 import type { Seeded } from '../model/seed.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { formatCount, formatInstant, plural } from './text.ts';
 
 /** What a seed changed, and what it could not. */
-export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, screen: Screen): string {
-  const width = screen.columns;
+export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, terminal: Terminal): string {
+  const width = terminal.columns;
   const lines = [
-    `${screen.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never to be posted from here.`,
+    `${terminal.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never to be posted from here.`,
   ];
   if (heldBack > 0)
     lines.push(
@@ -20,10 +20,10 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, sc
     );
   for (const { state, orders: count, examples } of untouched) {
     const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} ${state.replaceAll('_', ' ')} here already (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it does' : 'they do'} not change, and may be credited twice. Look up ${count === 1 ? 'it' : 'them'} in the service.`;
-    lines.push(screen.style('yellow', wrap(text, { width, indent: '  ' })));
+    lines.push(terminal.style('yellow', wrap(text, { width, indent: '  ' })));
   }
   lines.push(
-    screen.style(
+    terminal.style(
       'dim',
       wrap('The next run shows them as credited elsewhere. To withdraw the file:', { width, indent: '  ' }),
     ),
@@ -33,7 +33,7 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, sc
 }
 
 /** Seeds as a table. */
-export function renderSeeds(seeds: readonly ListedSeed[], screen: Screen): string {
+export function renderSeeds(seeds: readonly ListedSeed[], terminal: Terminal): string {
   if (seeds.length === 0) return 'No orders are recorded as credited elsewhere.\n';
   const columns = [
     { title: 'seed', align: 'right' },
@@ -53,5 +53,5 @@ export function renderSeeds(seeds: readonly ListedSeed[], screen: Screen): strin
     seed.reason,
     seed.undoneAt === null ? '' : `${formatInstant(seed.undoneAt).slice(0, 16)} by ${seed.undoneBy}`,
   ]);
-  return `${renderTable(columns, rows, { screen })}\n`;
+  return `${renderTable(columns, rows, { terminal })}\n`;
 }

@@ -1,15 +1,15 @@
 import { wrap } from '../model/text/wrap.ts';
 import type { ListedSlot, SlotSummary } from '../report/list-slots.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
-import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { formatInstant, plural } from './text.ts';
 
 /** What comes next and how the schedules were kept; empty when no job runs by itself. */
 export function renderSchedule(
   next: readonly NextSlot[],
   summaries: readonly SlotSummary[],
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   if (next.length === 0) return '';
   const columns = [
@@ -24,10 +24,10 @@ export function renderSchedule(
     return [job.job, whenOf(job), minuteOf(job.at), minuteOf(last?.slot ?? null), last?.state ?? ''];
   });
   const troubles = summaries.filter(({ missed, skipped, failed }) => missed + skipped + failed > 0);
-  const lines = troubles.map((summary) => screen.style('yellow', renderTrouble(summary, screen)));
+  const lines = troubles.map((summary) => terminal.style('yellow', renderTrouble(summary, terminal)));
   return [
-    screen.style('bold', 'Schedule (kept by `serve`)'),
-    renderTable(columns, rows, { screen }),
+    terminal.style('bold', 'Schedule (kept by `serve`)'),
+    renderTable(columns, rows, { terminal }),
     ...lines,
   ].join('\n');
 }
@@ -37,30 +37,30 @@ function whenOf({ schedule, timeZone, after }: NextSlot): string {
   return timeZone === 'UTC' ? schedule : `${schedule} ${timeZone}`;
 }
 
-function renderTrouble({ job, last, ...counts }: SlotSummary, screen: Screen): string {
+function renderTrouble({ job, last, ...counts }: SlotSummary, terminal: Terminal): string {
   const parts = (['missed', 'skipped', 'failed'] as const)
     .filter((state) => counts[state] > 0)
     .map((state) => `${plural(counts[state], 'slot')} ${state}`);
   const why = last.reason === null || last.state === 'due' ? '' : ` The last one: ${last.reason}`;
   return wrap(`${job}: ${parts.join(', ')} in the last 7 days.${why}`, {
-    width: screen.columns,
+    width: terminal.columns,
     indent: '    ',
     firstIndent: '  ',
   });
 }
 
 /** Slots that were not run, or not to their end, each with its reason; empty when there are none. */
-export function renderSlotTroubles(slots: readonly ListedSlot[], screen: Screen): string {
+export function renderSlotTroubles(slots: readonly ListedSlot[], terminal: Terminal): string {
   if (slots.length === 0) return '';
   const lines = slots.map(({ job, slot, state, reason, runId }) => {
     const run = runId === null ? '' : ` (run ${runId})`;
     return wrap(`${minuteOf(slot)} ${job} ${state}${run}: ${reason ?? ''}`, {
-      width: screen.columns,
+      width: terminal.columns,
       indent: '    ',
       firstIndent: '  ',
     });
   });
-  return [screen.style('bold', 'Slots that did not succeed (UTC)'), ...lines].join('\n');
+  return [terminal.style('bold', 'Slots that did not succeed (UTC)'), ...lines].join('\n');
 }
 
 function minuteOf(at: Date | null): string {

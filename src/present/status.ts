@@ -6,9 +6,9 @@ import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderDoubleCredits, renderDoubtLine, reviewCommand } from './doubts.ts';
 import { renderHeldFile } from './read-files.ts';
 import { type DidOfRun, renderRuns } from './runs.ts';
-import type { Screen } from './screen.ts';
 import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { formatCount, formatInstant, plural } from './text.ts';
 
 export type StatusInput = {
@@ -21,23 +21,23 @@ export type StatusInput = {
 };
 
 /** How things stand, on one screen: what needs a person comes last, next to the prompt. */
-export function renderStatus(input: StatusInput, screen: Screen): string {
+export function renderStatus(input: StatusInput, terminal: Terminal): string {
   const sections = [
-    renderTarget(input, screen),
-    renderLastRuns(input, screen),
-    renderSchedule(input.next ?? [], input.status.slots, screen),
-    renderBacklog(input, screen),
-    renderCustomers(input, screen),
-    renderWork(input, screen),
-    renderHeld(input, screen),
-    renderWaitingClaims(input, screen),
-    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption, screen }),
-    renderDoubts(input, screen),
+    renderTarget(input, terminal),
+    renderLastRuns(input, terminal),
+    renderSchedule(input.next ?? [], input.status.slots, terminal),
+    renderBacklog(input, terminal),
+    renderCustomers(input, terminal),
+    renderWork(input, terminal),
+    renderHeld(input, terminal),
+    renderWaitingClaims(input, terminal),
+    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption, terminal }),
+    renderDoubts(input, terminal),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-function renderTarget({ config, status }: StatusInput, screen: Screen): string {
+function renderTarget({ config, status }: StatusInput, terminal: Terminal): string {
   const { api, database } = config;
   const service = api.url === '' ? 'none: `run` needs INFLUENCER_API_URL' : api.url;
   const account = status.account === null ? 'unknown before the first run' : status.account;
@@ -46,18 +46,18 @@ function renderTarget({ config, status }: StatusInput, screen: Screen): string {
       ? `embedded, in ${database.dataFolder}`
       : `Postgres at ${URL.parse(database.url)?.host ?? '?'}`;
   const line = (name: string, text: string): string =>
-    wrap(text, { width: screen.columns, firstIndent: name.padEnd(10), indent: ' '.repeat(10) });
+    wrap(text, { width: terminal.columns, firstIndent: name.padEnd(10), indent: ' '.repeat(10) });
   return [line('service', service), line('account', account), line('database', place)].join('\n');
 }
 
-function renderLastRuns({ status, config, did, configOption = '' }: StatusInput, screen: Screen): string {
+function renderLastRuns({ status, config, did, configOption = '' }: StatusInput, terminal: Terminal): string {
   const never = Object.keys(config.jobs).filter((job) => !status.lastRuns.some((run) => run.job === job));
   const lines = never.map((job) => `${job}: has not run yet. npx influencer-sync run ${job}${configOption}`);
-  const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, { screen, did }).trimEnd()];
-  return [screen.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
+  const runs = status.lastRuns.length === 0 ? [] : [renderRuns(status.lastRuns, { terminal, did }).trimEnd()];
+  return [terminal.style('bold', 'Last run of each job'), ...runs, ...lines].join('\n');
 }
 
-function renderBacklog({ status }: StatusInput, screen: Screen): string {
+function renderBacklog({ status }: StatusInput, terminal: Terminal): string {
   if (status.backlog.length === 0) return '';
   const columns = [
     { title: 'job' },
@@ -73,10 +73,10 @@ function renderBacklog({ status }: StatusInput, screen: Screen): string {
     formatMoney(amount, currency),
     formatInstant(oldest).slice(0, 16),
   ]);
-  return `${screen.style('bold', 'Ledger')}\n${renderTable(columns, rows, { screen })}`;
+  return `${terminal.style('bold', 'Ledger')}\n${renderTable(columns, rows, { terminal })}`;
 }
 
-function renderCustomers({ status }: StatusInput, screen: Screen): string {
+function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
   if (status.customers.length === 0) return '';
   const columns = [
     { title: 'brand' },
@@ -90,44 +90,44 @@ function renderCustomers({ status }: StatusInput, screen: Screen): string {
     formatCount(customers),
     formatInstant(oldest).slice(0, 16),
   ]);
-  return `${screen.style('bold', 'Customers')}\n${renderTable(columns, rows, { screen })}`;
+  return `${terminal.style('bold', 'Customers')}\n${renderTable(columns, rows, { terminal })}`;
 }
 
-function renderWork({ status }: StatusInput, screen: Screen): string {
+function renderWork({ status }: StatusInput, terminal: Terminal): string {
   if (status.leases.length === 0) return '';
   const lines = status.leases.map(
     ({ name, host, pid, secondsLeft }) =>
       `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
   );
-  return [screen.style('bold', 'At work now'), ...lines].join('\n');
+  return [terminal.style('bold', 'At work now'), ...lines].join('\n');
 }
 
-function renderHeld({ status }: StatusInput, screen: Screen): string {
+function renderHeld({ status }: StatusInput, terminal: Terminal): string {
   if (status.heldFiles.length === 0) return '';
-  const lines = status.heldFiles.flatMap((file) => renderHeldFile(file, screen));
-  return [screen.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
+  const lines = status.heldFiles.flatMap((file) => renderHeldFile(file, terminal));
+  return [terminal.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
 }
 
 /** What was sent before the ledger went back and is in no file since. */
-function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, screen: Screen): string {
+function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, terminal: Terminal): string {
   const { claims, accepted, amounts } = waitingClaims;
   if (claims === 0) return '';
   const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
-  return screen.style('yellow', wrap(text, { width: screen.columns, indent: '  ', firstIndent: '' }));
+  return terminal.style('yellow', wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }));
 }
 
-function renderDoubts({ status, configOption }: StatusInput, screen: Screen): string {
-  if (status.doubts.length === 0) return screen.style('dim', 'No order is in doubt.');
+function renderDoubts({ status, configOption }: StatusInput, terminal: Terminal): string {
+  if (status.doubts.length === 0) return terminal.style('dim', 'No order is in doubt.');
   const count = status.backlog.reduce(
     (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
     0,
   );
-  const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, screen));
-  const title = screen.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
+  const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, terminal));
+  const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
   const command = reviewCommand({
     todo: 'look up each order in the service, then settle it',
     configOption,
-    screen,
+    terminal,
   });
   return [title, ...lines, ...command].join('\n');
 }

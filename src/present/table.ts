@@ -1,5 +1,5 @@
 import { toPrintableLine } from '../model/text/printable.ts';
-import type { Screen } from './screen.ts';
+import type { Terminal } from './terminal.ts';
 import { cut, cutFront } from './text.ts';
 
 export type Column = {
@@ -14,25 +14,25 @@ const GAP = '  ';
 const MIN_WIDTH = 8;
 
 /**
- * Rows under their titles, within the width of the screen: the widest cells that may be cut are, with … to show it.
+ * Rows under their titles, within the width of the terminal: the widest cells that may be cut are, with … to show it.
  *
  * @param indent before each line; counts towards the width.
  */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  options: { readonly screen: Screen; readonly indent?: string },
+  options: { readonly terminal: Terminal; readonly indent?: string },
 ): string {
-  const { screen, indent = '' } = options;
+  const { terminal, indent = '' } = options;
   const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
-  const widths = fitWidths(columns, clean, screen.columns - indent.length);
+  const widths = fitWidths(columns, clean, terminal.columns - indent.length);
   const line = (cells: readonly string[]): string =>
     indent +
     columns
       .map((column, index) => place(cells[index] ?? '', column, widths[index] ?? 0))
       .join(GAP)
       .trimEnd();
-  const title = screen.style('bold', line(columns.map((column) => column.title)));
+  const title = terminal.style('bold', line(columns.map((column) => column.title)));
   return [title, ...clean.map(line)].join('\n');
 }
 

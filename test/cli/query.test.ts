@@ -29,14 +29,14 @@ const NOT_QUESTIONS = [
 ];
 
 describe('amounts in the table of an answer', () => {
-  const screen = {
+  const terminal = {
     columns: 80,
-    isTerminal: false,
+    isInteractive: false,
     isStyled: false,
     style: (_format: unknown, text: string) => text,
   };
   const ask = (rows: readonly (readonly (string | null)[])[], columns: readonly string[]) =>
-    renderQuery({ columns, rows, json: [], isCut: false }, { screen, isCsv: false });
+    renderQuery({ columns, rows, json: [], isCut: false }, { terminal, isCsv: false });
 
   test('are shown as reports show them, by the currency of their row; CSV keeps all digits', () => {
     const columns = ['currency', 'orders', 'amount', 'ratio'];
@@ -51,7 +51,7 @@ describe('amounts in the table of an answer', () => {
       ['JPY', '2', '-120', '0.1250'],
       ['KWD', '3', '1'],
     ]);
-    expect(renderQuery({ columns, rows, json: [], isCut: false }, { screen, isCsv: true })).toContain(
+    expect(renderQuery({ columns, rows, json: [], isCut: false }, { terminal, isCsv: true })).toContain(
       'EUR,1204,1234567.5000,0.25',
     );
   });

@@ -10,14 +10,14 @@ import { renderCsv } from '../../src/present/csv.ts';
 import { renderKnownError, renderUnknownError } from '../../src/present/error.ts';
 import { renderBar, renderDone, renderLine } from '../../src/present/progress.ts';
 import { type RunSummary, renderRunSummary } from '../../src/present/report-renderer.ts';
-import { plainScreen, type Screen } from '../../src/present/screen.ts';
 import { renderTable } from '../../src/present/table.ts';
+import { plainTerminal, type Terminal } from '../../src/present/terminal.ts';
 import { formatBytes, formatDuration } from '../../src/present/text.ts';
 
-const screen = plainScreen(80);
+const terminal = plainTerminal(80);
 
-function renderSummary(summary: RunSummary<OrdersReport>, on: Screen): string {
-  return renderRunSummary(summary, { renderer: renderOrders, screen: on });
+function renderSummary(summary: RunSummary<OrdersReport>, on: Terminal): string {
+  return renderRunSummary(summary, { renderer: renderOrders, terminal: on });
 }
 
 function widestLine(text: string): number {
@@ -35,7 +35,7 @@ describe('tables', () => {
       ['s3://acme-exports/orders/2026/04/orders-2026-04-01.csv', '1,204', 'x'.repeat(30)],
       ['b.csv', '7', 'a\nb\u001b[2J'],
     ];
-    const lines = renderTable(columns, rows, { screen: plainScreen(60), indent: '  ' }).split('\n');
+    const lines = renderTable(columns, rows, { terminal: plainTerminal(60), indent: '  ' }).split('\n');
     expect(widestLine(lines.join('\n'))).toBeLessThanOrEqual(60);
     expect(lines[1]).toContain('…');
     expect(lines[1]).toContain('1,204');
@@ -77,7 +77,7 @@ describe('errors', () => {
       { where: 'config/pipeline.yaml:4:3', message: 'api has no setting "x".', help: 'Remove it.' },
     ];
     expect(
-      renderKnownError({ ...details, problems }, screen),
+      renderKnownError({ ...details, problems }, terminal),
     ).toBe(`Error: config/pipeline.yaml has a problem.
 
   config/pipeline.yaml:4:3
@@ -90,7 +90,7 @@ describe('errors', () => {
   });
 
   test('an unknown one shows its stack and says that it is a bug', () => {
-    const text = renderUnknownError(new TypeError('x is undefined'), screen);
+    const text = renderUnknownError(new TypeError('x is undefined'), terminal);
     expect(text).toMatch(/^Error: TypeError: x is undefined\n +at /);
     expect(text).toContain('This is a bug');
   });
@@ -100,7 +100,7 @@ describe('errors', () => {
       new Error('invalid input syntax for type numeric: "planted-value" of ann@example.com'),
       { code: '22P02' },
     );
-    const shown = renderUnknownError(error, screen);
+    const shown = renderUnknownError(error, terminal);
     expect(shown).toContain('invalid input syntax for type numeric: "…" of a***@***');
     expect(shown).not.toMatch(/planted|ann@/);
   });
@@ -375,7 +375,7 @@ describe('summary of a run', () => {
   };
 
   test('explains itself', () => {
-    const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, screen);
+    const text = renderSummary({ finished, report, configOption: ' --config x.yaml' }, terminal);
     expect(text).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: finished; 6 rows were rejected, 1 file is held and 2
         orders need your attention
@@ -437,7 +437,7 @@ describe('summary of a run', () => {
     const held = { source: 's', uri, code: 'x', message: `${uri} is not utf-8.`, help: 'Set it.' };
     const summary = renderSummary(
       { finished, report: { ...report, details: { ...details, heldFiles: [held] } } },
-      screen,
+      terminal,
     );
     expect(summary).toContain('  a b.csv (source s) is not utf-8.\n    Set it.');
   });
@@ -451,7 +451,7 @@ describe('summary of a run', () => {
         { ...group, standing: 'ready', reason: 'by_backfill', currency: 'USD' },
       ],
     };
-    const summary = renderSummary({ finished, report: { ...report, details: waiting } }, screen);
+    const summary = renderSummary({ finished, report: { ...report, details: waiting } }, terminal);
     expect(summary).toContain(
       'to be posted        8  70.00 EUR, 10.00 USD, 6 of them by the backfill\n                         (50.00 EUR, 10.00 USD)',
     );
@@ -484,7 +484,10 @@ describe('summary of a run', () => {
       codeProblems: [],
     };
     expect(
-      renderSummary({ finished: none, report: { ...report, counts: none.counts, details: nothing } }, screen),
+      renderSummary(
+        { finished: none, report: { ...report, counts: none.counts, details: nothing } },
+        terminal,
+      ),
     ).toMatchInlineSnapshot(`
       "Run 12 of attribute-orders: ok
       Read 2 files, 31 rows.
@@ -500,7 +503,7 @@ describe('summary of a run', () => {
   });
 
   test('shouts when the sums do not add up', () => {
-    const text = renderSummary({ finished, report: { ...report, sumsAddUp: false } }, screen);
+    const text = renderSummary({ finished, report: { ...report, sumsAddUp: false } }, terminal);
     expect(text).toContain('THE SUMS DO NOT ADD UP: 15 orders = ');
   });
 
@@ -508,7 +511,7 @@ describe('summary of a run', () => {
     const failed: RunFinished = { ...finished, status: 'failed' };
     const text = renderSummary(
       { finished: failed, report, problem: 'It stopped: the key was refused.' },
-      screen,
+      terminal,
     );
     expect(text).toContain('Run 12 of attribute-orders: failed\nIt stopped: the key was refused.\n');
   });
@@ -517,7 +520,7 @@ describe('summary of a run', () => {
     const standings = [{ ...group, standing: 'ready' as const }];
     const text = renderSummary(
       { finished, report: { ...report, details: { ...details, standings } }, isPlan: true },
-      screen,
+      terminal,
     );
     expect(text).toContain('Plan of attribute-orders: nothing was sent');
     expect(text).toContain('would be posted');

@@ -30,5 +30,5 @@ it('an order that was sent for a handle is accepted for a deal only, and the mir
   expect(told).toContain('  --deal D7   (brand 4819)\n  --deal D8   (brand 4820, not active)');
   expect(told).not.toContain('D9');
   const doubts = await listDoubts(db, {});
-  expect(renderDoubts({ doubts }, output.screen)).toContain('deal unknown');
+  expect(renderDoubts({ doubts }, output.terminal)).toContain('deal unknown');
 });

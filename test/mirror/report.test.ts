@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
 import { renderMirror } from '../../jobs/mirror-account/render.ts';
 import { renderRunSummary } from '../../src/present/report-renderer.ts';
-import { plainScreen } from '../../src/present/screen.ts';
+import { plainTerminal } from '../../src/present/terminal.ts';
 import { knowDeals, type MirrorRun, openStory } from './story.ts';
 import { dealRecord } from './stub-service.ts';
 
 function show({ finished, report }: MirrorRun, isPlan = false): string {
-  return renderRunSummary({ finished, report, isPlan }, { renderer: renderMirror, screen: plainScreen(80) });
+  return renderRunSummary(
+    { finished, report, isPlan },
+    { renderer: renderMirror, terminal: plainTerminal(80) },
+  );
 }
 
 it('a summary says what changed, what was read in part, what could not be read and what the service sends otherwise', async () => {

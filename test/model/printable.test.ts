@@ -6,8 +6,8 @@ import { FileHeld } from '../../src/model/file-held.ts';
 import { fileName } from '../../src/model/text/file-name.ts';
 import { toPrintable, toPrintableJson } from '../../src/model/text/printable.ts';
 import { createLogger } from '../../src/observe/logger.ts';
-import { plainScreen } from '../../src/present/screen.ts';
 import { renderTable } from '../../src/present/table.ts';
+import { plainTerminal } from '../../src/present/terminal.ts';
 
 /** Clears the screen, sets the title, begins a sequence without ESC, turns the direction of writing, goes back to the line's beginning. */
 const HOSTILE = 'a\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.exe\u2066\u200f\u0085\u2028\u0000\u007f\rb';
@@ -61,15 +61,15 @@ test('neither has a line of progress, a table, a file name, the reason why a fil
   progress.advance(10);
   progress.end();
   const bar = sink();
-  const drawn = createBarProgress(bar, plainScreen());
+  const drawn = createBarProgress(bar, plainTerminal());
   drawn.begin({ name: 'read', label: HOSTILE, unit: 'bytes', total: 10 });
   drawn.end();
   const log = sink();
-  createLogger({ level: 'info', isTerminal: false, stream: log }).info({ order_id: HOSTILE }, 'read');
+  createLogger({ level: 'info', isInteractive: false, stream: log }).info({ order_id: HOSTILE }, 'read');
   const held = new FileHeld({ code: 'x', message: `${HOSTILE}\nfake`, help: '' });
   const shown = [
     lines.text,
-    renderTable([{ title: 'a' }], [[HOSTILE]], { screen: plainScreen() }),
+    renderTable([{ title: 'a' }], [[HOSTILE]], { terminal: plainTerminal() }),
     fileName(`s3://bucket/${HOSTILE}\nfake`),
     held.reason.message,
     log.text,
@@ -81,7 +81,7 @@ test('neither has a line of progress, a table, a file name, the reason why a fil
   expect(fileName('s3://bucket/a\nb')).toBe('a b');
 });
 
-test('the colours of ours stay on a screen that has them, and nothing else does', () => {
+test('the colours of ours stay on a terminal that has them, and nothing else does', () => {
   const styled = '\u001b[1mtitle\u001b[22m \u001b[31mred\u001b[39m';
   expect(toPrintable(styled, { isStyled: true })).toBe(styled);
   expect(toPrintable(`${styled}\u001b[8m\u001b[2K\u001b[1;31m`, { isStyled: true })).toBe(

@@ -4,10 +4,10 @@ import { createLogger } from '../../src/observe/logger.ts';
 function logged(
   level: string | undefined,
   write: (logger: ReturnType<typeof createLogger>) => void,
-  isTerminal = false,
+  isInteractive = false,
 ): Record<string, unknown>[] {
   const lines: string[] = [];
-  write(createLogger({ level, isTerminal, stream: { write: (line) => void lines.push(line) } }));
+  write(createLogger({ level, isInteractive, stream: { write: (line) => void lines.push(line) } }));
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 

@@ -8,7 +8,6 @@ import type {
 import { formatAmounts } from '../../../src/model/money.ts';
 import { fileName } from '../../../src/model/text/file-name.ts';
 import { wrap } from '../../../src/model/text/wrap.ts';
-import type { Screen } from '../../../src/present/screen.ts';
 import {
   type CountLine,
   formatReasons,
@@ -17,6 +16,7 @@ import {
   renderItem,
 } from '../../../src/present/sections.ts';
 import { renderTable } from '../../../src/present/table.ts';
+import type { Terminal } from '../../../src/present/terminal.ts';
 import { formatCount, formatDuration, formatInstant, plural } from '../../../src/present/text.ts';
 import type { BackfillProgress } from './report.ts';
 
@@ -42,19 +42,19 @@ const LINES: readonly {
 export function renderPlan(
   backfill: Backfill,
   options: {
-    readonly screen: Screen;
+    readonly terminal: Terminal;
     readonly requestsPerSecond: number;
     readonly isKept: boolean;
     readonly command: Command;
   },
 ): string {
-  const { screen, requestsPerSecond, isKept, command } = options;
+  const { terminal, requestsPerSecond, isKept, command } = options;
   const { backfillId, job, period, plan, planHash, state } = backfill;
   const total = sumOf(plan.groups);
   const toPost = plan.groups.filter(({ standing }) => standing === 'to_post');
   const count = sumOf(toPost);
   const days = `${period.fromDay} to ${period.toDay} (${period.timeZone})`;
-  const title = `${screen.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${screen.style('bold', 'a plan; nothing was sent')}`;
+  const title = `${terminal.style('bold', isKept ? `Backfill ${backfillId} of ${job}` : `Backfill of ${job}`)}, ${days}: ${terminal.style('bold', 'a plan; nothing was sent')}`;
   const seconds = requestsPerSecond === 0 ? null : count / requestsPerSecond;
   const pace =
     seconds === null
@@ -64,34 +64,34 @@ export function renderPlan(
     title,
     `${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.`,
     '',
-    ...standingLines(plan.groups, screen),
-    ...othersOf(backfill, screen),
+    ...standingLines(plan.groups, terminal),
+    ...othersOf(backfill, terminal),
     '',
     ...(count === 0
       ? ['There is nothing to post.']
-      : [monthsTable(plan.groups, screen), '', `${plural(count, 'call')}${pace}.`]),
-    screen.style('dim', `plan ${planHash.slice(0, 12)}`),
+      : [monthsTable(plan.groups, terminal), '', `${plural(count, 'call')}${pace}.`]),
+    terminal.style('dim', `plan ${planHash.slice(0, 12)}`),
     ...(count === 0 || state !== 'planned'
       ? []
       : isKept
-        ? [screen.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]
+        ? [terminal.style('dim', 'to execute exactly this:'), `  ${command(`backfill resume ${backfillId}`)}`]
         : [
-            screen.style('dim', 'to plan it again and execute it:'),
+            terminal.style('dim', 'to plan it again and execute it:'),
             `  ${command(`backfill ${job} --from ${period.fromDay} --to ${period.toDay}`)}`,
           ]),
     '',
   ].join('\n');
 }
 
-function standingLines(groups: readonly PlanGroup[], screen: Screen): readonly string[] {
+function standingLines(groups: readonly PlanGroup[], terminal: Terminal): readonly string[] {
   const lines = LINES.map(({ standing, label, note }): CountLine => {
     const some = groups.filter((group) => group.standing === standing);
     return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
   });
-  return renderCounts(lines, { labelWidth: 16, total: sumOf(groups), countWidth: 9, screen });
+  return renderCounts(lines, { labelWidth: 16, total: sumOf(groups), countWidth: 9, terminal });
 }
 
-function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
+function othersOf({ plan }: Backfill, terminal: Terminal): readonly string[] {
   const lines = [
     plan.ofTheRuns === 0
       ? ''
@@ -100,10 +100,10 @@ function othersOf({ plan }: Backfill, screen: Screen): readonly string[] {
       ? ''
       : `${plural(plan.undated, 'order')} in the exports ${plan.undated === 1 ? 'has' : 'have'} no date, and ${plan.undated === 1 ? 'belongs' : 'belong'} to no period.`,
   ].filter((line) => line !== '');
-  return lines.map((line) => wrap(line, { width: screen.columns, indent: '  ' }));
+  return lines.map((line) => wrap(line, { width: terminal.columns, indent: '  ' }));
 }
 
-function monthsTable(groups: readonly PlanGroup[], screen: Screen): string {
+function monthsTable(groups: readonly PlanGroup[], terminal: Terminal): string {
   const columns = [
     { title: 'month', cutAt: 'never' },
     { title: 'to post', align: 'right' },
@@ -119,7 +119,7 @@ function monthsTable(groups: readonly PlanGroup[], screen: Screen): string {
     const counts = [sumOf(toPost), known, sumOf(some) - sumOf(toPost) - known].map(formatCount);
     return [month, ...counts, formatAmounts(toPost)];
   });
-  return renderTable(columns, rows, { screen, indent: '  ' });
+  return renderTable(columns, rows, { terminal, indent: '  ' });
 }
 
 /** What differs from a plan, in parts of a sentence. */
@@ -142,9 +142,9 @@ export function describeChanges({ more, fewer, other, files }: PlanChanges): rea
   ].filter((part) => part !== '');
 }
 
-export function renderChanges(changes: PlanChanges, screen: Screen): string {
-  const lines = describeChanges(changes).map((line) => renderItem(`- ${line}`, screen));
-  return `${[screen.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
+export function renderChanges(changes: PlanChanges, terminal: Terminal): string {
+  const lines = describeChanges(changes).map((line) => renderItem(`- ${line}`, terminal));
+  return `${[terminal.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
 }
 
 /** How it ended, and what to do next. */
@@ -156,11 +156,11 @@ export function renderBackfillEnd(
     readonly progress: BackfillProgress;
     readonly command: Command;
   },
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   const { backfill, end, problem, progress, command } = input;
   const words = { done: 'done', cancelled: 'cancelled', stopped: 'stopped; you can resume it' }[end];
-  const title = `${screen.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${screen.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
+  const title = `${terminal.style('bold', `Backfill ${backfill.backfillId} of ${backfill.job}`)}: ${terminal.style([end === 'done' ? 'green' : 'yellow', 'bold'], words)}`;
   const next = [
     ...(end === 'stopped' ? [command(`backfill resume ${backfill.backfillId}`)] : []),
     ...(progress.inDoubt > 0 ? [command('review')] : []),
@@ -169,9 +169,9 @@ export function renderBackfillEnd(
     title,
     ...(problem === null
       ? []
-      : [screen.style('yellow', wrap(problem, { width: screen.columns, indent: '' }))]),
+      : [terminal.style('yellow', wrap(problem, { width: terminal.columns, indent: '' }))]),
     '',
-    wrap(progressOf(progress), { width: screen.columns, indent: '  ' }),
+    wrap(progressOf(progress), { width: terminal.columns, indent: '  ' }),
     ...next,
     '',
   ].join('\n');
@@ -191,7 +191,7 @@ export function backfillDid({ planned, entries }: BackfillRunCounts): string {
 /** Backfills as a table, and more about those that are not at their end. */
 export function renderBackfills(
   shown: readonly { readonly backfill: Backfill; readonly progress: BackfillProgress }[],
-  screen: Screen,
+  terminal: Terminal,
 ): string {
   if (shown.length === 0) return 'There are no backfills yet.\n';
   const columns = [
@@ -215,8 +215,8 @@ export function renderBackfills(
   ]);
   const active = shown
     .filter(({ backfill: { state } }) => state === 'running' || state === 'paused')
-    .map((one) => wrap(aboutActive(one), { width: screen.columns, indent: '  ', firstIndent: '' }));
-  return `${[renderTable(columns, rows, { screen }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
+    .map((one) => wrap(aboutActive(one), { width: terminal.columns, indent: '  ', firstIndent: '' }));
+  return `${[renderTable(columns, rows, { terminal }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
 }
 
 function aboutActive({ backfill, progress }: { backfill: Backfill; progress: BackfillProgress }): string {

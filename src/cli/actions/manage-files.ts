@@ -31,7 +31,7 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
           const files = all.filter(({ state }) => options.state === undefined || state === options.state);
           for (const file of files.slice(0, options.limit)) output.emit({ event: 'file', ...file });
           const shown = { source, all, files, limit: options.limit, configOption: configOption(options) };
-          output.print(renderFiles(shown, output.screen));
+          output.print(renderFiles(shown, output.terminal));
         } catch (error) {
           if (!(error instanceof KnownError)) throw error;
           output.fail(error.details);

@@ -18,7 +18,7 @@ export async function addSeed(output: Output, path: string, options: SeedOptions
   return withDatabase(config, async (db) => {
     const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
     output.emit({ event: 'seeded', ...seeded });
-    output.print(renderSeeded(seeded, output.screen));
+    output.print(renderSeeded(seeded, output.terminal));
     return seeded.untouched.length === 0 ? EXIT.ok : EXIT.rowsRejected;
   });
 }
@@ -27,7 +27,7 @@ export async function showSeeds(output: Output, options: ConfigOptions): Promise
   return withDatabase(openConfig(options), async (db) => {
     const seeds = await listSeeds(db);
     for (const seed of seeds) output.emit({ event: 'seed', ...seed });
-    output.print(renderSeeds(seeds, output.screen));
+    output.print(renderSeeds(seeds, output.terminal));
     return EXIT.ok;
   });
 }

@@ -47,7 +47,7 @@ export async function listWebhooks(output: Output, options: ManageOptions): Prom
     output.print(
       rows.length === 0
         ? 'No webhook is registered.'
-        : renderTable([{ title: 'Kind' }, { title: 'Address' }], rows, { screen: output.screen }),
+        : renderTable([{ title: 'Kind' }, { title: 'Address' }], rows, { terminal: output.terminal }),
     );
     return EXIT.ok;
   });

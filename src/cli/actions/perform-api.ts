@@ -26,12 +26,12 @@ export async function performApi(output: Output, words: readonly string[]): Prom
   const read = readApiWords(words);
   if (read.operation === null) {
     for (const name of operationNames) output.emit(describe(name));
-    output.print(renderOperations(output.screen));
+    output.print(renderOperations(output.terminal));
     return EXIT.ok;
   }
   const name = findOperation(read.operation);
   if (read.isHelp) {
-    output.print(renderOperationHelp(name, output.screen));
+    output.print(renderOperationHelp(name, output.terminal));
     return EXIT.ok;
   }
   const input = await readInput(name, read, output);

@@ -30,12 +30,12 @@ export async function performDoctor(output: Output, options: ConfigOptions): Pro
     const finding = fix === undefined ? found : { ...found, fix: completeCommands(fix, option) };
     counts[finding.status] += 1;
     output.emit({ event: 'finding', ...finding });
-    output.print(renderFinding(finding, output.screen));
+    output.print(renderFinding(finding, output.terminal));
   };
   const config = readConfig(options, show);
   if (config !== null) await examineAll(config, show);
   output.emit({ event: 'doctor_finished', ...counts });
-  output.print(renderVerdict(counts, output.screen));
+  output.print(renderVerdict(counts, output.terminal));
   return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
 }
 

@@ -50,7 +50,7 @@ export async function performConfigured(
   // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
   const log = createLogger({
     level: process.env.LOG_LEVEL ?? 'silent',
-    isTerminal: false,
+    isInteractive: false,
     stream: { write: output.log },
   });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
@@ -78,7 +78,7 @@ export async function performConfigured(
       const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
       // Between the progress and the result.
       if (!output.json) output.warn('');
-      output.print(renderRunSummary(summary, { renderer: kind.render, screen: output.screen }));
+      output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
       for (const event of kind.render.events(report)) output.emit(event);
       output.emit(finished);
       const { event: _, ...facts } = finished;

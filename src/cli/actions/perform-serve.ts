@@ -43,7 +43,7 @@ const DATABASE_CONNECTIONS = 12;
 export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
   const config = openConfig(options);
   const jobs = jobsToServe(config);
-  const log = createLogger({ level: process.env.LOG_LEVEL, isTerminal: false });
+  const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: false });
   const db = await connect({
     url: config.database.url,
     embeddedFolder: config.database.dataFolder,

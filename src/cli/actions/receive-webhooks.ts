@@ -21,7 +21,7 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
   const config = openConfig(options);
   const settings = { ...config.webhooks, port: options.port ?? config.webhooks.port };
   if (settings.secrets.length === 0) throw secretMissing(config.path);
-  const logger = createLogger({ level: process.env.LOG_LEVEL, isTerminal: process.stderr.isTTY === true });
+  const logger = createLogger({ level: process.env.LOG_LEVEL, isInteractive: process.stderr.isTTY === true });
   return withDatabase(
     config,
     async (db) => {

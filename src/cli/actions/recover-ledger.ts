@@ -40,7 +40,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
     if (options.from !== undefined) {
       const seeded = await seedOrders(db, { config, path: options.from, reason, seededBy: decidedBy });
       output.emit({ event: 'seeded', ...seeded });
-      output.print(renderSeeded(seeded, output.screen));
+      output.print(renderSeeded(seeded, output.terminal));
     }
     if (accountId === null) {
       output.print('No run has posted from here yet, so there is nothing to recover.');

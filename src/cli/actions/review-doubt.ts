@@ -137,7 +137,7 @@ async function confirmResend(
   const amount =
     doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
   const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
-  output.warn(renderWarning(text, output.screen));
+  output.warn(renderWarning(text, output.terminal));
   if (!process.stdin.isTTY)
     throw usageError('This is not a terminal, so nobody can confirm.', 'To confirm, add --yes.');
   const question = createInterface({ input: process.stdin, output: process.stderr });

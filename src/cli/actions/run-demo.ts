@@ -61,7 +61,7 @@ async function countReferrals(url: string): Promise<number> {
 }
 
 function heading(output: Output, text: string): string {
-  return output.screen.style('bold', text);
+  return output.terminal.style('bold', text);
 }
 
 function introduction(config: PipelineConfig, url: string, output: Output): string {

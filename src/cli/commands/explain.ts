@@ -37,7 +37,7 @@ export const explainCommand: CommandDefinition = {
         );
         if (lives.length === 0) throw notFound(id);
         for (const life of lives) output.emit({ event: 'order', ...life });
-        output.print(lives.map((life) => renderOrderLife(life, output.screen)).join('\n\n'));
+        output.print(lives.map((life) => renderOrderLife(life, output.terminal)).join('\n\n'));
         return EXIT.ok;
       }),
     );
@@ -68,7 +68,7 @@ export const explainCommand: CommandDefinition = {
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
         if (lives.length === 0) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });
-        output.print(lives.map((life) => renderCustomerLife(life, output.screen)).join('\n\n'));
+        output.print(lives.map((life) => renderCustomerLife(life, output.terminal)).join('\n\n'));
         return EXIT.ok;
       }),
     );
@@ -90,7 +90,7 @@ async function explainByKind(
   const found = await withDatabase(openConfig(options), (db) => chosen.find(db, text));
   if (found.length === 0) throw nothingKnown(chosen.what, text);
   for (const one of found) output.emit({ event: chosen.what, ...one });
-  output.print(found.map((one) => renderExplained(one, output.screen)).join('\n\n'));
+  output.print(found.map((one) => renderExplained(one, output.terminal)).join('\n\n'));
   return EXIT.ok;
 }
 

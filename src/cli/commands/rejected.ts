@@ -65,7 +65,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         for (const row of rows) output.emit({ event: 'rejected_row', ...row });
         const isFiltered = Object.keys(filter).length > 0;
         const shown = { rows, total, isFiltered, configOption: configOption(options) };
-        output.print(renderRejected(shown, output.screen));
+        output.print(renderRejected(shown, output.terminal));
         return EXIT.ok;
       }),
     );

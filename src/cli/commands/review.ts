@@ -66,7 +66,7 @@ export const reviewCommand: CommandDefinition = {
           const doubleCredits = await listDoubleCredits(db, { job: options.job ?? null });
           for (const credit of doubleCredits) output.emit({ event: 'double_credit', ...credit });
           const shown = { doubts, doubleCredits, configOption: configOption(options) };
-          output.print(renderDoubts(shown, output.screen));
+          output.print(renderDoubts(shown, output.terminal));
           return doubts.length + doubleCredits.length === 0 ? EXIT.ok : EXIT.doubts;
         });
       }),

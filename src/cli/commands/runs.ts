@@ -42,8 +42,8 @@ export const runsCommand: CommandDefinition = {
         if (job !== undefined && runs.length === 0) findJob(config, job);
         for (const run of runs) output.emit({ event: 'run', ...run });
         for (const slot of troubles) output.emit({ event: 'slot', ...slot });
-        output.print(renderRuns(runs, { screen: output.screen, did: didOf }));
-        const slots = renderSlotTroubles(troubles, output.screen);
+        output.print(renderRuns(runs, { terminal: output.terminal, did: didOf }));
+        const slots = renderSlotTroubles(troubles, output.terminal);
         if (slots !== '') output.print(`\n${slots}`);
         return EXIT.ok;
       }),

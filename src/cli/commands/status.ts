@@ -38,7 +38,7 @@ export const statusCommand: CommandDefinition = {
         output.print(
           renderStatus(
             { status, config, did: didOf, configOption: configOption(options), next },
-            output.screen,
+            output.terminal,
           ),
         );
         // Last, next to the prompt: nothing is posted until this is settled.

@@ -2,7 +2,7 @@ import type { KnownErrorDetails } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import { toPrintable, toPrintableJson } from '../../model/text/printable.ts';
 import { renderKnownError, renderUnknownError, safeMessage } from '../../present/error.ts';
-import { createScreen, type Screen } from '../../present/screen.ts';
+import { createTerminal, type Terminal } from '../../present/terminal.ts';
 import { createBarProgress, createEventProgress, createLineProgress } from './progress.ts';
 
 /** Where a command says what it has to say: results on standard output, everything else on standard error. */
@@ -10,7 +10,7 @@ export type Output = {
   /** `--json`: standard output carries NDJSON events and nothing else. */
   readonly json: boolean;
   /** Of standard output. */
-  readonly screen: Screen;
+  readonly terminal: Terminal;
   /** Text for a person; nothing with `--json`. */
   print(text: string): void;
   /** Bytes as they are, where standard output stands for a file. */
@@ -41,32 +41,34 @@ export function createOutput(options: {
   const { stdout, stderr, json } = options;
   ignoreClosedPipe(stdout);
   ignoreClosedPipe(stderr);
-  const screen = createScreen(stdout);
-  const errorScreen = createScreen(stderr);
+  const terminal = createTerminal(stdout);
+  const errorTerminal = createTerminal(stderr);
   const emit = (event: object): void => {
     if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
   };
   return {
     json,
-    screen,
+    terminal,
     emit,
     emitText: (event) => {
       if (json) stdout.write(`${toPrintableJson(event)}\n`);
     },
     print(text) {
-      if (!json) write(stdout, screen, text);
+      if (!json) write(stdout, terminal, text);
     },
     write: (bytes) => void stdout.write(bytes),
-    warn: (text) => write(stderr, errorScreen, text),
+    warn: (text) => write(stderr, errorTerminal, text),
     log: (line) => void stderr.write(line),
     createProgress() {
       if (json) return createEventProgress(emit);
-      return errorScreen.isTerminal ? createBarProgress(stderr, errorScreen) : createLineProgress(stderr);
+      return errorTerminal.isInteractive
+        ? createBarProgress(stderr, errorTerminal)
+        : createLineProgress(stderr);
     },
     fail(problem) {
       const { cause: _cause, exitCode, ...details } = problem;
       emit({ event: 'error', ...details, exit_code: exitCode });
-      write(stderr, errorScreen, renderKnownError(problem, errorScreen));
+      write(stderr, errorTerminal, renderKnownError(problem, errorTerminal));
     },
     crash(error) {
       emit({
@@ -75,13 +77,13 @@ export function createOutput(options: {
         message: safeMessage(error),
         exit_code: 1,
       });
-      write(stderr, errorScreen, renderUnknownError(error, errorScreen));
+      write(stderr, errorTerminal, renderUnknownError(error, errorTerminal));
     },
   };
 }
 
 /** Whatever is printed was partly written by others: see `toPrintable`. */
-function write(stream: Stream, { isStyled }: Screen, text: string): void {
+function write(stream: Stream, { isStyled }: Terminal, text: string): void {
   const shown = toPrintable(text, { isStyled });
   stream.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }

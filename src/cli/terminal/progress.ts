@@ -10,7 +10,7 @@ import {
   renderLine,
   secondsLeft,
 } from '../../present/progress.ts';
-import type { Screen } from '../../present/screen.ts';
+import type { Terminal } from '../../present/terminal.ts';
 
 type Clock = () => number;
 
@@ -27,7 +27,7 @@ type Drawing = {
 /** A bar that is redrawn in place, on a terminal. */
 export function createBarProgress(
   stream: NodeJS.WritableStream,
-  screen: Screen,
+  terminal: Terminal,
   now: Clock = monotonic,
 ): Progress {
   let current: ProgressState | null = null;
@@ -37,7 +37,7 @@ export function createBarProgress(
     bar = null;
   };
   const tell = createStepTeller((line) =>
-    stream.write(`${screen.style('green', '✓')} ${toPrintable(line)}\n`),
+    stream.write(`${terminal.style('green', '✓')} ${toPrintable(line)}\n`),
   );
   return track(now, {
     begin(state) {
@@ -46,7 +46,7 @@ export function createBarProgress(
       bar = new cliProgress.SingleBar({
         stream,
         // Redrawn between updates as well: a run that waits shows that it waits.
-        format: () => toPrintableLine(renderBar(current ?? state, screen.columns - 1)),
+        format: () => toPrintableLine(renderBar(current ?? state, terminal.columns - 1)),
         fps: 8,
         hideCursor: true,
         clearOnComplete: true,
@@ -68,7 +68,7 @@ export function createBarProgress(
       const { step } = current ?? {};
       const wasDrawn = bar !== null;
       finish();
-      stream.write(`${screen.style('yellow', '!')} ${toPrintable(message)}\n`);
+      stream.write(`${terminal.style('yellow', '!')} ${toPrintable(message)}\n`);
       if (wasDrawn && step !== undefined && current !== null) this.begin(current);
     },
   });

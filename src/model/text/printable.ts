@@ -16,7 +16,7 @@ const INSTEAD = '?';
  * Text for people, in which nothing is obeyed: each such character becomes `?`, so that what is shown is as wide as before. Line breaks stay.
  * This is the only place that decides so; whatever is printed passes it.
  *
- * @param options.isStyled keeps the colours that `Screen` puts in, and no other sequence: bold, dim, red, green, yellow, cyan.
+ * @param options.isStyled keeps the colours that `Terminal` puts in, and no other sequence: bold, dim, red, green, yellow, cyan.
  */
 export function toPrintable(
   text: string,

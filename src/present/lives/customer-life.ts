@@ -1,11 +1,11 @@
 import { formatMoney } from '../../model/money.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { CustomerLife } from '../../report/explain-customer.ts';
-import type { Screen } from '../screen.ts';
+import type { Terminal } from '../terminal.ts';
 import { formatCount, formatInstant, plural } from '../text.ts';
 
 /** What became of a customer of one brand. The address is not repeated. */
-export function renderCustomerLife(life: CustomerLife, screen: Screen): string {
+export function renderCustomerLife(life: CustomerLife, terminal: Terminal): string {
   const { brandId, customerHash, source, firstSeenAt, ordersCount, spent, currency } = life;
   const orders = ordersCount === null ? [] : [plural(ordersCount, 'order')];
   const money =
@@ -18,11 +18,11 @@ export function renderCustomerLife(life: CustomerLife, screen: Screen): string {
     ['hash', customerHash],
   ] as const;
   return [
-    screen.style('bold', `Customer of brand ${brandId}`),
+    terminal.style('bold', `Customer of brand ${brandId}`),
     ...lines
       .filter(([, text]) => text !== '')
       .map(([name, text]) =>
-        wrap(text, { width: screen.columns, firstIndent: `  ${name.padEnd(11)}`, indent: ' '.repeat(13) }),
+        wrap(text, { width: terminal.columns, firstIndent: `  ${name.padEnd(11)}`, indent: ' '.repeat(13) }),
       ),
   ].join('\n');
 }

@@ -1,27 +1,27 @@
 import { formatMoney } from '../../model/money.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { EntryLife, Explained } from '../../report/entry-lives.ts';
-import type { Screen } from '../screen.ts';
+import type { Terminal } from '../terminal.ts';
 import { formatInstant } from '../text.ts';
 
 /** What a job knows of one thing: what files state of it, what was decided, what was sent. */
-export function renderExplained({ title, sections, entries }: Explained, screen: Screen): string {
+export function renderExplained({ title, sections, entries }: Explained, terminal: Terminal): string {
   return [
-    screen.style('bold', `${title}. Times are in UTC.`),
+    terminal.style('bold', `${title}. Times are in UTC.`),
     ...sections.flatMap(({ heading, lines, otherwise }) => [
       '',
-      screen.style('bold', heading),
+      terminal.style('bold', heading),
       ...(lines.length === 0 ? [`  ${otherwise}`] : []),
       ...lines.flatMap(({ at, text, detail }) => [
-        datedLine(at === null ? ' '.repeat(19) : formatInstant(at), text, screen),
-        ...(detail === null ? [] : [detailLine(detail, screen)]),
+        datedLine(at === null ? ' '.repeat(19) : formatInstant(at), text, terminal),
+        ...(detail === null ? [] : [detailLine(detail, terminal)]),
       ]),
     ]),
     '',
-    screen.style('bold', 'Posted'),
+    terminal.style('bold', 'Posted'),
     ...(entries.length === 0
       ? ['  none: nothing was sent for it, and nothing will be unless it changes']
-      : entries.flatMap((one) => [`  ${one.subject}`, ...renderEntryLife(one, screen)])),
+      : entries.flatMap((one) => [`  ${one.subject}`, ...renderEntryLife(one, terminal)])),
   ].join('\n');
 }
 
@@ -33,10 +33,10 @@ const STATE_COLORS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
 };
 
 /** Where an entry of the ledger stands, and all that happened to it. */
-export function renderEntryLife(of: EntryLife, screen: Screen): readonly string[] {
+export function renderEntryLife(of: EntryLife, terminal: Terminal): readonly string[] {
   const color = STATE_COLORS[of.state];
   const state = of.state.replaceAll('_', ' ');
-  const shown = color === undefined ? state : screen.style(color, state);
+  const shown = color === undefined ? state : terminal.style(color, state);
   const amount = of.amount === null ? '' : formatMoney(of.amount, of.currency);
   const credited = [
     of.dealId === null ? '' : `deal ${of.dealId}`,
@@ -45,10 +45,10 @@ export function renderEntryLife(of: EntryLife, screen: Screen): readonly string[
   const facts = joinFacts([amount, ...credited, of.stateReason ?? '']);
   return [
     `  entry ${of.entryId} is ${shown} since ${formatInstant(of.stateChangedAt)}`,
-    ...(facts === '' ? [] : [wrap(facts, { width: screen.columns, indent: '    ' })]),
+    ...(facts === '' ? [] : [wrap(facts, { width: terminal.columns, indent: '    ' })]),
     ...of.events.flatMap(({ at, kind, text, detail }) => [
-      datedLine(formatInstant(at), `${kind.padEnd(8)} ${text.replaceAll('_', ' ')}`, screen),
-      ...(detail === null ? [] : [detailLine(detail, screen)]),
+      datedLine(formatInstant(at), `${kind.padEnd(8)} ${text.replaceAll('_', ' ')}`, terminal),
+      ...(detail === null ? [] : [detailLine(detail, terminal)]),
     ]),
     ...(of.state === 'in_doubt' ? [`  Settle it: npx influencer-sync review ${of.entryId} --help`] : []),
   ];
@@ -57,13 +57,13 @@ export function renderEntryLife(of: EntryLife, screen: Screen): readonly string[
 const INDENT = ' '.repeat(23);
 
 /** A line that begins with an instant. */
-export function datedLine(time: string, text: string, screen: Screen): string {
-  return wrap(text, { width: screen.columns, firstIndent: `  ${time}  `, indent: INDENT });
+export function datedLine(time: string, text: string, terminal: Terminal): string {
+  return wrap(text, { width: terminal.columns, firstIndent: `  ${time}  `, indent: INDENT });
 }
 
 /** What belongs to the line above. */
-export function detailLine(text: string, screen: Screen): string {
-  return screen.style('dim', wrap(text, { width: screen.columns, indent: INDENT }));
+export function detailLine(text: string, terminal: Terminal): string {
+  return terminal.style('dim', wrap(text, { width: terminal.columns, indent: INDENT }));
 }
 
 /** Facts of one line; those that are empty are left out. */

@@ -1,35 +1,35 @@
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import type { OrderAttribution, OrderLife, OrderVersion } from '../../report/explain-order.ts';
-import type { Screen } from '../screen.ts';
+import type { Terminal } from '../terminal.ts';
 import { formatInstant, plural } from '../text.ts';
 import { datedLine, detailLine, joinFacts, renderEntryLife } from './entry-life.ts';
 
 /** The life of one order on one screen, from the line of the file to the answer of the service. */
-export function renderOrderLife(life: OrderLife, screen: Screen): string {
+export function renderOrderLife(life: OrderLife, terminal: Terminal): string {
   const name = life.orderName === null || life.orderName === life.orderId ? '' : ` (${life.orderName})`;
   const source = life.source === null ? '' : ` of ${life.source}`;
   return [
-    screen.style('bold', `Order ${life.orderId}${name}${source}. Times are in UTC.`),
+    terminal.style('bold', `Order ${life.orderId}${name}${source}. Times are in UTC.`),
     '',
-    screen.style('bold', 'Stated by'),
+    terminal.style('bold', 'Stated by'),
     ...(life.versions.length === 0
       ? ['  no known file']
-      : life.versions.flatMap((version) => renderVersion(version, screen))),
+      : life.versions.flatMap((version) => renderVersion(version, terminal))),
     '',
-    screen.style('bold', 'Attributed'),
+    terminal.style('bold', 'Attributed'),
     ...(life.attributions.length === 0
       ? ['  not yet']
-      : life.attributions.flatMap((one) => renderAttribution(one, screen))),
+      : life.attributions.flatMap((one) => renderAttribution(one, terminal))),
     '',
-    screen.style('bold', 'Posted'),
+    terminal.style('bold', 'Posted'),
     ...(life.entries.length === 0
       ? ['  none: nothing was sent for it, and nothing will be unless it changes']
-      : life.entries.flatMap((entry) => renderEntryLife(entry, screen))),
+      : life.entries.flatMap((entry) => renderEntryLife(entry, terminal))),
   ].join('\n');
 }
 
-function renderVersion(version: OrderVersion, screen: Screen): readonly string[] {
+function renderVersion(version: OrderVersion, terminal: Terminal): readonly string[] {
   const { fileState, isCurrent } = version;
   const role =
     fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'in force' : 'replaced';
@@ -50,10 +50,13 @@ function renderVersion(version: OrderVersion, screen: Screen): readonly string[]
     version.exclusion === null ? '' : `marked by the layout: ${version.exclusion.replaceAll('_', ' ')}`,
   ];
   const place = `${fileName(version.uri)} line ${version.line}, ${plural(version.rows, 'row')}, run ${version.runId} (${role})`;
-  return [datedLine(formatInstant(version.firstSeenAt), place, screen), detailLine(joinFacts(facts), screen)];
+  return [
+    datedLine(formatInstant(version.firstSeenAt), place, terminal),
+    detailLine(joinFacts(facts), terminal),
+  ];
 }
 
-function renderAttribution(one: OrderAttribution, screen: Screen): readonly string[] {
+function renderAttribution(one: OrderAttribution, terminal: Terminal): readonly string[] {
   const whose = [
     one.influencerHandle === null ? '' : `influencer ${one.influencerHandle}`,
     one.dealId === null ? '' : `deal ${one.dealId}`,
@@ -67,7 +70,7 @@ function renderAttribution(one: OrderAttribution, screen: Screen): readonly stri
   const facts = joinFacts([why ?? '', ...whose, amount]);
   const title = `${one.outcome}${reason} (job ${one.job})`;
   return [
-    datedLine(formatInstant(one.decidedAt), title, screen),
-    ...(facts === '' ? [] : [detailLine(facts, screen)]),
+    datedLine(formatInstant(one.decidedAt), title, terminal),
+    ...(facts === '' ? [] : [detailLine(facts, terminal)]),
   ];
 }

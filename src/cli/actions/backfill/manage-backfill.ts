@@ -32,7 +32,7 @@ export async function showBackfills(
       const { backfillId, job, state, period, planHash, problem } = backfill;
       output.emit({ event: 'backfill', backfillId, job, state, ...period, planHash, problem, ...progress });
     }
-    output.print(renderBackfills(shown, output.screen));
+    output.print(renderBackfills(shown, output.terminal));
     return EXIT.ok;
   });
 }

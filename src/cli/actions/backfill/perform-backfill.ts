@@ -79,7 +79,7 @@ export async function performBackfill(
       }
       const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
       showPlan(run, backfill, { output, options, isKept });
-      output.print(renderCodeProblems(codeProblems, output.screen));
+      output.print(renderCodeProblems(codeProblems, output.terminal));
       const isWhole = await warnOfHeldFiles(run, { output, options });
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))
@@ -219,7 +219,7 @@ async function execute(
     ...progress,
   });
   const command = commandOf(options);
-  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.screen));
+  output.print(renderBackfillEnd({ backfill, end: end.kind, problem, progress, command }, output.terminal));
   return exitCodeOf(end, progress);
 }
 

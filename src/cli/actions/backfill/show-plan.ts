@@ -34,7 +34,12 @@ export function showPlan(
     ...plan,
   });
   output.print(
-    renderPlan(backfill, { screen: output.screen, requestsPerSecond, isKept, command: commandOf(options) }),
+    renderPlan(backfill, {
+      terminal: output.terminal,
+      requestsPerSecond,
+      isKept,
+      command: commandOf(options),
+    }),
   );
 }
 
@@ -60,7 +65,7 @@ export async function approve(
 ): Promise<boolean> {
   if (changes !== null) {
     if (!process.stdin.isTTY) throw planChanged(backfill, changes);
-    output.warn(renderChanges(changes, output.screen));
+    output.warn(renderChanges(changes, output.terminal));
   } else if (options.yes === true) return true;
   if (!process.stdin.isTTY) return false;
   const count = plural(sumOf(backfill), 'order');

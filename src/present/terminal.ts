@@ -3,11 +3,11 @@ import { styleText } from 'node:util';
 type Format = Parameters<typeof styleText>[0];
 
 /** What a renderer needs to know about where its text goes. */
-export type Screen = {
+export type Terminal = {
   /** Width to fit in. */
   readonly columns: number;
-  /** A person watches: progress may be redrawn in place. */
-  readonly isTerminal: boolean;
+  /** A person watches, not a pipe: progress may be redrawn in place. */
+  readonly isInteractive: boolean;
   /** `style` puts sequences into the text. */
   readonly isStyled: boolean;
   /** Colours the text where that is wanted; otherwise gives it back as it is. */
@@ -23,18 +23,19 @@ const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 120;
 
 /** Colour only on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise: `styleText` knows those rules. */
-export function createScreen(stream: Stream): Screen {
-  const isTerminal = stream.isTTY === true;
-  const style: Screen['style'] = (format, text) => styleText(format, text, { stream, validateStream: true });
+export function createTerminal(stream: Stream): Terminal {
+  const isInteractive = stream.isTTY === true;
+  const style: Terminal['style'] = (format, text) =>
+    styleText(format, text, { stream, validateStream: true });
   return {
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS)),
-    isTerminal,
+    isInteractive,
     isStyled: style('bold', 'x') !== 'x',
     style,
   };
 }
 
 /** Text only, of a fixed width. */
-export function plainScreen(columns: number = DEFAULT_COLUMNS): Screen {
-  return { columns, isTerminal: false, isStyled: false, style: (_format, text) => text };
+export function plainTerminal(columns: number = DEFAULT_COLUMNS): Terminal {
+  return { columns, isInteractive: false, isStyled: false, style: (_format, text) => text };
 }
