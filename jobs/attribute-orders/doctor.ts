@@ -44,7 +44,7 @@ async function lookAtCodes(
     why:
       problem.line === 1
         ? 'This row has no effect.'
-        : 'The service refuses an order of an unknown influencer, so its revenue is credited to nobody.',
+        : 'The service refuses an order of an unknown influencer, so its revenue is credited to no influencer.',
     fix: problem.help,
   }));
 }
@@ -92,7 +92,7 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
     about,
     what: heard
       ? 'Every event names an order that this tool posted, but you have not declared that nothing else posts orders.'
-      : 'This deployment receives no events of orders, so nobody would notice if something else posts the same orders.',
+      : 'This deployment receives no events of orders, so you would not notice if something else posts the same orders.',
     why: WHY,
     fix: `Check in the service whether another channel records orders of this brand. If not, declare it:  jobs.${job.name}.sole_channel: true${heard ? '' : '\nTo let doctor watch it: npx influencer-sync webhooks register URL'}`,
   };
@@ -107,7 +107,7 @@ async function othersOf({ db, hasTables, config }: Patient, job: AttributeOrders
   return findOtherPosters(db, platforms);
 }
 
-/** Whether the service sends events of orders to somebody, and we have a secret to receive them with. */
+/** Whether the service sends events of orders, and we have a secret to receive them with. */
 async function hearsOrders({ client, config }: Patient): Promise<boolean> {
   if (client === null || config.webhooks.secrets.length === 0) return false;
   try {

@@ -119,7 +119,7 @@ export async function countOrders(db: Database, sources: readonly string[]): Pro
   return Number(rows[0]?.orders ?? 0);
 }
 
-/** A code (or link or handle) that orders carry and nobody owns. */
+/** A code (or link or handle) that orders carry and no influencer owns. */
 export type UnownedCode = {
   readonly code: string;
   readonly currency: string;
@@ -130,7 +130,7 @@ export type UnownedCode = {
 type UnownedCodes = { readonly codes: readonly UnownedCode[]; readonly total: number };
 
 /**
- * Codes that orders carry and nobody owns, by revenue, as of the last refresh. Revenue of different currencies can't be compared, so the
+ * Codes that orders carry and no influencer owns, by revenue, as of the last refresh. Revenue of different currencies can't be compared, so the
  * first of each currency come first. An order with two such codes counts for both; without a code its link or handle stands in.
  */
 export async function listUnownedCodes(

@@ -40,7 +40,7 @@ export type OrderCounts = FileCounts & {
   readonly orders: number;
   /** Orders that are never posted, by reason. */
   readonly excluded: Readonly<Record<string, number>>;
-  /** Orders with a code, link or handle that nobody owns. */
+  /** Orders with a code, link or handle that no influencer owns. */
   readonly unattributed: number;
   /** Orders without any code, link or handle. */
   readonly organic: number;
@@ -79,7 +79,7 @@ const SHOWN_CODES = 10;
  *
  * @param options.codeProblems what could not be used of codes.csv.
  * @param options.areReportsStale the refresh failed: where each order stands is worked out anew, which takes a while when there are many, and
- * codes that credited nobody are not listed.
+ * codes without an owner are not listed.
  */
 export async function reportOrders(
   db: Database,

@@ -83,7 +83,7 @@ function brandUnknown(message: string): KnownError {
     code: 'brand_unknown',
     message: `The service does not know the brand: ${message}`,
     help: 'Check brand_id of the job: npx influencer-sync api search_brands',
-    safe: 'Nobody was submitted.',
+    safe: 'No customer was submitted.',
     exitCode: EXIT.configuration,
   });
 }

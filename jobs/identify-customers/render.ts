@@ -67,7 +67,7 @@ function renderStandings({ counts }: CustomersReport, isPlan: boolean, terminal:
   ].join('\n');
 }
 
-/** The column that was taken for consent, so that a wrong one is seen before anybody is submitted who refused. */
+/** The column that was taken for consent, so that you see a wrong one before a customer who refused is submitted. */
 function renderConsent({ details }: CustomersReport, terminal: Terminal): string {
   if (details.consent.length === 0) return '';
   const lines = details.consent.map(({ source, ...consent }) =>
@@ -111,7 +111,7 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, te
       ? [`${formatCount(beyond)} beyond the budget of ${formatCount(details.lookupBudget)}`]
       : []),
   ];
-  return wrap(`In real time: ${parts.length === 0 ? 'nobody to look up' : parts.join(', ')}.`, {
+  return wrap(`In real time: ${parts.length === 0 ? 'no customer to look up' : parts.join(', ')}.`, {
     width: terminal.columns,
     indent: '  ',
     firstIndent: '',
@@ -135,6 +135,6 @@ function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, terminal: Te
     [refused, 'refused'],
     [unsubscribed, 'unsubscribed'],
   ]);
-  const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
+  const otherwise = '. Please report this. No customer is submitted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }

@@ -56,7 +56,7 @@ export type CustomerDetails = FileDetails & {
   readonly consent: readonly SourceConsent[];
   /** Why customers were refused, the commonest first, addresses masked. */
   readonly refusals: readonly { readonly message: string; readonly customers: number }[];
-  /** Null when the job looks nobody up. */
+  /** Null when the job looks up no customer. */
   readonly lookupBudget: number | null;
 };
 
@@ -67,7 +67,7 @@ export type ReportCustomersOptions = {
   readonly runId: string;
   readonly brandId: string;
   readonly sources: readonly string[];
-  /** Null when the job looks nobody up. */
+  /** Null when the job looks up no customer. */
   readonly lookups: { readonly budget: number; readonly beyond: number } | null;
 };
 

@@ -17,11 +17,11 @@ export type IdentifyCustomersSettings = JobSettings & {
   readonly sourceType: string | null;
   /** After so many days a customer who is read again is submitted, or looked up, again; null: never. */
   readonly recheckAfterDays: number | null;
-  /** Who is looked up in real time besides; null: nobody. */
+  /** Who is also looked up in real time; null: no customer. */
   readonly lookup: LookupSettings | null;
 };
 
-/** Who is looked up in real time. Without any of the three conditions everybody is; else whoever meets one of them. */
+/** Who is looked up in real time. Without any of the three conditions, all customers; else those who meet one of them. */
 export type LookupSettings = {
   /** Questions of one run at most. */
   readonly budget: number;
@@ -65,7 +65,7 @@ const fields = z.strictObject({
     .enum(['required', 'not_refused', 'ignored'])
     .default('not_refused')
     .describe(
-      'required: only customers who said yes. not_refused: everybody except customers who said no, unsubscribed or were blacklisted. ignored: everybody.',
+      'required: only customers who said yes. not_refused: all except customers who said no, unsubscribed or were blacklisted. ignored: all.',
     ),
   batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses of one call.'),
   source_type: text(100)
@@ -82,7 +82,7 @@ const fields = z.strictObject({
     .union([z.enum(['none', 'real_time']), lookup])
     .default('none')
     .describe(
-      'Customers to look up in real time as well: none, real_time (everybody, within the budget), or conditions, one of which must hold.',
+      'Customers to look up in real time as well: none, real_time (all, within the budget), or conditions, one of which must hold.',
     ),
 });
 

@@ -62,7 +62,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
   };
 }
 
-/** Whether a customer is one whom the job looks up: everybody, or whoever meets one of its conditions. */
+/** Whether the job looks a customer up: all of them, or those who meet one of its conditions. */
 function meets({ minOrders, minSpent, withCode }: LookupSettings, customer: StatedCustomer): boolean {
   if (minOrders === null && minSpent === null && !withCode) return true;
   return (

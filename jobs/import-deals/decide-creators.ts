@@ -5,7 +5,7 @@ import { createDesiredEntries, propose } from '../../src/ledger/propose.ts';
 import { neverSent } from '../../src/ledger/states.ts';
 
 /*
- * A deal that exists must not be created again, so a creator gets one only if nobody knows of any:
+ * A deal that exists must not be created again, so a creator gets one only if no deal of theirs is known:
  *
  *   this ledger has sent one for the same handle, platform, brand and dealflow   → that one, whatever became of it
  *   the row names a deal                                                         → known

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
 import type { DB } from '../../src/db/tables.ts';
 
-/** Whether `mirror-account` has ever published what it read: before that, nobody knows which deals exist. */
+/** Whether `mirror-account` has ever published what it read: before that, the tool does not know which deals exist. */
 export async function isMirrored(db: Database): Promise<boolean> {
   const { rows } = await sql`select 1 from mirror.publications limit 1`.execute(db);
   return rows.length > 0;

@@ -9,7 +9,7 @@ import { handlesToLookUp, saveLookup } from './decide-requests.ts';
 /**
  * Asks the service, once for each handle, whether it knows a deal of a creator for whom one is to be created: the service has no list of
  * deals, so the mirror may not have discovered it. A deal that it names is made known to the mirror, which reads whose it is.
- * Whoever could not be asked about is asked about in the next run, and gets no deal before.
+ * A creator who could not be looked up is looked up in the next run, and gets no deal before.
  */
 export async function lookUpDeals(
   run: Run,

@@ -37,7 +37,7 @@ const WORD = /^[\p{L}\p{N}@._-]{2,100}$/u;
 
 /**
  * Reads rows of clicks. A row without a link, a code or an influencer (a total, a page that the export does not know) is passed over; so is the
- * home page, which names nobody.
+ * home page, which names no influencer.
  */
 export const readClicks: MapRowsOptions<StatedClicks>['open'] = (header, layout) => {
   const find = subjectFinder(header, layout);
@@ -129,7 +129,7 @@ function explicitSubject(kind: 'deal' | 'collab' | 'handle', id: string): Subjec
   return { ...names, subject: `${kind}:${folded}`, written: id, references: [] };
 }
 
-/** Null for a page that can name nobody: the home page, without parameters that the layout knows. */
+/** Null for a page that can name no influencer: the home page, without parameters that the layout knows. */
 function linkSubject(text: string, values: readonly string[]): Subject | null {
   const address = addressOf(text);
   const word = cleanText(address.split('/').at(-1) ?? '');
@@ -155,7 +155,7 @@ function addressOf(text: string): string {
 const NO_DAY: Fault = {
   code: 'missing_value',
   reason: 'The day is blank.',
-  help: 'Export the clicks by day: without a day, nobody can tell which clicks were posted before.',
+  help: 'Export the clicks by day: without a day, the tool cannot tell which clicks were posted before.',
 };
 const NO_COUNT: Fault = {
   code: 'bad_count',

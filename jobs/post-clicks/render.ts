@@ -59,7 +59,7 @@ function renderStandings({ report: { counts }, isPlan = false }: Summary, termin
     ['posted', counts.posted, { note: requests, color: 'green', always: true }],
     ['already posted', counts.already, { note: 'before this run', always: true }],
     [isPlan ? 'would be posted' : 'to be posted', counts.ready],
-    ['unattributed', counts.unattributed, { note: 'nobody owns the link or code' }],
+    ['unattributed', counts.unattributed, { note: 'no influencer owns the link or code' }],
     ['held', counts.held, { note: 'several influencers own the link or code', color: 'yellow' }],
     ['excluded', counts.excluded, { note: 'before start_date' }],
     ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],

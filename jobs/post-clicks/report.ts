@@ -29,7 +29,7 @@ export type ClickCounts = FileCounts & {
   /** As the files state now, each link, day and country once. */
   readonly clicks: number;
   readonly attributed: number;
-  /** Of links and codes that nobody owns. */
+  /** Of links and codes that no influencer owns. */
   readonly unattributed: number;
   /** Of links and codes that several own. */
   readonly held: number;
@@ -50,7 +50,7 @@ export type ClickCounts = FileCounts & {
   readonly too_many: number;
 };
 
-/** A link or code whose clicks credit nobody. */
+/** A link or code whose clicks are credited to no influencer. */
 export type UnownedClicks = { readonly written: string; readonly reason: string; readonly clicks: number };
 
 export type ClickDetails = FileDetails &
@@ -123,7 +123,7 @@ async function readStated(db: Database, job: string) {
 
 const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
 
-/** Entry `e` was refused, and its clicks are somebody else's, or nobody's, by now: nothing is left to do. */
+/** Entry `e` was refused, and its clicks belong to another influencer, or to none, by now: nothing is left to do. */
 const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
   select from intake.clicks c
   where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'

@@ -24,7 +24,7 @@ export type Allowance = {
   readonly credits: number;
   /** `--limit`. */
   readonly limit: number;
-  /** Whom a person has approved; 0 before anybody did. */
+  /** How many a person has approved; 0 before that. */
   readonly approved: number;
 };
 
@@ -63,7 +63,7 @@ export async function decideOutreach(
 }
 
 /**
- * Makes `outreach_members`: the influencers of all batches of the account, one row each. `is_gone`: the batch was withdrawn, nobody in it was sent.
+ * Makes `outreach_members`: the influencers of all batches of the account, one row each. `is_gone`: the batch was withdrawn, none in it was sent.
  * A table of its own, because no statistics of the ledger say how many influencers its batches hold.
  */
 async function listMembers(trx: Transaction<DB>, accountId: string): Promise<void> {
@@ -217,7 +217,7 @@ async function proposeBatches(
       and m.platform = o.platform and m.user_id = o.user_id`.execute(trx);
 }
 
-/** For reports, and for whoever asks why. Influencers of whom nothing is known any more are dropped. */
+/** For reports and `explain`. Influencers of whom nothing is known any more are dropped. */
 async function keepDecisions(
   trx: Transaction<DB>,
   { settings: { name, outreachId }, runId }: OutreachDecision,

@@ -59,7 +59,7 @@ async function choose(
   progress.end();
   const question = describeApproval(job, { wanted, next: await readNext(db, job.name) });
   if (!(await options.approve(question))) return 0;
-  // Who has unsubscribed while the question was open is out, and nobody comes in beyond the number that was approved.
+  // Who has unsubscribed while the question was open is out, and none is added beyond the number that was approved.
   await decide(wanted);
   return wanted;
 }

@@ -15,7 +15,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   oneReaderHelp: 'It reads no sources.',
   crossCheck: checkRule,
   purpose: () => null,
-  // One at a time, whatever the campaign: nobody is to be contacted twice within some days.
+  // One at a time, whatever the campaign: no influencer may be contacted twice within some days.
   leases: () => ['outreach:submissions'],
   // Its plan writes a row for each influencer who changed.
   plansInOverlay: false,
@@ -42,7 +42,7 @@ function* checkRule(
   if (minFollowers !== null && maxFollowers !== null && minFollowers > maxFollowers) {
     yield {
       path: ['jobs', job.name, 'max_followers'],
-      message: `jobs.${job.name}.max_followers (${maxFollowers}) is less than min_followers (${minFollowers}), so nobody qualifies.`,
+      message: `jobs.${job.name}.max_followers (${maxFollowers}) is less than min_followers (${minFollowers}), so no influencer qualifies.`,
       help: 'Raise max_followers or lower min_followers.',
     };
   }

@@ -136,7 +136,7 @@ function renderApproval(
 ): string {
   if (counts.waiting.approval === 0) return '';
   const why =
-    'Nobody was submitted, because nobody has approved it. Run it with --yes, or set approve: true in the settings of the job.';
+    'Nothing was submitted, because this needs your approval. Run it with --yes, or set approve: true in the settings of the job.';
   return [
     terminal.style('yellow', wrap(why, { width: terminal.columns, indent: '' })),
     `  npx influencer-sync run ${finished.job} --yes${configOption}`,
@@ -154,7 +154,7 @@ function refusalsOf({ counts, details }: OutreachReport) {
     items: details.refusals.map(
       ({ reason, influencers }) => `${plural(influencers, 'influencer')}: ${reason}`,
     ),
-    help: `${again}Whoever was refused alone is not submitted again; check outreach_id if all are refused.`,
+    help: `${again}An influencer who was refused alone is not submitted again; check outreach_id if all are refused.`,
   };
 }
 
@@ -175,7 +175,7 @@ function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, terminal: Ter
     [counts.in_doubt, 'in doubt'],
     [counts.written_off, 'written off'],
   ]);
-  const otherwise = '. Please report this. Nobody is submitted twice meanwhile.';
+  const otherwise = '. Please report this. No influencer is submitted twice meanwhile.';
   return renderSums({ equation, sumsAddUp, otherwise }, terminal);
 }
 

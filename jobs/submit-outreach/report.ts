@@ -5,7 +5,7 @@ import { isOfRun, readRunDoubts } from '../../src/report/run-report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 /**
- * What a run of `submit-outreach` came to. `sumsAddUp`: every candidate counts once, whoever was chosen is in a batch, and nobody is in two batches
+ * What a run of `submit-outreach` came to. `sumsAddUp`: every candidate counts once, each chosen influencer is in a batch, and none is in two batches
  * of the outreach.
  */
 export type OutreachReport = RunReport<'submit-outreach', OutreachCounts, OutreachDetails>;

@@ -14,7 +14,7 @@ export type SubmitOutreachSettings = JobSettings & {
   readonly creditHundredths: number;
   /** Influencers of one request. */
   readonly batchSize: number;
-  /** Whether runs submit without asking anybody. */
+  /** Whether runs submit without asking. */
   readonly approve: boolean;
 };
 
@@ -28,7 +28,7 @@ export type OutreachRule = {
   /** In the currency of the export. */
   readonly minSpent: number | null;
   readonly withCode: boolean;
-  /** Nobody who was submitted to another outreach in so many days. */
+  /** Days after a submission to another outreach during which an influencer is left out. */
   readonly notContactedDays: number | null;
 };
 
@@ -71,7 +71,7 @@ const fields = z.strictObject({
     .nullable()
     .prefault(NOT_CONTACTED_DAYS)
     .describe(
-      'Nobody who was submitted to another outreach in so many days. null: that does not matter. Nobody is submitted to the same outreach twice in any case.',
+      'Days after a submission to another outreach during which an influencer is not submitted again. null: no such limit. An influencer is never submitted to the same outreach twice.',
     ),
   credits: anyNumber(0.04, 1_000_000).describe(
     'Search credits that one run may spend. The service takes 0.04 for each influencer that it adds, so 10 credits are 250 influencers.',
@@ -80,7 +80,7 @@ const fields = z.strictObject({
   approve: yesOrNo()
     .prefault(false)
     .describe(
-      'true: runs submit without asking anybody; a job with a schedule needs it. false: `run` asks, or is told with --yes.',
+      'true: runs submit without asking; a job with a schedule needs it. false: `run` asks, unless you pass --yes.',
     ),
 });
 

@@ -6,7 +6,7 @@ import { parseRetryAfter } from './retry-after.ts';
 
 /**
  * What became of a request that did not succeed: `not_sent`, nothing left this machine; `not_processed`, the service refused it; `in_doubt`,
- * nobody but the service knows.
+ * only the service knows.
  */
 export type Fate = 'not_sent' | 'not_processed' | 'in_doubt';
 

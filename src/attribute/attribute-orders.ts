@@ -18,7 +18,7 @@ export type AttributedOrders = {
 };
 
 /**
- * Decides whose each order is, or why it is nobody's: current orders of sealed files that this job has not looked at under these
+ * Decides whose each order is, or why it belongs to no influencer: current orders of sealed files that this job has not looked at under these
  * rules. What was decided before and comes out the same stays as it is. In a transaction that is rolled back it is a preview.
  */
 export function attributeOrders(db: Database, options: AttributeOrdersOptions): Promise<AttributedOrders> {
@@ -50,7 +50,7 @@ export async function decide(trx: Transaction<DB>, rules: AttributionRules): Pro
   await sql`analyze decided_orders`.execute(trx);
 }
 
-/** The job's lock is held, so nobody else decides about these orders meanwhile. */
+/** The job's lock is held, so no other process decides about these orders meanwhile. */
 async function write(trx: Transaction<DB>, { job, rulesHash }: AttributionRules): Promise<number> {
   await sql`
     create temporary table new_decisions on commit drop as

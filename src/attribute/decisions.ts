@@ -81,7 +81,7 @@ function beforeStart(job: string, start: Day): RawBuilder<unknown> {
           when ${orderedAt} is null then 'no_date'`;
 }
 
-/** Orders with their revenue, and why they can't be credited whoever earned them. */
+/** Orders with their revenue, and why they cannot be credited, independent of who earned them. */
 function eligibleOf({
   job,
   brandId,
@@ -115,7 +115,7 @@ function eligibleOf({
     )`;
 }
 
-/** Of orders that name nobody: whom their codes and links belong to, and what speaks against those that don't count. */
+/** Of orders that name no influencer: whom their codes and links belong to, and what speaks against those that don't count. */
 function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
     carried as (

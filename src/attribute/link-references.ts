@@ -10,7 +10,7 @@ export type References = { readonly written: string; readonly all: readonly stri
 /**
  * What links of orders can say of a custom link. Where the link, or the page where it leads, has parameters that name an influencer
  * (`?utm_campaign=spring&ref=mia`), an order must have all of their values: one alone (`spring`) may stand in the links of many. Else it is
- * the address of the link itself, or the name of its target. The address of a landing page names nobody.
+ * the address of the link itself, or the name of its target. The address of a landing page names no influencer.
  *
  * @param parameters whose values the layouts read from the links of orders.
  */

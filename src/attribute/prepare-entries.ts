@@ -25,7 +25,7 @@ export type PreparedEntries = Proposed & {
 
 /**
  * Proposes to the ledger what was decided by `attributeOrders` and the ledger has not taken note of, in one commit (ledger/propose.ts). Before the entries
- * are posted, `holdCreditedElsewhere` takes out what somebody else has credited.
+ * are posted, `holdCreditedElsewhere` takes out what others have credited.
  *
  * @throws KnownError `order_platform_changed` (exit 2): under another platform name the same orders would be sent a second time.
  */

@@ -12,7 +12,7 @@ export function usageError(message: string, help: string): KnownError {
   });
 }
 
-/** @throws KnownError where a decision is given without words: whoever reads it later must understand it. */
+/** @throws KnownError where a decision is given without words: a later reader must understand it. */
 export function requireReason(reason: string | undefined): string {
   const text = (reason ?? '').trim();
   if (text !== '') return text;

@@ -5,7 +5,7 @@ import type { Misled } from './unused-variables.ts';
 const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * Connections to other machines on which a secret or customers' data go readable for everybody on the way: the key of the service over
+ * Connections to other machines on which a secret or customers' data go unencrypted: the key of the service over
  * http://, a database without TLS. Nothing is said of this machine, and no password is repeated.
  *
  * @param pgSslMode PGSSLMODE, which counts where an address says nothing.

@@ -7,7 +7,7 @@ import { shortPath } from './locate.ts';
 const MIN_CHARS = 32;
 
 /**
- * The key under which customers' addresses are hashed: there is no default, because anybody could then try addresses.
+ * The key under which customers' addresses are hashed: there is no default, because it would be public, and addresses could be tried with it.
  *
  * @throws KnownError `customer_key_missing`, `customer_key_short` (exit 2).
  */

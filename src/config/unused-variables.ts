@@ -2,7 +2,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { shortPath } from './locate.ts';
 import type { Environment } from './substitute.ts';
 
-/** A setting that does not do what somebody who set it must expect. No values, which may be secrets. */
+/** A setting that does not do what its author must expect. No values, which may be secrets. */
 export type Misled = { readonly message: string; readonly help: string };
 
 /** Variables that .env.example names and only the configuration can use, each with the line that uses it. */

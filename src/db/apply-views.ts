@@ -18,7 +18,7 @@ export async function areViewsStale(db: Database): Promise<boolean> {
  * and a view may change its columns. Nothing is done when it is that already.
  *
  * @returns whether anything was done.
- * @throws KnownError `views_in_use` (exit 2) when somebody has built on a view: nothing is dropped that is not ours.
+ * @throws KnownError `views_in_use` (exit 2) when another object depends on a view: nothing is dropped that is not ours.
  */
 export async function applyViews(db: Database): Promise<boolean> {
   const views = await readViews();

@@ -15,7 +15,7 @@ export type ConnectOptions = {
   readonly embeddedFolder: string;
   /** Connections at most. Not used by the embedded database, which has one. */
   readonly maxConnections?: number;
-  /** What the process does with it, for whoever looks at the server: `run orders`. */
+  /** What the process does with it, for a person who looks at the server: `run orders`. */
   readonly purpose?: string;
   /** A statement of a phase without a limit of its own takes so long at most. The embedded database cannot be interrupted. */
   readonly statementLimitMs?: number;

@@ -16,7 +16,7 @@ export type Phase = {
   readonly note: (message: string) => void;
 };
 
-/** Locks are held for milliseconds, or for as long as a large statement takes; whoever holds one longer hangs. */
+/** Locks are held for milliseconds, or for as long as a large statement takes; a holder that takes longer hangs. */
 const LOCK_LIMIT_MS = 30_000;
 
 /** Of whatever has not said more. */
@@ -36,7 +36,7 @@ function storage(): AsyncLocalStorage<Phase> {
   return current.storage;
 }
 
-/** The phase of whoever calls. */
+/** The caller's phase. */
 export function currentPhase(): Phase {
   return current.storage?.getStore() ?? UNNAMED;
 }

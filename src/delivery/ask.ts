@@ -53,7 +53,7 @@ export function createAsk({ client, gate, budget, clock }: AskOptions): Ask {
       fetchedAt = clock();
       return budget.take();
     };
-    // What a 2xx holds is for whoever asked to read.
+    // What a 2xx holds is for the caller to read.
     const read = () => ({ kind: 'taken' }) as const;
     const sent = await sendRepeatable({ client, gate, begin }, { operation, input, read });
     if (sent === null || gate.stopped()?.kind === 'unauthorised') return { kind: 'not_asked' };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Profile } from '../model/customer.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-/** What does not have the form that is expected of it is left out, and costs nobody the rest. */
+/** What does not have the form that is expected of it is left out, and the rest is kept. */
 const text = z
   .union([z.string(), z.number()])
   .transform((value) => maskAddresses(String(value)).trim().slice(0, 500) || null)

@@ -26,7 +26,7 @@ export type EffectKind = {
   readonly referenceMember: string | null;
   /** What entry `e` is about, in a few words for people, as SQL: `shopify order 1001`. */
   readonly subject: RawBuilder<string>;
-  /** Whether whoever accepts a doubt must name the deal or the collaboration. */
+  /** Whether a person who accepts a doubt must name the deal or the collaboration. */
   readonly namesDeal: boolean;
   /** What the body of a 2xx answer, a JSON object, proves; null: nothing, and the entry comes into doubt. */
   readAcceptance(answer: Readonly<Record<string, unknown>>): Acceptance | null;

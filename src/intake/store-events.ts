@@ -25,7 +25,7 @@ export async function storeEvents(
     oldValue: event.codeChange?.oldValue,
     newValue: event.codeChange?.newValue,
   }));
-  // A change that names no deal can be nobody's code.
+  // A change that names no deal gives a code no owner.
   const { rows } = await sql<{ place: number }>`
     with durable as materialized (select set_config('synchronous_commit', 'on', true)),
     given as materialized (

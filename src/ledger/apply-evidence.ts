@@ -32,7 +32,7 @@ const isAbout = sql`e.effect = 'referral' and e.order_id = v.order_id
 
 /**
  * Evidence `v` settles a doubt about `e`: it names the same deal, as far as both name one (an order that went to another deal may have been
- * sent by somebody else), and without a platform only where no other shop has an order of that id.
+ * sent by others), and without a platform only where no other shop has an order of that id.
  */
 const settles = sql`${isAbout}
   and (e.body::jsonb ->> 'deal_id' is null or v.deal_id is null
@@ -46,7 +46,7 @@ const isDoubt = sql`(e.state = 'in_doubt' or (e.state = 'ready' and e.doubtful_a
 
 /**
  * T8 by evidence: stores what an event says about an order, then moves the order's entry, in the caller's commit. A doubt is accepted. An
- * order that was not sent yet is held, since somebody else has credited it. Whatever is settled or being sent stays as it is; an answer
+ * order that was not sent yet is held, since others have credited it. Whatever is settled or being sent stays as it is; an answer
  * that gets lost later is settled by `settleByEvidence`.
  */
 export async function applyEvidence(trx: Transaction<DB>, evidence: OrderEvidence): Promise<Applied> {

@@ -39,7 +39,7 @@ export async function takeForBackfill(
   if (rows[0]?.missing !== '0') throw new Error(`${rows[0]?.missing} entries of the plan could not be made`);
 }
 
-/** Holds what a backfill has not posted: nobody posts it until it is desired again. */
+/** Holds what a backfill has not posted: it is not posted until it is desired again. */
 export async function holdForBackfill(trx: Transaction<DB>, backfillId: string): Promise<void> {
   await sql`
     update ledger.entries e

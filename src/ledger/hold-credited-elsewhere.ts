@@ -13,16 +13,16 @@ export type HoldCreditedElsewhereOptions = {
   readonly waitMs?: number;
 };
 
-/** Events are stored in milliseconds, a seed of a million orders in seconds; whoever takes longer hangs. */
+/** Events are stored in milliseconds, a seed of a million orders in seconds; a writer that takes longer hangs. */
 const WAIT_MS = 30_000;
 
 /**
- * T9 for evidence that came before the entry: what somebody else has credited must not be sent by us as well, a person decides. To be called
+ * T9 for evidence that came before the entry: what others have credited must not be sent from here as well; a person decides. To be called
  * before entries are posted and after they were committed, in a transaction of its own: evidence that comes later finds the entry and holds it
  * (`applyEvidences`), and evidence that is being written, which may have looked for the entry too early, is waited for. No snapshot of the
  * transaction that makes the entries could know it.
  *
- * A plan is one transaction and sends nothing: there nobody is waited for.
+ * A plan is one transaction and sends nothing: there it waits for no other.
  *
  * @returns how many entries it held.
  * @throws KnownError `evidence_busy` (exit 1).
@@ -35,7 +35,7 @@ export async function holdCreditedElsewhere(
   if (!db.isTransaction) await awaitWriters(db, waitMs ?? WAIT_MS);
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
-    // What this ledger sent before it lost the claim comes first: such an order is a doubt, not somebody else's.
+    // What this ledger sent before it lost the claim comes first: such an order is a doubt, not credited by others.
     await applyLostClaims(trx);
     const { rows: any } = await sql`select from ledger.evidence limit 1`.execute(trx);
     if (any.length === 0) return 0;

@@ -4,7 +4,7 @@ import type { Effect } from '../model/ledger.ts';
 import { neverSent } from './states.ts';
 
 /*
- * What should be sent reaches the ledger by a temporary table, `desired_entries`, that whoever decides fills: a row for each effect that it
+ * What should be sent reaches the ledger by a temporary table, `desired_entries`, that the deciding code fills: a row for each effect that it
  * has decided about anew. `propose` makes the ledger agree with it, as far as that is safe:
  *
  *   no entry yet                        → an entry that is ready

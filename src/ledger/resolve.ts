@@ -28,7 +28,7 @@ export function acceptDoubt(
   });
 }
 
-/** T8, in_doubt → written_off: nobody will find out, and it is not sent again. */
+/** T8, in_doubt → written_off: it stays unknown, and is not sent again. */
 export function writeOffDoubt(db: Database, resolution: Resolution): Promise<Resolved> {
   return decide(db, resolution, {
     decision: 'write_off',

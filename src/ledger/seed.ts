@@ -106,7 +106,7 @@ export function undoSeed(
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if (Number(isNew) === 0) return { kind: 'undone_before' };
-    // As if its order had been withdrawn: whoever wants it credited has it sent.
+    // As if its order had been withdrawn: a person who wants it credited has it sent.
     await sql`
       update ledger.entries e set state_reason = 'no_longer_attributed', state_changed_at = clock_timestamp()
       from ledger.evidence v

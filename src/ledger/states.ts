@@ -112,7 +112,7 @@ function applyDecision(entry: EntryFacts, decision: 'accept' | 'write_off' | 're
   }
 }
 
-/** What may have been processed was; what cannot have been was credited by somebody else. While a request is out, its answer decides. */
+/** What may have been processed was; what cannot have been was credited by others. While a request is out, its answer decides. */
 function applyEvidence(entry: EntryFacts): EntryFacts | null {
   if (entry.state === 'in_doubt') return { ...entry, state: 'accepted' };
   if (entry.state !== 'ready') return null;
@@ -125,6 +125,6 @@ function doubt(entry: EntryFacts): EntryFacts {
 
 /**
  * Row `e` of `ledger.entries` was never processed by the service, as far as can be proven: each attempt was refused, throttled or never written.
- * Whoever decides what should be sent reads by it, too.
+ * The code that decides what should be sent reads by it, too.
  */
 export const neverSent = sql`(e.state in ('ready', 'held') and e.attempt = e.not_sent and e.doubtful_attempt is null)`;

@@ -7,7 +7,7 @@ import { type Column, type ResolvedHeader, resolveHeader } from './layout/resolv
 /** What became of one record of a file in which each row stands for itself. */
 export type ReadRow<Row> =
   | { readonly kind: 'row'; readonly row: Row }
-  /** It states nothing that is looked for, and need not: a total, a page that nobody is named by. `why` is a machine name. */
+  /** It states nothing that is looked for, and need not: a total, a page that names no influencer. `why` is a machine name. */
   | { readonly kind: 'passed_over'; readonly why: string }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly column: Column | null };
 

@@ -38,7 +38,7 @@ export type PublishOptions = {
 export function publish(db: Database, options: PublishOptions): Promise<Published | null> {
   const { runId } = options;
   return inTransaction(db, async (trx) => {
-    // Nobody stages or publishes meanwhile. In the order in which staging takes them, so that neither waits for the other for ever.
+    // No other process stages or publishes meanwhile. In the order in which staging takes them, so that neither waits for the other for ever.
     await sql`
       lock table mirror.staged_listings, mirror.staged, mirror.staged_collaborations in share row exclusive mode`.execute(
       trx,
@@ -107,7 +107,7 @@ async function countAsked(db: Database): Promise<number> {
 /** Thrown to roll back; never seen outside. */
 const LEASE_LOST = Symbol('the lease is over');
 
-/** Locked until the commit, so that nobody takes over in between. */
+/** Locked until the commit, so that no other process takes over in between. */
 async function isLeaseHeld(db: Database, owner: string): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ops.leases where owner = ${owner}::uuid and expires_at > clock_timestamp() for update`.execute(

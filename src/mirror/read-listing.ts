@@ -54,7 +54,7 @@ export type FoundList =
 /** The list of an answer, whatever it stands under, and whether it is all of it. */
 export function findList(text: string): FoundList {
   const parsed = parseStorable(text);
-  // What a proxy says is for nobody to keep.
+  // What a proxy says is not kept.
   if (parsed === null)
     return { items: null, problem: 'the answer is not JSON', raw: { characters: text.length } };
   const { value } = parsed;

@@ -6,7 +6,7 @@ const REDACTED = '[redacted]';
 const MAY_BE_PERSONAL =
   /name|mail|phone|mobile|whats|address|street|post|zip|city|region|province|birth|iban|bank|vat|tax|recipient|customer/i;
 
-/** Fields about how to reach somebody, and where somebody lives, by their names without blanks, hyphens and underscores. */
+/** Fields about how to reach a person, and where a person lives, by their names without blanks, hyphens and underscores. */
 const CONTACT =
   /e?mail|phone|mobile|whatsapp|address|street|post(al)?code|^zip|^city$|^region$|^province$|birth|iban|bankaccount|vatnr|taxid|recipient|^customer$/;
 

@@ -80,7 +80,7 @@ export type SourceSettings = {
   readonly currency: string | null;
   /** Whether dates of digits begin with the month or the day, where the layout leaves that open or is wrong; null: as the layout says. */
   readonly dateOrder: 'MDY' | 'DMY' | null;
-  /** `not_recorded`: its exports say nobody's consent, and are read all the same. Otherwise a file without a column of consent is held. */
+  /** `not_recorded`: its exports do not record consent, and are read all the same. Otherwise a file without a column of consent is held. */
   readonly consent: 'recorded' | 'not_recorded';
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
   readonly encoding: string | null;

@@ -99,7 +99,7 @@ export type Doubt = {
   readonly evidence: readonly Evidence[];
 };
 
-/** What somebody else says about an order. */
+/** What the service, or a seed file, says about an order. */
 export type Evidence = {
   readonly kind: string;
   readonly dealId: string | null;

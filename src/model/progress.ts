@@ -6,7 +6,7 @@ export type ProgressStep = {
   readonly label: string;
   /** What is counted towards the total, in the plural: `orders`. `bytes` are shown as sizes. */
   readonly unit: string;
-  /** How much there is to do; null when nobody knows: then there is no bar and no ETA. */
+  /** How much there is to do; null when that is unknown: then there is no bar and no ETA. */
   readonly total: number | null;
 };
 

@@ -18,7 +18,7 @@ export type HoldReason = {
   readonly message: string;
   /** What a person can do to fix it. */
   readonly help: string;
-  /** True when nobody has to fix anything: the next run may simply read the file again (a cut connection, a slow store). */
+  /** True when nothing has to be fixed: the next run may simply read the file again (a cut connection, a slow store). */
   readonly isTransient?: boolean;
 };
 

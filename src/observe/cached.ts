@@ -1,7 +1,7 @@
 /** A value is good for at least so long, and for so many times what it took to get: who looks often costs the database little. */
 const GOOD_FOR_MS = 5_000;
 const COST_FACTOR = 20;
-/** A database that is away is not asked for longer than this: whoever looks gives up after some seconds. */
+/** A database that is away is not asked for longer than this: a probe gives up after some seconds. */
 const GIVE_UP_AFTER_MS = 3_000;
 
 /**

@@ -23,7 +23,7 @@ export type Observer = {
   close(): Promise<void>;
 };
 
-/** Nobody who asks how things are needs longer. */
+/** A probe or a scrape needs less. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**

@@ -44,7 +44,7 @@ export async function* readRecords(
     }
     yield { records: await reader.finish(), delimiter, isLast: true, rawOf };
   } finally {
-    await pieces.return(undefined); // Releases the source, also when nobody reads on.
+    await pieces.return(undefined); // Releases the source, also when the reader stops early.
   }
 }
 

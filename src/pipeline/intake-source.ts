@@ -89,7 +89,7 @@ async function endHolds(
   for (const { sourceFileId, uri, version } of held) {
     const now = listed.get(uri);
     if (now === undefined && !(await coversFile(source, uri))) uncovered.push(sourceFileId);
-    // With --file nobody has asked whether the others are known.
+    // With --file the others were not looked up.
     const isKnown = options.file === null && now !== undefined && !now.isUnread;
     if (isKnown && now.version !== version) replaced.push(sourceFileId);
   }

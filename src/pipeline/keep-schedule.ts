@@ -92,7 +92,7 @@ export function keepSchedule({
   };
 }
 
-/** A code tells what is wrong; a message may tell more than is meant for everybody. */
+/** A code tells what is wrong; a message may tell more than is meant for all who read it. */
 function codeOf(trouble: unknown): { readonly code?: string } {
   if (trouble === null) return {};
   return { code: trouble instanceof Error && 'code' in trouble ? String(trouble.code) : 'unknown' };

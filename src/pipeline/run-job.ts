@@ -214,7 +214,7 @@ function judge({ stop, report, isPlan }: FlowEnd & { readonly isPlan: boolean })
   return { status: report.doubts > 0 ? 'issues' : 'ok', exitCode: EXIT.ok };
 }
 
-/** A run that was ended because it took too long did not come to its end by anybody's wish. */
+/** No person wished the end of a run that was ended because it took too long. */
 function whyDrained({ reason }: AbortSignal): RunStop {
   return reason instanceof KnownError ? { kind: 'overdue', message: reason.message } : { kind: 'drained' };
 }

@@ -18,13 +18,13 @@ export type RunOptions = {
   /** A person's decision that what another ledger posted does not count; null: another ledger is refused. */
   readonly newLedger?: { readonly reason: string; readonly decidedBy: string } | null | undefined;
   /**
-   * Has a person approve what a run is about to do, of a kind that needs it (`RunnableKind.approves`). Left out where nobody is there: then
+   * Has a person approve what a run is about to do, of a kind that needs it (`RunnableKind.approves`). Left out where no person is there: then
    * only the settings of the job approve.
    */
   readonly approve?: ((question: string) => Promise<boolean>) | undefined;
 };
 
-/** What every step of a run may use. Made by `runJob`, handed down, changed by nobody. */
+/** What every step of a run may use. Made by `runJob`, handed down, never changed. */
 export type Run<Settings extends JobSettings = JobSettings> = {
   readonly runId: string;
   /** This process, as its leases name it. */

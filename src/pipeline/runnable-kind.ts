@@ -33,7 +33,7 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   leases(job: Settings): readonly string[];
   /** Whether a plan, which may write millions of rows, writes them to temporary tables. */
   readonly plansInOverlay: boolean;
-  /** What a person approves before a run does it, for sentences; left out where a run asks nobody. See `RunOptions.approve`. */
+  /** What a person approves before a run does it, for sentences; left out where a run asks no question. See `RunOptions.approve`. */
   readonly approves?: string;
   /**
    * Holds the beginning of a source's newest file against its layout, for `doctor`.

@@ -15,7 +15,7 @@ export type WatchRunOptions = {
 
 /** What a run that is watched uses. */
 export type WatchedRun = {
-  /** Tells nobody how far the run is, but notices that it moves. */
+  /** Shows no progress, but notices that the run moves. */
   readonly progress: Progress;
   /** Aborts when the run is to end: with all others, or because it takes too long (then the reason is a KnownError). */
   readonly draining: AbortSignal;

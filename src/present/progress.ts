@@ -66,7 +66,7 @@ export function perSecond({ done, rows, elapsedMs }: ProgressState): number | nu
   return elapsedMs < MIN_ELAPSED_MS ? null : (rows > 0 ? rows : done) / (elapsedMs / 1_000);
 }
 
-/** Seconds until the total is reached at the rate so far; null where nobody can tell. */
+/** Seconds until the total is reached at the rate so far; null where that is unknown. */
 export function secondsLeft({ step, done, elapsedMs }: ProgressState): number | null {
   if (step.total === null || done === 0 || done >= step.total || elapsedMs < MIN_ELAPSED_MS) return null;
   return ((step.total - done) / done) * (elapsedMs / 1_000);

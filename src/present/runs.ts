@@ -5,7 +5,7 @@ import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { formatDuration, formatInstant } from './text.ts';
 
-/** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where nobody knows the kind any more. */
+/** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where the kind is no longer known. */
 export type DidOfRun = (kind: string, counts: object) => string;
 
 const LOST = 'its process does not respond; the next run of the job continues from there';

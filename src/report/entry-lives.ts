@@ -8,7 +8,7 @@ export const entrySubject = sql<string>`(case e.effect ${sql.join(
   sql` `,
 )} end)`;
 
-/** One thing that happened to an entry, or one thing that somebody found out about it. */
+/** One thing that happened to an entry, or one thing that was found out about it. */
 export type EntryEvent = {
   readonly at: Date;
   readonly kind: 'claimed' | 'answered' | 'evidence' | 'decided' | 'changed' | 'adjusted';

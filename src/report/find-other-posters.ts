@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 
-/** Orders of a job's exports that somebody else has credited, as signed events of the service say. */
+/** Orders of a job's exports that others have credited, as signed events of the service say. */
 export type OtherPosters = { readonly orders: number; readonly latestOrderId: string | null };
 
 /** Longer ago says more about what was than about what is. */

@@ -58,7 +58,7 @@ export async function countDoubts(db: Database, job: string): Promise<number> {
   return Number(rows[0]?.doubts ?? 0);
 }
 
-/** Orders for which the service has accepted more than one request, and that nobody has acknowledged yet. They are rare: the index finds them. */
+/** Orders for which the service has accepted more than one request, and that are not acknowledged yet. They are rare: the index finds them. */
 export async function listDoubleCredits(
   db: Database,
   { job = null }: { readonly job?: string | null } = {},

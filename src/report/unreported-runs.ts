@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 /**
  * The runs whose files a report accounts for: the run itself, and those of its job before it that ended without a report, because their
- * process died or lost its database. Without them, rows that such a run had rejected would be in nobody's report.
+ * process died or lost its database. Without them, rows that such a run had rejected would be in no report.
  *
  * @param since `reported`: those after the last run that stored its counts, so that no file is counted in two runs. `completed`: those after
  * the last run that came to its end, and could therefore say by its exit code that rows were rejected; an interrupted one says something else.

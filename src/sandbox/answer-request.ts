@@ -10,7 +10,7 @@ export type Body = { readonly text: string; readonly value: unknown };
 /** One request, as far as its operation can see it. */
 export type Request = {
   readonly key: string | readonly string[] | undefined;
-  /** To whom the key belongs; null: to nobody. */
+  /** To whom the key belongs; null: to no user. */
   readonly session: Session | null;
   readonly query: unknown;
   /** Absent where none came. */

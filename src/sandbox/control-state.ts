@@ -53,7 +53,7 @@ function rowsOf(tenants: readonly Tenant[], list: (world: World) => Iterable<obj
   );
 }
 
-/** No keys: whoever started the sandbox was told them. */
+/** No keys: the person who started the sandbox was told them. */
 function describeTenant({ world, sessions }: Tenant): object {
   const { id, brands, deals, webhooks } = world.account;
   return {

@@ -62,7 +62,7 @@ export async function acquireLease(
   };
 }
 
-/** After which time the lease of a process that is gone is of no interest to anybody. */
+/** After which time the lease of a process that is gone is of no interest. */
 const FORGOTTEN_AFTER = '1 day';
 
 /** Keeps a lease that only this owner ever takes (`serve:<owner>`) in force, also when it was over meanwhile. */
@@ -97,7 +97,7 @@ export async function releaseLeases(db: Database, owner: string): Promise<void> 
 }
 
 /**
- * Ends the leases of whoever had the embedded database before: it is for one process at a time, so they are gone, and nobody need wait until
+ * Ends the leases of whoever had the embedded database before: it is for one process at a time, so they are gone, and no process need wait until
  * their time is over. To be called when it has just been opened, and never on a server.
  */
 export async function endLeasesBefore(db: Database): Promise<void> {

@@ -43,7 +43,7 @@ export async function pollSchedule(db: Database, head: Head, now: Date): Promise
 
 async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<readonly PlannedSlot[]> {
   const { job, calendar, timing } = head;
-  // The first look: what came before is nobody's.
+  // The first poll: what came before is not due.
   await sql`insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`.execute(
     trx,
   );

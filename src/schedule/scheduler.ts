@@ -18,7 +18,7 @@ import {
 /** What the scheduler needs to know of a job. */
 export type ScheduledJob = JobTiming & {
   readonly name: string;
-  /** Leases that its run takes: while somebody holds one of them, a slot waits or is skipped. */
+  /** Leases that its run takes: while another process holds one of them, a slot waits or is skipped. */
   readonly leases: readonly string[];
 };
 

@@ -60,7 +60,7 @@ export function createSharedRateLimiter(db: Database, options: SharedRateLimiter
 
   return (signal) => {
     const turn = line.then(() => next(signal));
-    // Whoever comes after asks when this turn has come.
+    // Later requests ask when this turn has come.
     line = turn.then((waitMs) => rest(waitMs, signal));
     return turn;
   };

@@ -33,7 +33,7 @@ export type SlotEvent = {
 const LOSSES_AT_MOST = 5;
 
 /**
- * Claims the oldest due slot of a job, if there is one, nobody runs the job, and this process's lease is in force by the clock of the
+ * Claims the oldest due slot of a job, if there is one, no process runs the job, and this process's lease is in force by the clock of the
  * database. However many processes try, one gets it: the row decides, and a unique index.
  *
  * @param leases names that a run of the job will need; while someone holds one of them the slot waits.

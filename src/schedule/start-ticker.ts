@@ -10,7 +10,7 @@ export type Ticker = { stop(): void };
 
 /**
  * Ticks at once, on every full minute, and every five seconds in between. node-cron keeps the minutes, by the clock of the machine: it
- * waits that clock out when somebody puts it back. The tick in between is on the monotonic clock, so a slot is five seconds late at most
+ * waits that clock out when it is put back. The tick in between is on the monotonic clock, so a slot is five seconds late at most
  * whatever happens to the other one. (node-cron must not have the tick: after a sleep it looks at each tick that it missed.)
  */
 export function startTicker(onTick: () => void): Ticker {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { WILDCARD } from './parse-source-uri.ts';
 
-/** What a source passes over: told to whoever asks what becomes of its files. */
+/** What a source passes over: told by commands that list its files. */
 export type SkippedFile = { readonly uri: string; readonly reason: string };
 
 /** Why a file is no export of its source; null: it is one. */

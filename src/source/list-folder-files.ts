@@ -44,7 +44,7 @@ export async function* listFolderFiles(
     },
   });
   for await (const name of walked) {
-    // What a folder outside would have held nobody knows, so no glob passes it over.
+    // It is unknown what a folder outside would have held, so no glob passes it over.
     if (glob === null || matchesGlob(name, glob) || (outside.has(name) && depth > 1)) names.push(name);
     else onSkipped({ uri: pathToFileURL(join(folder, name)).href, reason: NOT_OF_GLOB });
   }

@@ -63,6 +63,6 @@ function leadsOutside({ uri }: SourceFile): FileHeld {
   return new FileHeld({
     code: 'link_outside',
     message: `${uri} is a link that leads out of the source's folder, so it is not read.`,
-    help: 'Put the files themselves there. Or, if everybody who can write to the folder may let the job read them, set follow_links: true on the source.',
+    help: 'Put the files themselves there. Or, if all users who can write to the folder may let the job read them, set follow_links: true on the source.',
   });
 }

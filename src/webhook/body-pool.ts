@@ -14,7 +14,7 @@ export class BodyRefused extends Error {
 type Reading = { readonly refuse: (status: 408 | 503) => void; bytes: number };
 
 /**
- * Reads bodies of which nobody knows yet whether they are genuine, into a memory that is bounded for all of them together. Where it does not
+ * Reads bodies before it is known whether they are genuine, into a memory that is bounded for all of them together. Where it does not
  * suffice, the body that has taken the most of it is given up: a genuine one is some kilobytes and is there at once.
  */
 export class BodyPool {

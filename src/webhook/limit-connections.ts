@@ -29,7 +29,7 @@ const PATIENCE_MS = 2_000;
 /**
  * Keeps a server open for genuine senders while others hold connections on which they send little or nothing. Where an address, or the
  * server, has too many, the one that has waited longest is ended for a new one; of the whole server, one of the address that has the most. So
- * whoever floods it ends connections of his own. Where none has waited for two seconds, the new one is refused: many genuine requests at once
+ * a client that floods it ends its own connections. Where none has waited for two seconds, the new one is refused: many genuine requests at once
  * must not end each other.
  */
 export function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): ConnectionGuard {
@@ -83,7 +83,7 @@ function largest(counts: ReadonlyMap<string, number>): string {
   return best;
 }
 
-/** Whoever has an IPv6 address has 2^64 of them: the first half counts. */
+/** A host with one IPv6 address has 2^64 of them: the first half counts. */
 function addressOf({ remoteAddress = '' }: Socket): string {
   const address = remoteAddress.replace(/^::ffff:/i, '');
   return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;

@@ -16,7 +16,7 @@ export function verifySignature(
   let isGenuine = false;
   for (const secret of secrets) {
     const expected = createHmac('sha256', secret).update(body).digest(encoding);
-    // An empty secret would let anybody sign.
+    // With an empty secret, any sender could sign.
     if (secret !== '' && timingSafeEqual(digest(expected), given)) isGenuine = true;
   }
   return isGenuine;

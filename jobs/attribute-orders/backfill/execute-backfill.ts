@@ -128,7 +128,7 @@ async function tellReports(run: BackfillRun): Promise<void> {
   if (staleBecause !== null) run.progress.note(staleBecause);
 }
 
-/** Leaves it paused, so that everybody sees that somebody must resume it. */
+/** Leaves it paused, so that `status` shows that it must be resumed. */
 async function stopped(run: BackfillRun, backfillId: string, stop: RunStop): Promise<BackfillEnd> {
   const problem = stop.kind === 'drained' ? 'its process was told to stop' : stop.message;
   // The database may be what is away: then it stays running without a process, and can be resumed all the same.

@@ -38,7 +38,7 @@ export async function listBackfills(db: Database, filter: BackfillFilter): Promi
   return rows;
 }
 
-/** One backfill, and nobody changes it until this transaction ends. */
+/** One backfill, locked until this transaction ends. */
 export async function lockBackfill(trx: Transaction<DB>, backfillId: string): Promise<Backfill | null> {
   await sql`select from ops.backfills where backfill_id = ${backfillId}::bigint for update`.execute(trx);
   const [backfill] = await listBackfills(trx, { backfillId });

@@ -21,7 +21,7 @@ export type GatheredPlan = {
   readonly plan: BackfillPlan;
 };
 
-/** Unsent entries in these states are nobody's: a plan may take them up. */
+/** No run and no backfill posts unsent entries in these states: a plan may take them up. */
 const FREE = ['no_longer_attributed', 'backfill_cancelled', 'changed_since_the_plan'];
 
 /**

@@ -12,7 +12,7 @@ import { gatherPlan, type PlanRules } from './gather-plan.ts';
 
 export type Started =
   | { readonly kind: 'started' }
-  /** Somebody else was quicker: started, replaced or cancelled it. */
+  /** Another process was quicker: it started, replaced or cancelled it. */
   | { readonly kind: 'not_planned' }
   | { readonly kind: 'changed'; readonly changes: PlanChanges };
 

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
  * would keep what it once took.
  *
  * Only a collection of this flavour empties the pool of pages too. The function for it exists in contexts that are made while the flag is
- * set, so nobody needs to start Node with it.
+ * set, so Node need not be started with it.
  */
 export function handBackMemory(): void {
   setFlagsFromString('--expose-gc');

@@ -136,7 +136,7 @@ function show(name: OperationName, exchange: Exchange, output: Output): ExitCode
   const { status, text } = exchange;
   output.emitText(`{"event":"answer","operation":"${name}","status":${status},"answer":${asJson(text)}}`);
   output.print(formatJson(text));
-  // A page of a proxy, say: nobody knows whether the service was reached.
+  // A page of a proxy, say: it does not tell whether the service was reached.
   if (text.trim() !== '' && !isJson(text))
     throw explain(name, toApiError(name, exchange, 'the answer is not JSON'));
   return EXIT.ok;

@@ -106,7 +106,7 @@ function readNewLedger({ newLedger, reason }: RunCommandOptions): RunOptions['ne
   return { reason: requireReason(reason), decidedBy: readOperator() };
 }
 
-/** Who approves what a run is about to do: `--yes`, or whoever sits at the terminal. */
+/** Who approves what a run is about to do: `--yes`, or the person at the terminal. */
 function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['approve'] {
   if (yes === true) return async () => true;
   if (!process.stdin.isTTY) return undefined;

@@ -157,7 +157,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** On a port of its own: events come from outside, and figures are nobody's there. Null where it is not set up. */
+/** On a port of its own: events come from outside, and figures must not be readable from there. Null where it is not set up. */
 async function openReceiver({ config, db, log }: Serving): Promise<Receiver | null> {
   if (config.webhooks.secrets.length === 0) return null;
   const { startReceiver } = await import('../../webhook/start-receiver.ts');
@@ -203,7 +203,7 @@ function announce(
   output.print(`Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
 }
 
-/** The database may be away; then the leases end by themselves, and whoever looks next takes the slots back. */
+/** The database may be away; then the leases end by themselves, and the next process that polls takes the slots back. */
 async function ended(scheduler: Scheduler, log: Logger): Promise<void> {
   await scheduler.ended().catch((error: unknown) => {
     log.warn(

@@ -40,7 +40,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
     }
   }
   const [operation = null, extra] = plain;
-  // Quoted: it may be a value that stands alone by mistake, and then it is nobody's business but the person's.
+  // Quoted: it may be a value that stands alone by mistake, which other people must not see.
   if (extra !== undefined) throw usage('One of the words belongs to no option.');
   const { body, config, env_file: envFile, ...rest } = fields;
   return {

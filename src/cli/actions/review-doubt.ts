@@ -139,7 +139,7 @@ async function confirmResend(
   const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
   output.warn(renderWarning(text, output.terminal));
   if (!process.stdin.isTTY)
-    throw usageError('This is not a terminal, so nobody can confirm.', 'To confirm, add --yes.');
+    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
   const question = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await question.question('Type "resend" to continue: ').finally(() => question.close());
   return answer.trim().toLowerCase() === 'resend';

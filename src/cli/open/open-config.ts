@@ -38,7 +38,7 @@ export function openConfig(options: ConfigOptions): PipelineConfig {
   return config;
 }
 
-/** Said by every run and by `serve`: nobody looks at `doctor` each time. */
+/** Said by every run and by `serve`, because people do not run `doctor` each time. */
 export function warnOfPlainConnections(config: PipelineConfig, output: Output): void {
   for (const { message, help } of findPlainConnections(config, process.env.PGSSLMODE))
     output.warn(`Warning: ${message} ${help}`);

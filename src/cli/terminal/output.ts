@@ -102,7 +102,7 @@ function snakeCase(key: string): string {
 }
 
 /**
- * `| head` closes the pipe early. A listing then has nothing more to say, and a run must go on: what nobody reads is dropped.
+ * `| head` closes the pipe early. A listing then has nothing more to say, and a run must go on: what is not read is dropped.
  */
 function ignoreClosedPipe(stream: Stream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -79,7 +79,7 @@ const LINE_EVERY_MS = 30_000;
 const LINE_AT_LEAST_MS = 1_000;
 const LINE_EVERY_PERCENT = 10;
 
-/** Lines, where nobody watches. */
+/** Lines, for a log. */
 export function createLineProgress(stream: NodeJS.WritableStream, now: Clock = monotonic): Progress {
   let lastMs = 0;
   let lastPercent = 0;

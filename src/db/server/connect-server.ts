@@ -115,7 +115,7 @@ function guarded(pool: pg.Pool, guard: Guard): PostgresPool {
       const closed = pool.end();
       await Promise.race([closed, isLate]);
       clearTimeout(timer);
-      // What is left belongs to work that was given up, or to a server that is gone: nobody gives it back.
+      // What is left belongs to work that was given up, or to a server that is gone: it is never given back.
       for (const client of guard.clients) cut(client, new Error('Connection terminated'));
     },
   };

@@ -7,7 +7,7 @@ export type ServerLimits = {
   /** It follows another server and takes no writes. */
   readonly isStandby: boolean;
   readonly isReadOnly: boolean;
-  /** Sessions are set up by this process and shared with nobody; false behind a pooler, where the settings of the role count. */
+  /** Sessions are set up by this process and not shared; false behind a pooler, where the settings of the role count. */
   readonly isOwnSession: boolean;
   /** As a new session has it: `read committed`. */
   readonly isolation: string;

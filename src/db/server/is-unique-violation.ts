@@ -1,7 +1,7 @@
 /** SQLSTATE unique_violation. */
 const UNIQUE_VIOLATION = '23505';
 
-/** Whether a statement failed because somebody else has put the same row there meanwhile. */
+/** Whether a statement failed because another transaction has inserted the same row meanwhile. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION;
 }

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 
-/** SQLite's result code for a file that somebody else has locked. */
+/** SQLite's result code for a file that another process has locked. */
 const SQLITE_BUSY = 5;
 
 /**

@@ -5,7 +5,7 @@ import type { WireClient } from './cancel-request.ts';
 const NAME_BYTES = 63;
 
 /**
- * What `pg_stat_activity` shows of this process, so that whoever finds a lock taken knows by whom. It is unique, so that the process finds
+ * What `pg_stat_activity` shows of this process, so that a person who finds a lock taken knows by whom. It is unique, so that the process finds
  * its own sessions, also behind a pooler.
  *
  * @param purpose for example `run orders`.

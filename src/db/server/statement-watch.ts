@@ -12,7 +12,7 @@ import { findLockWaits, type LockWait } from './lock-waits.ts';
  *
  * A statement that takes a few seconds may be at work, wait for a lock, or have a server that is gone without a word (packets dropped by a
  * firewall, a machine switched off). TCP notices that after a quarter of an hour. So this asks on a connection of its own who waits for whom:
- * an answer says that the server is there; none, twice, that it is not, and then all connections are cut, and whoever uses them is told.
+ * an answer says that the server is there; none, twice, that it is not, and then all connections are cut, and their users are told.
  */
 export type StatementWatch = {
   /** Notes that a statement begins. */
@@ -94,7 +94,7 @@ export function watchStatements(options: StatementWatchOptions): StatementWatch 
     else if (longestMs === 0 && beside !== null && !isLooking) closeBeside();
   }
 
-  /** Asks who waits for whom, and thereby whether anybody answers. */
+  /** Asks which session waits for which, and thereby whether the server answers. */
   async function look(): Promise<void> {
     isLooking = true;
     const askedAt = performance.now();

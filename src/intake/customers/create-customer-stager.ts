@@ -28,7 +28,7 @@ export type CustomerStagerOptions = FileRead & {
   /** Addresses of one call. */
   readonly batchSize: number;
   readonly recheckAfterDays: number | null;
-  /** Whom the job would look up; null: nobody. */
+  /** Whom the job would look up; null: no customer. */
   readonly isWanted: ((customer: StatedCustomer) => boolean) | null;
   /** Customers of this file to look up at most. */
   readonly lookupBudget: number;
@@ -150,7 +150,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
 const NOTHING = { known: new Map(), withdrawn: 0 };
 const NOBODY: ReadonlySet<CustomerHash> = new Set();
 
-/** Each customer once, because a statement does not see what it inserts itself: whoever has unsubscribed in one row has. */
+/** Each customer once, because a statement does not see what it inserts itself: a customer who has unsubscribed in one row has. */
 function unite(customers: readonly StatedCustomer[]): readonly StatedCustomer[] {
   if (new Set(customers.map(({ hash }) => hash)).size === customers.length) return customers;
   const byHash = new Map<CustomerHash, StatedCustomer>();

@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 
 export type PrepareOptions = { readonly brandId: string; readonly batchSize: number };
 
-/** Makes what waits to be submitted for a brand ready to be sent: nobody who has unsubscribed, and no more calls than it takes. */
+/** Makes what waits to be submitted for a brand ready to be sent: no customer who has unsubscribed, and no more calls than it takes. */
 export async function prepareBatches(db: Database, options: PrepareOptions): Promise<void> {
   await takeOutUnsubscribed(db, options.brandId);
   await repack(db, options);

@@ -31,9 +31,9 @@ export async function* waitingBatches(db: Database, brandId: string): AsyncGener
 
   let page = await readAfter('0');
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    // Nobody shall wait for the next page while this one is sent.
+    // The next page is read while this one is sent.
     const next = readAfter(last.batchId);
-    // Reported when it is awaited; whoever takes no more does not want to know.
+    // Reported when it is awaited; a caller that takes no more does not need it.
     next.catch(() => {});
     yield* page;
     page = await next;

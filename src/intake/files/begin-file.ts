@@ -8,7 +8,7 @@ import { withdrawCustomers } from '../customers/withdraw-customers.ts';
 import { clearStaged } from './clear-staged.ts';
 
 export type BeginFileOptions = {
-  /** Name of the source; the caller holds its lease, so nobody else reads a file of it. */
+  /** Name of the source; the caller holds its lease, so no other process reads a file of it. */
   readonly source: string;
   readonly file: SourceFile;
   readonly layout: string;

@@ -165,7 +165,7 @@ export async function judgeRows(
 
 /**
  * Why a file of customers must be kept back although every row can be used: cells that only look-ups need cannot be read, each of which
- * costs no row. Many of them mean another column, or another format, so conditions such as `min_spent` would find nobody.
+ * costs no row. Many of them mean another column, or another format, so conditions such as `min_spent` would find no customer.
  */
 export function judgeOptionalColumns(
   columns: readonly OptionalColumn[],

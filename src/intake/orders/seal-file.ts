@@ -126,7 +126,7 @@ export type Contradictions = {
   readonly rows: number;
 };
 
-/** Orders that the file states twice, differently, become rejected rows: which of the two is right nobody can tell. */
+/** Orders that the file states twice, differently, become rejected rows: the file does not tell which of the two is right. */
 async function rejectContradictions(
   trx: Transaction<DB>,
   options: { readonly sourceFileId: string; readonly runId: string },

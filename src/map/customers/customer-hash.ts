@@ -12,7 +12,7 @@ const DIGEST = 32;
 const MESSAGE_BYTES = 1024;
 
 /**
- * Makes the digest of a brand's customers: the first half of HMAC-SHA256 over brand and address. Without the key nobody can find out
+ * Makes the digest of a brand's customers: the first half of HMAC-SHA256 over brand and address. Without the key it is impossible to find out
  * whose it is, also not by trying addresses.
  *
  * HMAC is two digests by its definition (RFC 2104, 2), which Node computes in one call each. Its `Hmac` costs twice as much, for an object

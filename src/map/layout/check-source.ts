@@ -53,7 +53,7 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
     return [
       {
         where,
-        message: `The job has consent: required, but ${why}, so nobody would be submitted.`,
+        message: `The job has consent: required, but ${why}, so no customer would be submitted.`,
         help: 'Remove the source from the job, use a layout whose format records consent (consent.given), or set consent: not_refused on the job.',
       },
     ];
@@ -64,7 +64,7 @@ function findConsentGaps(layout: Layout, source: SourceSettings, rule: ConsentRu
     {
       where,
       message: `The layout ${layout.name} has no column of consent, so the job cannot tell who has refused.`,
-      help: `If nobody in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
+      help: `If no customer in this export has refused, add to ${where}:  consent: not_recorded   Otherwise name the column under consent.columns of your layout.`,
     },
   ];
 }

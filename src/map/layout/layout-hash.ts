@@ -9,7 +9,7 @@ import { layoutFor } from './layout-for.ts';
 const MEANING = 2;
 
 /**
- * Digest of all that influences what a file's rows mean to whoever reads it. Names, places and credited statuses do not.
+ * Digest of all that influences what a file's rows mean to its readers. Names, places and credited statuses do not.
  * Customers are `contacts` in it, as before 0.3.0, because a file with another digest is read again.
  */
 export function layoutHash(layout: Layout, source: SourceSettings, purpose: Purpose): string {

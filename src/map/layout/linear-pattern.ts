@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 
 /**
  * A regular expression of a layout, run by RE2: the time it takes grows with the text and no faster, whatever the expression and whatever
- * stands in the text. JavaScript's own expressions try again and again, and a cell that somebody made for it would stop the process.
+ * stands in the text. JavaScript's own expressions try again and again, and a cell that was made for it would stop the process.
  * RE2 has no back-references and no lookahead. Case does not count.
  */
 export type LinearPattern = {

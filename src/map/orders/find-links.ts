@@ -13,7 +13,7 @@ const MAX_LINKS = 20;
 /** A code, a handle or a link is short; longer values are messages. */
 const MAX_CHARS = 100;
 const MAX_KEY_CHARS = 60;
-/** Servers refuse longer addresses, so nobody came by one. */
+/** Servers refuse longer addresses, so no visitor came by one. */
 const MAX_ADDRESS_CHARS = 8_192;
 
 /**

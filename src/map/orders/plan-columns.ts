@@ -17,7 +17,7 @@ export type SumColumn = Column & { readonly field: SummedField; readonly sign: 1
 /** What mapping touches of a file's columns; all others are never looked at. */
 export type ColumnPlan = {
   readonly group: Column;
-  /** True when the order's id is what groups its rows: then it cannot be anybody else's too. */
+  /** True when the order's id is what groups its rows: then it cannot be something else too. */
   readonly isGroupedById: boolean;
   readonly slots: readonly Slot[];
   /** Places in an order's values, by preference. */

@@ -13,7 +13,7 @@ export const MAX_CODES = 50;
 
 /**
  * Makes the reader of a layout's code cells: each code once, and one more than an order may have at most. What a pattern does not fit is
- * one code as it stands: a code is never overlooked. An e-mail address in a code is masked: nobody owns such a code, since codes.csv may
+ * one code as it stands: a code is never overlooked. An e-mail address in a code is masked: no influencer owns such a code, since codes.csv may
  * not have one.
  */
 export function codeSplitter({ split, pattern }: Layout['codes']): CodeSplitter {

@@ -66,7 +66,7 @@ export async function postEntries(
       gate.stop({ kind: 'journal_lost', message: describe(error) });
       return { kind: 'not_written', reason: 'its journal could not be written' };
     }
-    // Noting it may have taken until after the lease was over: then somebody else may have judged the entry without the note.
+    // Noting it may have taken until after the lease was over: then another process may have judged the entry without the note.
     if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
     gate.report(outcome);

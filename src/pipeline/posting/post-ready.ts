@@ -111,7 +111,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
 /**
  * Answers that neither the database nor the spool took when they came: the database may be back by now.
  *
- * @throws KnownError `answers_lost` (exit 1): what became of those orders is known to nobody but the service.
+ * @throws KnownError `answers_lost` (exit 1): only the service knows what became of those orders.
  */
 async function keepAtLast(
   unkept: readonly { readonly answer: Answer; readonly cause: unknown }[],

@@ -34,7 +34,7 @@ export async function beginPosting(run: Run): Promise<Posting> {
 }
 
 /**
- * Posts what was proposed and committed, after what somebody else has credited was taken out.
+ * Posts what was proposed and committed, after what others have credited was taken out.
  *
  * @returns why it stopped before everything was posted; null when it came to the end, and for a plan.
  */

@@ -71,7 +71,7 @@ export const search: Handlers = {
       ? population.find(user_id)
       : population.findByHandle(influencer_handle ?? '', platform);
     if (influencer === null || (platform !== undefined && influencer.platform !== platform))
-      return refuse(404, 'Influencer not found: nobody has this user_id or influencer_handle.');
+      return refuse(404, 'Influencer not found: no influencer has this user_id or influencer_handle.');
     const madeBefore = account.reports.items.get(influencer.userId);
     if (madeBefore === undefined && !account.credits.spendReport())
       return refuse(402, 'Not enough report credits: none is left.');

@@ -2,7 +2,7 @@ import { AGE_BRACKETS, type Audience, GENDERS, RACES } from './influencer.ts';
 import { type FilterTests, readLikeness } from './profile-filters.ts';
 import { isProblem, type Range, readCode, readWeight, type Test } from './read-filter.ts';
 
-/** Filters of the audience. Nobody of whose audience nothing is known fits one. */
+/** Filters of the audience. An influencer whose audience is unknown fits none of them. */
 export const audienceFilters = {
   audience_relevance: ({ value }, population, platform) => {
     const likes = readLikeness(value, population, platform);

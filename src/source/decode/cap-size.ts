@@ -8,7 +8,7 @@ export type CapSizeOptions = {
   readonly storedBytes?: () => number;
 };
 
-/** Below this a high ratio harms nobody: a small export of equal rows has one, too. */
+/** Below this a high ratio does no harm: a small export of equal rows has one, too. */
 const HARMLESS_BYTES = 16 * 1_024 ** 2;
 
 /** Passes content on until it is too much of it: no disk and no memory is filled by a bomb. */

@@ -15,7 +15,7 @@ export type UnzipOptions = {
 /** What a shop's export is called inside a zip. */
 const CSV_NAME = /\.(csv|tsv|tab|txt)$/i;
 
-/** Names shown at most; more help nobody. */
+/** Names shown at most; more would not help. */
 const NAMES_SHOWN = 10;
 
 /** More entries than that is no export. */

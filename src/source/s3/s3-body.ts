@@ -69,7 +69,7 @@ export async function openS3Body(
     signal ? { abortSignal: signal } : {},
   );
   const stream = answer.Body as Readable;
-  // An error that comes while nobody waits must not end the process; the next read reports it.
+  // An error that comes between two reads must not end the process; the next read reports it.
   stream.on('error', () => {});
   if (!isListedVersion(object, answer)) {
     stream.destroy();

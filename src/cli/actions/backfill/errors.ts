@@ -39,7 +39,7 @@ export function planChanged({ backfillId, job, period }: Backfill, changes: Plan
   });
 }
 
-/** Somebody else was quicker. */
+/** Another process was quicker. */
 export function planGone({ backfillId }: Backfill): KnownError {
   return new KnownError({
     code: 'plan_gone',
@@ -53,7 +53,7 @@ export function planGone({ backfillId }: Backfill): KnownError {
 export function needsYes({ backfillId }: Backfill): KnownError {
   return new KnownError({
     code: 'usage',
-    message: 'This is not a terminal, so nobody can confirm the plan.',
+    message: 'This is not a terminal, so you cannot confirm the plan.',
     help: `To confirm it, add --yes:  npx influencer-sync backfill resume ${backfillId} --yes`,
     safe: NOTHING_SENT,
     exitCode: EXIT.configuration,

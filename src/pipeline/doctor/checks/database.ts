@@ -28,7 +28,7 @@ export const database: Check = {
     const isEmbedded = config.database.url === '';
     const server = await inspectServer(db);
     const findings = [versionOf(server, isEmbedded), ...(isEmbedded ? [] : durabilityOf(server))];
-    // Without them nobody can tell which migrations there were.
+    // Without them it is unknown which migrations there were.
     const missing = rightsOf(await missingGrants(db));
     if (missing.length > 0) return [...findings, ...missing];
     if (!isEmbedded) findings.push(...readerRightsOf(await needlessReaderRights(db)));

@@ -9,7 +9,7 @@ export const encryption: Check = {
       status: 'warning',
       about: 'encryption',
       what: message,
-      why: 'Anybody on the network path can read it and use it.',
+      why: 'Any machine on the network path can read it and use it.',
       fix: help,
     }));
   },
