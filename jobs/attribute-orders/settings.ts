@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id, text, yesOrNo } from '../../src/config/fields.ts';
-import { codesFile, firstDay, sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
+import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 import type { OrderReading } from '../../src/model/layout.ts';
 
@@ -61,9 +61,7 @@ const fields = z.strictObject({
 export const attributeOrdersFields = fields.transform(
   (job) =>
     (context: JobContext): AttributeOrdersSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: job.source,
       brandId: job.brand_id,
       codes: job.codes === null ? null : context.resolvePath(job.codes),

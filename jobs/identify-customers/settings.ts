@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
+import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 import type { ConsentRule } from '../../src/model/customer.ts';
 
@@ -90,9 +90,7 @@ const fields = z.strictObject({
 export const identifyCustomersFields = fields.transform(
   (job) =>
     (context: JobContext): IdentifyCustomersSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: job.source,
       brandId: String(job.brand_id),
       consent: job.consent,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id, yesOrNo } from '../../src/config/fields.ts';
-import { sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
+import { sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type ImportDealsSettings = JobSettings & {
@@ -36,9 +36,7 @@ const fields = z.strictObject({
 export const importDealsFields = fields.transform(
   (job) =>
     (context: JobContext): ImportDealsSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: job.source,
       brandId: job.brand_id,
       dealflowId: job.dealflow_id,

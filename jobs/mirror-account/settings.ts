@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/job-fields.ts';
+import { timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type MirrorAccountSettings = JobSettings & {
@@ -49,9 +49,7 @@ const fields = z.strictObject({
 export const mirrorAccountFields = fields.transform(
   (job) =>
     (context: JobContext): MirrorAccountSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: [],
       budget: job.budget,
       autocompleteBudget: job.autocomplete ? job.autocomplete_budget : 0,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { id } from '../../src/config/fields.ts';
-import { codesFile, firstDay, sourceNames, timing, toTiming } from '../../src/config/job-fields.ts';
+import { codesFile, firstDay, sourceNames, timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type PostClicksSettings = JobSettings & {
@@ -28,9 +28,7 @@ const fields = z.strictObject({
 export const postClicksFields = fields.transform(
   (job) =>
     (context: JobContext): PostClicksSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: job.source,
       brandId: job.brand_id,
       codes: job.codes === null ? null : context.resolvePath(job.codes),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JobContext } from '../../src/config/configured-kind.ts';
 import { anyNumber, id, oneOrMore, text, wholeNumber, yesOrNo } from '../../src/config/fields.ts';
-import { timing, toTiming } from '../../src/config/job-fields.ts';
+import { timing, toJobBase } from '../../src/config/job-fields.ts';
 import type { JobSettings } from '../../src/model/config.ts';
 
 export type SubmitOutreachSettings = JobSettings & {
@@ -88,9 +88,7 @@ const fields = z.strictObject({
 export const submitOutreachFields = fields.transform(
   (job) =>
     (context: JobContext): SubmitOutreachSettings => ({
-      name: context.name,
-      kind: job.kind,
-      ...toTiming(job),
+      ...toJobBase(job, context),
       sources: [],
       brandId: job.brand_id,
       outreachId: job.outreach_id,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JobTiming } from '../model/config.ts';
+import type { JobContext } from './configured-kind.ts';
 import { anyNumber, day, NAME, oneOrMore, text } from './fields.ts';
 
 /** Fields of `pipeline.yaml` that several kinds of jobs have. */
@@ -53,9 +54,14 @@ export const timing = {
 
 type TimingFile = z.output<z.ZodObject<typeof timing>>;
 
-/** What the fields of `timing` come to. */
-export function toTiming(file: TimingFile): JobTiming {
+/** What every kind's settings begin with: the job's name, its kind, and what the fields of `timing` come to. */
+export function toJobBase<Kind extends string>(
+  file: TimingFile & { readonly kind: Kind },
+  { name }: JobContext,
+): JobTiming & { readonly name: string; readonly kind: Kind } {
   return {
+    name,
+    kind: file.kind,
     schedule: file.schedule,
     timeZone: file.time_zone,
     after: file.after,
