@@ -445,14 +445,14 @@ CREATE TABLE reporting.funnel_days (
     job text NOT NULL,
     source text NOT NULL,
     currency text NOT NULL,
-    standing text NOT NULL,
-    standing_reason text,
+    disposition text CONSTRAINT funnel_days_standing_not_null NOT NULL,
+    disposition_reason text,
     orders bigint NOT NULL,
     amount numeric(24,4) NOT NULL,
     CONSTRAINT funnel_days_orders_check CHECK ((orders > 0))
 );
 
-COMMENT ON TABLE reporting.funnel_days IS 'order_standings added up by day, job, source, currency, standing and reason.';
+COMMENT ON TABLE reporting.funnel_days IS 'order_dispositions added up by day, job, source, currency, disposition and reason.';
 
 COMMENT ON COLUMN reporting.funnel_days.day_utc IS 'Day in UTC.';
 
@@ -462,9 +462,9 @@ COMMENT ON COLUMN reporting.funnel_days.source IS 'Source.';
 
 COMMENT ON COLUMN reporting.funnel_days.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN reporting.funnel_days.standing IS 'As in order_standings.';
+COMMENT ON COLUMN reporting.funnel_days.disposition IS 'As in order_dispositions.';
 
-COMMENT ON COLUMN reporting.funnel_days.standing_reason IS 'As in order_standings.';
+COMMENT ON COLUMN reporting.funnel_days.disposition_reason IS 'As in order_dispositions.';
 
 COMMENT ON COLUMN reporting.funnel_days.orders IS 'How many.';
 
@@ -476,24 +476,24 @@ CREATE VIEW bi.attribution_funnel_daily AS
     source,
     currency,
     (sum(orders))::bigint AS orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'excluded'::text)), (0)::numeric))::bigint AS excluded_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'organic'::text)), (0)::numeric))::bigint AS organic_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'unattributed'::text)), (0)::numeric))::bigint AS unattributed_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'held'::text)), (0)::numeric))::bigint AS held_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'ready'::text)), (0)::numeric))::bigint AS ready_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'rejected'::text)), (0)::numeric))::bigint AS rejected_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'in_doubt'::text)), (0)::numeric))::bigint AS in_doubt_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'accepted'::text)), (0)::numeric))::bigint AS accepted_orders,
-    (COALESCE(sum(orders) FILTER (WHERE (standing = 'unaccounted'::text)), (0)::numeric))::bigint AS unaccounted_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'excluded'::text)), (0)::numeric))::bigint AS excluded_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'organic'::text)), (0)::numeric))::bigint AS organic_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'unattributed'::text)), (0)::numeric))::bigint AS unattributed_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'held'::text)), (0)::numeric))::bigint AS held_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'ready'::text)), (0)::numeric))::bigint AS ready_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'rejected'::text)), (0)::numeric))::bigint AS rejected_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'in_doubt'::text)), (0)::numeric))::bigint AS in_doubt_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'accepted'::text)), (0)::numeric))::bigint AS accepted_orders,
+    (COALESCE(sum(orders) FILTER (WHERE (disposition = 'unaccounted'::text)), (0)::numeric))::bigint AS unaccounted_orders,
     sum(amount) AS orders_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'excluded'::text)), (0)::numeric) AS excluded_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'organic'::text)), (0)::numeric) AS organic_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'unattributed'::text)), (0)::numeric) AS unattributed_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'held'::text)), (0)::numeric) AS held_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'ready'::text)), (0)::numeric) AS ready_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'rejected'::text)), (0)::numeric) AS rejected_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'in_doubt'::text)), (0)::numeric) AS in_doubt_amount,
-    COALESCE(sum(amount) FILTER (WHERE (standing = 'accepted'::text)), (0)::numeric) AS accepted_amount
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'excluded'::text)), (0)::numeric) AS excluded_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'organic'::text)), (0)::numeric) AS organic_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'unattributed'::text)), (0)::numeric) AS unattributed_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'held'::text)), (0)::numeric) AS held_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'ready'::text)), (0)::numeric) AS ready_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'rejected'::text)), (0)::numeric) AS rejected_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'in_doubt'::text)), (0)::numeric) AS in_doubt_amount,
+    COALESCE(sum(amount) FILTER (WHERE (disposition = 'accepted'::text)), (0)::numeric) AS accepted_amount
    FROM reporting.funnel_days
   GROUP BY day_utc, job, source, currency;
 
@@ -2373,18 +2373,18 @@ COMMENT ON COLUMN bi.orders.changed_at IS 'When this version of it was stored.';
 
 COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
-CREATE TABLE reporting.order_standings (
-    job text NOT NULL,
-    source text NOT NULL,
-    order_id text NOT NULL,
-    order_version_id bigint NOT NULL,
+CREATE TABLE reporting.order_dispositions (
+    job text CONSTRAINT order_standings_job_not_null NOT NULL,
+    source text CONSTRAINT order_standings_source_not_null NOT NULL,
+    order_id text CONSTRAINT order_standings_order_id_not_null NOT NULL,
+    order_version_id bigint CONSTRAINT order_standings_order_version_id_not_null NOT NULL,
     entry_id bigint,
-    ordered_at timestamp with time zone NOT NULL,
-    day_utc date NOT NULL,
-    standing text NOT NULL,
-    standing_reason text,
-    standing_at timestamp with time zone NOT NULL,
-    is_open boolean NOT NULL,
+    ordered_at timestamp with time zone CONSTRAINT order_standings_ordered_at_not_null NOT NULL,
+    day_utc date CONSTRAINT order_standings_day_utc_not_null NOT NULL,
+    disposition text CONSTRAINT order_standings_standing_not_null NOT NULL,
+    disposition_reason text,
+    disposition_at timestamp with time zone CONSTRAINT order_standings_standing_at_not_null NOT NULL,
+    is_open boolean CONSTRAINT order_standings_is_open_not_null NOT NULL,
     matched_by text,
     matched_value text,
     target text,
@@ -2392,53 +2392,53 @@ CREATE TABLE reporting.order_standings (
     deal_id text,
     collab_id text,
     influencer_handle text,
-    currency text NOT NULL,
-    amount numeric(18,4) NOT NULL,
-    CONSTRAINT order_standings_standing_check CHECK ((standing = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
+    currency text CONSTRAINT order_standings_currency_not_null NOT NULL,
+    amount numeric(18,4) CONSTRAINT order_standings_amount_not_null NOT NULL,
+    CONSTRAINT order_dispositions_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
 )
 WITH (fillfactor='90');
 
-COMMENT ON TABLE reporting.order_standings IS 'The disposition of each order of each job, as of the last refresh.';
+COMMENT ON TABLE reporting.order_dispositions IS 'The disposition of each order of each job, as of the last refresh.';
 
-COMMENT ON COLUMN reporting.order_standings.job IS 'Job that decided about the order.';
+COMMENT ON COLUMN reporting.order_dispositions.job IS 'Job that decided about the order.';
 
-COMMENT ON COLUMN reporting.order_standings.source IS 'Source of the order.';
+COMMENT ON COLUMN reporting.order_dispositions.source IS 'Source of the order.';
 
-COMMENT ON COLUMN reporting.order_standings.order_id IS 'Identity at the shop platform.';
+COMMENT ON COLUMN reporting.order_dispositions.order_id IS 'Identity at the shop platform.';
 
-COMMENT ON COLUMN reporting.order_standings.order_version_id IS 'Version of the order in force.';
+COMMENT ON COLUMN reporting.order_dispositions.order_version_id IS 'Version of the order in force.';
 
-COMMENT ON COLUMN reporting.order_standings.entry_id IS 'Entry of the ledger, if the disposition follows from it.';
+COMMENT ON COLUMN reporting.order_dispositions.entry_id IS 'Entry of the ledger, if the disposition follows from it.';
 
-COMMENT ON COLUMN reporting.order_standings.ordered_at IS 'When it was placed, else paid, else first read.';
+COMMENT ON COLUMN reporting.order_dispositions.ordered_at IS 'When it was placed, else paid, else first read.';
 
-COMMENT ON COLUMN reporting.order_standings.day_utc IS 'Day of ordered_at in UTC.';
+COMMENT ON COLUMN reporting.order_dispositions.day_utc IS 'Day of ordered_at in UTC.';
 
-COMMENT ON COLUMN reporting.order_standings.standing IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
+COMMENT ON COLUMN reporting.order_dispositions.disposition IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
 
-COMMENT ON COLUMN reporting.order_standings.standing_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
+COMMENT ON COLUMN reporting.order_dispositions.disposition_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
 
-COMMENT ON COLUMN reporting.order_standings.standing_at IS 'Since when: the entry''s last change, else the decision of the job.';
+COMMENT ON COLUMN reporting.order_dispositions.disposition_at IS 'Since when: the entry''s last change, else the decision of the job.';
 
-COMMENT ON COLUMN reporting.order_standings.is_open IS 'May change without another decision about its file: each refresh checks it.';
+COMMENT ON COLUMN reporting.order_dispositions.is_open IS 'May change without another decision about its file: each refresh checks it.';
 
-COMMENT ON COLUMN reporting.order_standings.matched_by IS 'What named the influencer: explicit, code, link.';
+COMMENT ON COLUMN reporting.order_dispositions.matched_by IS 'What named the influencer: explicit, code, link.';
 
-COMMENT ON COLUMN reporting.order_standings.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
+COMMENT ON COLUMN reporting.order_dispositions.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
 
-COMMENT ON COLUMN reporting.order_standings.target IS 'deal:, collab: or handle:, and the owner of the order; null without an owner.';
+COMMENT ON COLUMN reporting.order_dispositions.target IS 'deal:, collab: or handle:, and the owner of the order; null without an owner.';
 
-COMMENT ON COLUMN reporting.order_standings.brand_id IS 'Brand.';
+COMMENT ON COLUMN reporting.order_dispositions.brand_id IS 'Brand.';
 
-COMMENT ON COLUMN reporting.order_standings.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
+COMMENT ON COLUMN reporting.order_dispositions.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
 
-COMMENT ON COLUMN reporting.order_standings.collab_id IS 'Collaboration, in the same order.';
+COMMENT ON COLUMN reporting.order_dispositions.collab_id IS 'Collaboration, in the same order.';
 
-COMMENT ON COLUMN reporting.order_standings.influencer_handle IS 'Influencer.';
+COMMENT ON COLUMN reporting.order_dispositions.influencer_handle IS 'Influencer.';
 
-COMMENT ON COLUMN reporting.order_standings.currency IS 'ISO 4217.';
+COMMENT ON COLUMN reporting.order_dispositions.currency IS 'ISO 4217.';
 
-COMMENT ON COLUMN reporting.order_standings.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
+COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -2448,11 +2448,11 @@ CREATE VIEW bi.orders_attributed AS
     o.order_name,
     s.ordered_at,
     s.day_utc,
-    s.standing,
-    s.standing_reason,
-    s.standing_at,
+    s.disposition,
+    s.disposition_reason,
+    s.disposition_at,
     (s.target IS NOT NULL) AS is_attributed,
-    (s.standing = 'accepted'::text) AS is_accepted,
+    (s.disposition = 'accepted'::text) AS is_accepted,
     s.is_open,
     s.matched_by,
     s.matched_value,
@@ -2462,8 +2462,11 @@ CREATE VIEW bi.orders_attributed AS
     s.influencer_handle,
     s.currency,
     s.amount,
-    s.entry_id
-   FROM (reporting.order_standings s
+    s.entry_id,
+    s.disposition AS standing,
+    s.disposition_reason AS standing_reason,
+    s.disposition_at AS standing_at
+   FROM (reporting.order_dispositions s
      LEFT JOIN intake.orders o ON ((o.order_version_id = s.order_version_id)));
 
 COMMENT ON VIEW bi.orders_attributed IS 'Whose each order is, or why it is nobody''s, one row an order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? What is still to be settled?';
@@ -2482,17 +2485,17 @@ COMMENT ON COLUMN bi.orders_attributed.ordered_at IS 'When it was placed, else p
 
 COMMENT ON COLUMN bi.orders_attributed.day_utc IS 'Day of ordered_at in UTC. To filter by: there is an index.';
 
-COMMENT ON COLUMN bi.orders_attributed.standing IS 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
+COMMENT ON COLUMN bi.orders_attributed.disposition IS 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
 
-COMMENT ON COLUMN bi.orders_attributed.standing_reason IS 'Why, for rejected, in_doubt, held, excluded and unattributed.';
+COMMENT ON COLUMN bi.orders_attributed.disposition_reason IS 'Why, for rejected, in_doubt, held, excluded and unattributed.';
 
-COMMENT ON COLUMN bi.orders_attributed.standing_at IS 'Since when: of an accepted order, when it was accepted.';
+COMMENT ON COLUMN bi.orders_attributed.disposition_at IS 'Since when: of an accepted order, when it was accepted.';
 
 COMMENT ON COLUMN bi.orders_attributed.is_attributed IS 'It is somebody''s, and was sent or is to be.';
 
 COMMENT ON COLUMN bi.orders_attributed.is_accepted IS 'The service has credited it.';
 
-COMMENT ON COLUMN bi.orders_attributed.is_open IS 'Its standing may change without a new export: it is to be sent, in doubt, rejected or held.';
+COMMENT ON COLUMN bi.orders_attributed.is_open IS 'Its disposition may change without a new export: it is to be sent, in doubt, rejected or held.';
 
 COMMENT ON COLUMN bi.orders_attributed.matched_by IS 'What named the influencer: explicit (columns of the export), code, link.';
 
@@ -2511,6 +2514,12 @@ COMMENT ON COLUMN bi.orders_attributed.currency IS 'ISO 4217. Never add up amoun
 COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, else by the job''s rule, in currency.';
 
 COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, where there is one; see bi.adjustments and bi.doubts.';
+
+COMMENT ON COLUMN bi.orders_attributed.standing IS 'The earlier name of disposition. It goes in 0.4.0.';
+
+COMMENT ON COLUMN bi.orders_attributed.standing_reason IS 'The earlier name of disposition_reason. It goes in 0.4.0.';
+
+COMMENT ON COLUMN bi.orders_attributed.standing_at IS 'The earlier name of disposition_at. It goes in 0.4.0.';
 
 CREATE TABLE intake.outreach_candidates (
     job text NOT NULL,
@@ -3189,29 +3198,6 @@ COMMENT ON COLUMN intake.order_continuations.record_no IS 'Record number of the 
 
 COMMENT ON COLUMN intake.order_continuations.row_count IS 'How many rows.';
 
-CREATE TABLE intake.order_sightings (
-    source_file_id bigint NOT NULL,
-    order_version_ids bigint[] NOT NULL,
-    line_nos bigint[] NOT NULL,
-    record_nos bigint[] NOT NULL,
-    row_counts bigint[] NOT NULL,
-    cancelled bigint NOT NULL
-);
-
-COMMENT ON TABLE intake.order_sightings IS 'Unchanged orders of a file being read: orders that are known in the same form, one row for each batch. Settled and emptied when the file is sealed.';
-
-COMMENT ON COLUMN intake.order_sightings.source_file_id IS 'File being read.';
-
-COMMENT ON COLUMN intake.order_sightings.order_version_ids IS 'Current versions that the file repeats.';
-
-COMMENT ON COLUMN intake.order_sightings.line_nos IS 'Physical line of each.';
-
-COMMENT ON COLUMN intake.order_sightings.record_nos IS 'Record number of each.';
-
-COMMENT ON COLUMN intake.order_sightings.row_counts IS 'Rows of each.';
-
-COMMENT ON COLUMN intake.order_sightings.cancelled IS 'How many of them are cancelled.';
-
 ALTER TABLE intake.orders ALTER COLUMN order_version_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.orders_order_version_id_seq
     START WITH 1
@@ -3285,6 +3271,29 @@ COMMENT ON COLUMN intake.staged_rows.line_no IS 'Physical line of the row.';
 COMMENT ON COLUMN intake.staged_rows.record_no IS 'Record number of the row.';
 
 COMMENT ON COLUMN intake.staged_rows.content IS 'What the row states.';
+
+CREATE TABLE intake.unchanged_orders (
+    source_file_id bigint CONSTRAINT order_sightings_source_file_id_not_null NOT NULL,
+    order_version_ids bigint[] CONSTRAINT order_sightings_order_version_ids_not_null NOT NULL,
+    line_nos bigint[] CONSTRAINT order_sightings_line_nos_not_null NOT NULL,
+    record_nos bigint[] CONSTRAINT order_sightings_record_nos_not_null NOT NULL,
+    row_counts bigint[] CONSTRAINT order_sightings_row_counts_not_null NOT NULL,
+    cancelled bigint CONSTRAINT order_sightings_cancelled_not_null NOT NULL
+);
+
+COMMENT ON TABLE intake.unchanged_orders IS 'Unchanged orders of a file being read: orders that are known in the same form, one row for each batch. Settled and emptied when the file is sealed.';
+
+COMMENT ON COLUMN intake.unchanged_orders.source_file_id IS 'File being read.';
+
+COMMENT ON COLUMN intake.unchanged_orders.order_version_ids IS 'Current versions that the file repeats.';
+
+COMMENT ON COLUMN intake.unchanged_orders.line_nos IS 'Physical line of each.';
+
+COMMENT ON COLUMN intake.unchanged_orders.record_nos IS 'Record number of each.';
+
+COMMENT ON COLUMN intake.unchanged_orders.row_counts IS 'Rows of each.';
+
+COMMENT ON COLUMN intake.unchanged_orders.cancelled IS 'How many of them are cancelled.';
 
 ALTER TABLE intake.waiting_batches ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.waiting_batches_batch_id_seq
@@ -4484,7 +4493,7 @@ CREATE TABLE reporting.counted_files (
     attributed_at timestamp with time zone NOT NULL
 );
 
-COMMENT ON TABLE reporting.counted_files IS 'Decisions that order_standings has taken note of, by file: what differs from intake.attributed_files is looked at by the next refresh.';
+COMMENT ON TABLE reporting.counted_files IS 'Decisions that order_dispositions has taken note of, by file: what differs from intake.attributed_files is looked at by the next refresh.';
 
 COMMENT ON COLUMN reporting.counted_files.job IS 'Job that decided.';
 
@@ -4693,8 +4702,8 @@ ALTER TABLE ONLY reporting.changed_days
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
-ALTER TABLE ONLY reporting.order_standings
-    ADD CONSTRAINT order_standings_pkey PRIMARY KEY (job, source, order_id);
+ALTER TABLE ONLY reporting.order_dispositions
+    ADD CONSTRAINT order_dispositions_pkey PRIMARY KEY (job, source, order_id);
 
 ALTER TABLE ONLY reporting.refresh
     ADD CONSTRAINT refresh_pkey PRIMARY KEY (only_row);
@@ -4721,8 +4730,6 @@ CREATE INDEX lookups_influencers ON intake.lookups USING btree (brand_id, looked
 
 CREATE INDEX lookups_run ON intake.lookups USING btree (run_id);
 
-CREATE INDEX order_sightings_file ON intake.order_sightings USING btree (source_file_id);
-
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
 
 CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id COLLATE "C");
@@ -4740,6 +4747,8 @@ CREATE UNIQUE INDEX source_files_identity ON intake.source_files USING btree (so
 CREATE INDEX source_files_order_id_column ON intake.source_files USING btree (source, order_id_column) WHERE ((state = 'sealed'::text) AND (read_for = 'orders'::text));
 
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
+
+CREATE INDEX unchanged_orders_file ON intake.unchanged_orders USING btree (source_file_id);
 
 CREATE INDEX waiting_batches_file ON intake.waiting_batches USING btree (source_file_id);
 
@@ -4809,13 +4818,13 @@ CREATE INDEX deal_days_deal ON reporting.deal_days USING btree (deal_id, day_utc
 
 CREATE INDEX funnel_days_day ON reporting.funnel_days USING btree (day_utc);
 
-CREATE INDEX order_standings_day ON reporting.order_standings USING btree (day_utc);
+CREATE INDEX order_dispositions_day ON reporting.order_dispositions USING btree (day_utc);
 
-CREATE INDEX order_standings_deal ON reporting.order_standings USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
+CREATE INDEX order_dispositions_deal ON reporting.order_dispositions USING btree (deal_id, day_utc) WHERE (deal_id IS NOT NULL);
 
-CREATE INDEX order_standings_open ON reporting.order_standings USING btree (job, source, order_id) WHERE is_open;
+CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree (job, source, order_id) WHERE is_open;
 
-CREATE INDEX order_standings_since ON reporting.order_standings USING brin (standing_at);
+CREATE INDEX order_dispositions_since ON reporting.order_dispositions USING brin (disposition_at);
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
@@ -4856,9 +4865,6 @@ ALTER TABLE ONLY intake.lookups
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
-ALTER TABLE ONLY intake.order_sightings
-    ADD CONSTRAINT order_sightings_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
-
 ALTER TABLE ONLY intake.rejected_rows
     ADD CONSTRAINT rejected_rows_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
 
@@ -4873,6 +4879,9 @@ ALTER TABLE ONLY intake.source_files
 
 ALTER TABLE ONLY intake.source_files
     ADD CONSTRAINT source_files_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES intake.source_files(source_file_id);
+
+ALTER TABLE ONLY intake.unchanged_orders
+    ADD CONSTRAINT unchanged_orders_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);
 
 ALTER TABLE ONLY intake.waiting_batches
     ADD CONSTRAINT waiting_batches_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);

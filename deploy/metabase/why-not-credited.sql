@@ -1,6 +1,6 @@
 -- Title: Why was an order not credited?
 -- Description: What each job made of one order. Put its job, shop and id in.
 -- View: bi.orders_attributed
-select job, source, order_id, standing, standing_reason, matched_value, deal_id, influencer_handle, amount, currency
+select job, source, order_id, disposition, disposition_reason, matched_value, deal_id, influencer_handle, amount, currency
 from bi.orders_attributed
 where job = 'attribute-orders' and source = 'shop-orders' and order_id = '1004';

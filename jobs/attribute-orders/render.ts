@@ -20,7 +20,7 @@ import {
 import { renderTable } from '../../src/present/table.ts';
 import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import type { Standing, StandingGroup } from './read-standings.ts';
+import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderDetails, OrdersReport } from './report.ts';
 
 type Summary = RunSummary<OrdersReport>;
@@ -42,7 +42,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, terminal),
+      renderDispositions(summary, terminal),
       renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
       renderRejectedRows(summary, terminal),
       renderCodeProblems(details.codeProblems, terminal),
@@ -58,40 +58,40 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
 };
 
 type Line = {
-  readonly standing: Standing;
+  readonly disposition: Disposition;
   readonly label: string;
-  readonly note: (groups: readonly StandingGroup[]) => string;
+  readonly note: (groups: readonly DispositionGroup[]) => string;
   readonly color?: 'green' | 'yellow' | 'red';
   readonly always?: boolean;
 };
 
 /** One line for each way in which an order can stand. */
 const LINES: readonly Line[] = [
-  { standing: 'accepted', label: 'posted', note: formatAmounts, color: 'green', always: true },
-  { standing: 'already', label: 'already known', note: () => 'posted before this run', always: true },
-  { standing: 'ready', label: 'to be posted', note: toBePosted },
-  { standing: 'excluded', label: 'excluded', note: formatReasons },
-  { standing: 'unattributed', label: 'unattributed', note: formatReasons },
-  { standing: 'organic', label: 'organic', note: () => 'no code, link or handle' },
-  { standing: 'held', label: 'held', note: formatReasons, color: 'yellow' },
-  { standing: 'rejected', label: 'refused', note: () => 'by the service, see below', color: 'yellow' },
+  { disposition: 'accepted', label: 'posted', note: formatAmounts, color: 'green', always: true },
+  { disposition: 'already', label: 'already known', note: () => 'posted before this run', always: true },
+  { disposition: 'ready', label: 'to be posted', note: toBePosted },
+  { disposition: 'excluded', label: 'excluded', note: formatReasons },
+  { disposition: 'unattributed', label: 'unattributed', note: formatReasons },
+  { disposition: 'organic', label: 'organic', note: () => 'no code, link or handle' },
+  { disposition: 'held', label: 'held', note: formatReasons, color: 'yellow' },
+  { disposition: 'rejected', label: 'refused', note: () => 'by the service, see below', color: 'yellow' },
   {
-    standing: 'in_doubt',
+    disposition: 'in_doubt',
     label: 'in doubt',
     note: (groups) => `${formatAmounts(groups)}, see below`,
     color: 'red',
     always: true,
   },
-  { standing: 'unaccounted', label: 'unaccounted', note: () => 'this must not happen', color: 'red' },
+  { disposition: 'unaccounted', label: 'unaccounted', note: () => 'this must not happen', color: 'red' },
 ];
 
-function renderStandings(
+function renderDispositions(
   { report: { counts, details }, isPlan = false }: Summary,
   terminal: Terminal,
 ): string {
-  const lines = LINES.map(({ standing, label, note, ...look }): CountLine => {
-    const groups = groupsAt(standing, details);
-    const shownLabel = isPlan && standing === 'ready' ? 'would be posted' : label;
+  const lines = LINES.map(({ disposition, label, note, ...look }): CountLine => {
+    const groups = groupsAt(disposition, details);
+    const shownLabel = isPlan && disposition === 'ready' ? 'would be posted' : label;
     return [shownLabel, sumOf(groups), { note: note(groups), ...look }];
   });
   return [
@@ -100,16 +100,16 @@ function renderStandings(
   ].join('\n');
 }
 
-function groupsAt(standing: Standing, { standings }: OrderDetails): readonly StandingGroup[] {
-  return standings.filter((group) => group.standing === standing);
+function groupsAt(disposition: Disposition, { dispositions }: OrderDetails): readonly DispositionGroup[] {
+  return dispositions.filter((group) => group.disposition === disposition);
 }
 
-function sumOf(groups: readonly StandingGroup[]): number {
+function sumOf(groups: readonly DispositionGroup[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
 /** What a backfill has taken waits for it, and for no run. */
-function toBePosted(groups: readonly StandingGroup[]): string {
+function toBePosted(groups: readonly DispositionGroup[]): string {
   const taken = groups.filter(({ reason }) => reason === 'by_backfill');
   const count = sumOf(taken);
   const ofThem =

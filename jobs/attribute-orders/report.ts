@@ -16,13 +16,13 @@ import {
 import {
   BY_BACKFILL,
   countOrders,
+  type Disposition,
+  type DispositionGroup,
   listUnownedCodes,
-  readStandings,
-  type Standing,
-  type StandingGroup,
+  readDispositions,
   type UnownedCode,
   workOutStandings,
-} from './read-standings.ts';
+} from './read-dispositions.ts';
 
 /**
  * What a run of `attribute-orders` came to. `sumsAddUp`: orders = Σ excluded + unattributed + organic + Σ entries, and
@@ -62,7 +62,7 @@ export type OrderCounts = FileCounts & {
 /** What the summary of a run says beyond its counts. */
 export type OrderDetails = FileDetails &
   DoubtDetails & {
-    readonly standings: readonly StandingGroup[];
+    readonly dispositions: readonly DispositionGroup[];
     /** The most valuable ones of each currency, at most 10 in all. */
     readonly unownedCodes: readonly UnownedCode[];
     readonly unownedCodesTotal: number;
@@ -89,9 +89,11 @@ export async function reportOrders(
   },
 ): Promise<OrdersReport> {
   const { runId, job, sources, codeProblems, areReportsStale = false } = options;
-  const standings = areReportsStale ? await workOutStandings(db, options) : await readStandings(db, options);
+  const dispositions = areReportsStale
+    ? await workOutStandings(db, options)
+    : await readDispositions(db, options);
   const files = await readRunFiles(db, { runId, sources });
-  const counts = toCounts(standings, { ...files.counts, orders: await countOrders(db, sources) });
+  const counts = toCounts(dispositions, { ...files.counts, orders: await countOrders(db, sources) });
   const unowned = areReportsStale
     ? { codes: [], total: 0 }
     : await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
@@ -100,14 +102,14 @@ export async function reportOrders(
   return {
     kind: 'attribute-orders',
     counts,
-    amounts: standings
-      .filter(({ standing }) => standing === 'accepted')
+    amounts: dispositions
+      .filter(({ disposition }) => disposition === 'accepted')
       .map(({ currency, amount }) => ({ currency, accepted: amount })),
-    sumsAddUp: countOf(standings, 'unaccounted') === 0 && addUp(counts) && files.addUp,
+    sumsAddUp: countOf(dispositions, 'unaccounted') === 0 && addUp(counts) && files.addUp,
     doubts: doubts + doubtDetails.doubleCredits.length,
     needsAttention: codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0,
     details: {
-      standings,
+      dispositions,
       ...files.details,
       ...doubtDetails,
       unownedCodes: unowned.codes,
@@ -125,36 +127,39 @@ export function addUp({ orders, excluded, unattributed, organic, entries }: Orde
 }
 
 function toCounts(
-  standings: readonly StandingGroup[],
+  dispositions: readonly DispositionGroup[],
   { files, rows, rejected_rows, orders: all }: FileCounts & { readonly orders: number },
 ): OrderCounts {
   const excluded: Record<string, number> = {};
-  for (const { standing, reason, orders } of standings) {
-    if (standing === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;
+  for (const { disposition, reason, orders } of dispositions) {
+    if (disposition === 'excluded') excluded[reason ?? 'other'] = (excluded[reason ?? 'other'] ?? 0) + orders;
   }
   return {
     files,
     rows,
     orders: all,
     excluded,
-    unattributed: countOf(standings, 'unattributed'),
-    organic: countOf(standings, 'organic'),
+    unattributed: countOf(dispositions, 'unattributed'),
+    organic: countOf(dispositions, 'organic'),
     rejected_rows,
     entries: {
-      accepted: countOf(standings, 'accepted'),
-      rejected: countOf(standings, 'rejected'),
-      in_doubt: countOf(standings, 'in_doubt'),
-      held: countOf(standings, 'held'),
-      ready: countOf(standings, 'ready'),
-      already: countOf(standings, 'already'),
+      accepted: countOf(dispositions, 'accepted'),
+      rejected: countOf(dispositions, 'rejected'),
+      in_doubt: countOf(dispositions, 'in_doubt'),
+      held: countOf(dispositions, 'held'),
+      ready: countOf(dispositions, 'ready'),
+      already: countOf(dispositions, 'already'),
     },
     ready_by_backfill: countOf(
-      standings.filter(({ reason }) => reason === BY_BACKFILL),
+      dispositions.filter(({ reason }) => reason === BY_BACKFILL),
       'ready',
     ),
   };
 }
 
-function countOf(standings: readonly StandingGroup[], which: Standing): number {
-  return standings.reduce((sum, { standing, orders }) => (standing === which ? sum + orders : sum), 0);
+function countOf(dispositions: readonly DispositionGroup[], which: Disposition): number {
+  return dispositions.reduce(
+    (sum, { disposition, orders }) => (disposition === which ? sum + orders : sum),
+    0,
+  );
 }

@@ -32,7 +32,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     const { report, isPlan = false } = summary;
     return [
       renderRead(summary),
-      renderStandings(report, isPlan, terminal),
+      renderDispositions(report, isPlan, terminal),
       renderConsent(report, terminal),
       renderPassedOver(report.counts, terminal),
       renderLookups(report, isPlan, terminal),
@@ -44,7 +44,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
   },
 };
 
-function renderStandings({ counts }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
+function renderDispositions({ counts }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
   const { submitted, already, waiting, refused, unsubscribed, calls } = counts;
   const took = calls.accepted > 0 ? `in ${plural(calls.accepted, 'call')}` : '';
   const toMake = calls.to_make > 0 ? `in ${plural(calls.to_make, 'call')}` : '';

@@ -78,13 +78,13 @@ export async function reportCustomers(
 ): Promise<CustomersReport> {
   const { runId, brandId, sources, lookups } = options;
   const files = await readRunFiles(db, { runId, sources, readFor: 'customers' });
-  const standing = await readStanding(db, { runId, brandId });
+  const disposition = await readDisposition(db, { runId, brandId });
   const stored = await readStored(db, brandId);
   const calls = await readCalls(db, runId);
   const counts: CustomerCounts = {
     ...files.counts,
     passed_over: { no_address: 0, no_consent: 0, unsubscribed: 0, ...files.passedOver },
-    ...standing,
+    ...disposition,
     calls: { accepted: calls.accepted, to_make: stored.calls },
     refusals: { split: calls.split, customers: calls.refused },
     lookups: {
@@ -136,26 +136,26 @@ async function readConsent(db: Database, runId: string): Promise<readonly Source
   }));
 }
 
-async function readStanding(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
+async function readDisposition(db: Database, { runId, brandId }: { runId: string; brandId: string }) {
   const { rows } = await sql<
     Record<'customers' | 'submitted' | 'already' | 'waiting' | 'refused' | 'unsubscribed', string>
   >`
-    with standing as (
+    with disposition as (
       select case
         when c.is_waiting then 'waiting'
         when c.state = 'submitted' then case when c.run_id = ${runId}::bigint then 'submitted' else 'already' end
         else c.state
-      end as standing, sum(c.customers) as customers
+      end as disposition, sum(c.customers) as customers
       from intake.customer_counts c
       where c.brand_id = ${brandId} group by 1
     )
     select coalesce(sum(customers), 0) as customers,
-      coalesce(sum(customers) filter (where standing = 'submitted'), 0) as submitted,
-      coalesce(sum(customers) filter (where standing = 'already'), 0) as already,
-      coalesce(sum(customers) filter (where standing = 'waiting'), 0) as waiting,
-      coalesce(sum(customers) filter (where standing = 'refused'), 0) as refused,
-      coalesce(sum(customers) filter (where standing = 'unsubscribed'), 0) as unsubscribed
-    from standing`.execute(db);
+      coalesce(sum(customers) filter (where disposition = 'submitted'), 0) as submitted,
+      coalesce(sum(customers) filter (where disposition = 'already'), 0) as already,
+      coalesce(sum(customers) filter (where disposition = 'waiting'), 0) as waiting,
+      coalesce(sum(customers) filter (where disposition = 'refused'), 0) as refused,
+      coalesce(sum(customers) filter (where disposition = 'unsubscribed'), 0) as unsubscribed
+    from disposition`.execute(db);
   return toNumbers(rows[0]);
 }
 

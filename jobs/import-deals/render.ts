@@ -46,7 +46,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, terminal),
+      renderDispositions(summary, terminal),
       renderUpdates(summary),
       renderHeldFiles(summary, { consequence: 'no deal of them was created', terminal }),
       renderRejectedRows(summary, terminal),
@@ -60,7 +60,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
   },
 };
 
-function renderStandings({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
+function renderDispositions({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
   const lines: readonly CountLine[] = [
     ['created', counts.created, { note: 'in this run', color: 'green', always: true }],
     ['created before', counts.already],

@@ -73,11 +73,11 @@ export async function reportDeals(
 ): Promise<DealsReport> {
   const { runId, job, sources, sent } = options;
   const files = await readRunFiles(db, { runId, sources, readFor: 'creators' });
-  const standings = await readStandings(db, { job, runId });
+  const dispositions = await readDispositions(db, { job, runId });
   const doubts = await readRunDoubts(db, { job });
   const counts: DealCounts = {
     ...files.counts,
-    ...standings,
+    ...dispositions,
     ...(await readNotes(db, { job, runId })),
     ...{ stages_sent: sent.stages, statuses_sent: sent.statuses },
     ...(await readUpdates(db, job)),
@@ -102,7 +102,7 @@ export async function reportDeals(
   };
 }
 
-type Standing =
+type Disposition =
   | 'created'
   | 'already'
   | 'known'
@@ -115,17 +115,21 @@ type Standing =
 /** Creators `c` of the job that count, with the entry `e` of their deal. */
 const creators = sql`intake.creators c left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create'`;
 
-async function readStandings(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
-  const { rows } = await sql<{ standing: Standing; creators: string; differ: string }>`
+async function readDispositions(
+  db: Database,
+  { job, runId }: { readonly job: string; readonly runId: string },
+) {
+  const { rows } = await sql<{ disposition: Disposition; creators: string; differ: string }>`
     select case when c.outcome <> 'create' then c.outcome
         when e.state = 'accepted' then case when ${isOfRun(runId)} then 'created' else 'already' end
         when e.state = 'rejected' then 'refused'
         when e.state in ('sending', 'in_doubt') then 'in_doubt'
         when e.state in ('written_off', 'held') then e.state
-        else 'to_create' end as standing,
+        else 'to_create' end as disposition,
       count(*) as creators, count(*) filter (where c.differing_terms <> '{}') as differ
     from ${creators} where c.job = ${job} and c.outcome <> 'superseded' group by 1`.execute(db);
-  const of = (standing: Standing) => Number(rows.find((row) => row.standing === standing)?.creators ?? 0);
+  const of = (disposition: Disposition) =>
+    Number(rows.find((row) => row.disposition === disposition)?.creators ?? 0);
   return {
     creators: rows.reduce((sum, row) => sum + Number(row.creators), 0),
     created: of('created'),

@@ -118,7 +118,7 @@ const NOTHING_PUBLISHED: Published = {
 /** What a run of `mirror-account` did, and how complete the mirror is after it. */
 export async function reportMirror(db: Database, options: ReportMirrorOptions): Promise<MirrorReport> {
   const { runId, plan, outcome } = options;
-  const standing = await readStanding(db, options.due.askedBefore);
+  const disposition = await readDisposition(db, options.due.askedBefore);
   const drift = await readDrift(db, runId);
   const unreadable = await readUnreadable(db, runId);
   const coverage = await readCoverage(db);
@@ -128,12 +128,12 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
     published: outcome?.published != null,
     requests: outcome?.requests ?? 0,
     deals_discovered: outcome?.discovered ?? 0,
-    deals_known: standing.known,
-    deals_fresh: standing.fresh,
-    deals_stale: standing.stale,
-    deals_unread: standing.unread,
-    deals_failing: standing.failing,
-    deals_gone: standing.gone,
+    deals_known: disposition.known,
+    deals_fresh: disposition.fresh,
+    deals_stale: disposition.stale,
+    deals_unread: disposition.unread,
+    deals_failing: disposition.failing,
+    deals_gone: disposition.gone,
     drift: drift.length,
     unreadable: unreadable.reduce((sum, { records }) => sum + records, 0),
   };
@@ -145,8 +145,8 @@ export async function reportMirror(db: Database, options: ReportMirrorOptions): 
     unreadable,
     failing: await readFailing(db),
     problems,
-    waiting: standing.stale + standing.unread,
-    staged: standing.staged,
+    waiting: disposition.stale + disposition.unread,
+    staged: disposition.staged,
   };
   return {
     kind: 'mirror-account',
@@ -168,7 +168,7 @@ function addUp({ deals }: Published, coverage: readonly Coverage[]): boolean {
   return isCounted && all === ways;
 }
 
-type Standing = {
+type Disposition = {
   readonly known: number;
   readonly fresh: number;
   readonly stale: number;
@@ -178,8 +178,8 @@ type Standing = {
   readonly staged: number;
 };
 
-async function readStanding(db: Database, staleAt: Date): Promise<Standing> {
-  const { rows } = await sql<Record<keyof Standing, string>>`
+async function readDisposition(db: Database, staleAt: Date): Promise<Disposition> {
+  const { rows } = await sql<Record<keyof Disposition, string>>`
     select count(*) as known, count(*) filter (where deleted_at is not null) as gone,
       count(*) filter (where deleted_at is null and last_error is not null) as failing,
       count(*) filter (where deleted_at is null and last_error is null and read_at is null) as unread,
@@ -188,7 +188,7 @@ async function readStanding(db: Database, staleAt: Date): Promise<Standing> {
       (select count(*) from mirror.staged) as staged
     from mirror.known_deals`.execute(db);
   const row = rows[0];
-  const count = (key: keyof Standing): number => Number(row?.[key] ?? 0);
+  const count = (key: keyof Disposition): number => Number(row?.[key] ?? 0);
   return {
     known: count('known'),
     fresh: count('fresh'),

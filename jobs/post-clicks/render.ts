@@ -39,7 +39,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
     const { details } = report;
     return [
       renderRead(summary),
-      renderStandings(summary, terminal),
+      renderDispositions(summary, terminal),
       renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
       renderRejectedRows(summary, terminal),
       renderCodeProblems(details.codeProblems, terminal),
@@ -53,7 +53,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
   },
 };
 
-function renderStandings({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
+function renderDispositions({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
   const requests = `in ${plural(counts.requests, 'request')}`;
   const lines: readonly CountLine[] = [
     ['posted', counts.posted, { note: requests, color: 'green', always: true }],

@@ -39,7 +39,7 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
   sections: (summary, terminal) => {
     const { report, configOption } = summary;
     return [
-      renderStandings(summary, terminal),
+      renderDispositions(summary, terminal),
       renderCredits(summary, terminal),
       renderNext(summary, terminal),
       renderApproval(summary, terminal),
@@ -67,7 +67,7 @@ function nameOf({ platform, username, userId, followers }: ShownInfluencer): str
   return `${username ?? userId} on ${platform}${followers === null ? '' : `, ${plural(followers, 'follower')}`}`;
 }
 
-function renderStandings({ report, isPlan = false }: Summary, terminal: Terminal): string {
+function renderDispositions({ report, isPlan = false }: Summary, terminal: Terminal): string {
   const { counts, details } = report;
   const { waiting, excluded } = counts;
   const reasons = Object.entries(excluded).map(([reason, orders]) => ({ reason, orders }));

@@ -39,10 +39,11 @@ comment on column bi.orders.changed_at is 'When this version of it was stored.';
 comment on column bi.orders.run_id is 'Run that read the file, see bi.runs.';
 
 create view bi.orders_attributed as
-  select s.job, s.source, s.order_id, s.order_version_id, o.order_name, s.ordered_at, s.day_utc, s.standing, s.standing_reason,
-    s.standing_at, s.target is not null as is_attributed, s.standing = 'accepted' as is_accepted, s.is_open, s.matched_by,
-    s.matched_value, s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount, s.entry_id
-  from reporting.order_standings s
+  select s.job, s.source, s.order_id, s.order_version_id, o.order_name, s.ordered_at, s.day_utc, s.disposition, s.disposition_reason,
+    s.disposition_at, s.target is not null as is_attributed, s.disposition = 'accepted' as is_accepted, s.is_open, s.matched_by,
+    s.matched_value, s.brand_id, s.deal_id, s.collab_id, s.influencer_handle, s.currency, s.amount, s.entry_id,
+    s.disposition as standing, s.disposition_reason as standing_reason, s.disposition_at as standing_at
+  from reporting.order_dispositions s
   left join intake.orders o on o.order_version_id = s.order_version_id;
 comment on view bi.orders_attributed is 'Whose each order is, or why it is nobody''s, one row an order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? What is still to be settled?';
 comment on column bi.orders_attributed.job is 'Job that looked at the order. Two jobs may read the same shop: count orders of one job at a time.';
@@ -52,12 +53,15 @@ comment on column bi.orders_attributed.order_version_id is 'Version of the order
 comment on column bi.orders_attributed.order_name is 'What people call the order, for example #1001.';
 comment on column bi.orders_attributed.ordered_at is 'When it was placed, else paid, else first read.';
 comment on column bi.orders_attributed.day_utc is 'Day of ordered_at in UTC. To filter by: there is an index.';
-comment on column bi.orders_attributed.standing is 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
-comment on column bi.orders_attributed.standing_reason is 'Why, for rejected, in_doubt, held, excluded and unattributed.';
-comment on column bi.orders_attributed.standing_at is 'Since when: of an accepted order, when it was accepted.';
+comment on column bi.orders_attributed.disposition is 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
+comment on column bi.orders_attributed.disposition_reason is 'Why, for rejected, in_doubt, held, excluded and unattributed.';
+comment on column bi.orders_attributed.disposition_at is 'Since when: of an accepted order, when it was accepted.';
+comment on column bi.orders_attributed.standing is 'The earlier name of disposition. It goes in 0.4.0.';
+comment on column bi.orders_attributed.standing_reason is 'The earlier name of disposition_reason. It goes in 0.4.0.';
+comment on column bi.orders_attributed.standing_at is 'The earlier name of disposition_at. It goes in 0.4.0.';
 comment on column bi.orders_attributed.is_attributed is 'It is somebody''s, and was sent or is to be.';
 comment on column bi.orders_attributed.is_accepted is 'The service has credited it.';
-comment on column bi.orders_attributed.is_open is 'Its standing may change without a new export: it is to be sent, in doubt, rejected or held.';
+comment on column bi.orders_attributed.is_open is 'Its disposition may change without a new export: it is to be sent, in doubt, rejected or held.';
 comment on column bi.orders_attributed.matched_by is 'What named the influencer: explicit (columns of the export), code, link.';
 comment on column bi.orders_attributed.matched_value is 'The code or link that matched, or those that did not. E-mail addresses are masked.';
 comment on column bi.orders_attributed.brand_id is 'Brand that it is credited for, see bi.brands.';

@@ -900,33 +900,6 @@ export interface IntakeOrders {
   total: Numeric | null;
 }
 
-export interface IntakeOrderSightings {
-  /**
-   * How many of them are cancelled.
-   */
-  cancelled: Int8;
-  /**
-   * Physical line of each.
-   */
-  line_nos: ArrayType<Int8>;
-  /**
-   * Current versions that the file repeats.
-   */
-  order_version_ids: ArrayType<Int8>;
-  /**
-   * Record number of each.
-   */
-  record_nos: ArrayType<Int8>;
-  /**
-   * Rows of each.
-   */
-  row_counts: ArrayType<Int8>;
-  /**
-   * File being read.
-   */
-  source_file_id: Int8;
-}
-
 export interface IntakeOutreachCandidates {
   /**
    * When that was decided.
@@ -1195,6 +1168,33 @@ export interface IntakeStagedRows {
   record_no: Int8;
   /**
    * File being read. Not a foreign key; staging locks the file's row instead.
+   */
+  source_file_id: Int8;
+}
+
+export interface IntakeUnchangedOrders {
+  /**
+   * How many of them are cancelled.
+   */
+  cancelled: Int8;
+  /**
+   * Physical line of each.
+   */
+  line_nos: ArrayType<Int8>;
+  /**
+   * Current versions that the file repeats.
+   */
+  order_version_ids: ArrayType<Int8>;
+  /**
+   * Record number of each.
+   */
+  record_nos: ArrayType<Int8>;
+  /**
+   * Rows of each.
+   */
+  row_counts: ArrayType<Int8>;
+  /**
+   * File being read.
    */
   source_file_id: Int8;
 }
@@ -3329,6 +3329,14 @@ export interface ReportingFunnelDays {
    */
   day_utc: Timestamp;
   /**
+   * As in order_dispositions.
+   */
+  disposition: string;
+  /**
+   * As in order_dispositions.
+   */
+  disposition_reason: string | null;
+  /**
    * Job.
    */
   job: string;
@@ -3340,17 +3348,9 @@ export interface ReportingFunnelDays {
    * Source.
    */
   source: string;
-  /**
-   * As in order_standings.
-   */
-  standing: string;
-  /**
-   * As in order_standings.
-   */
-  standing_reason: string | null;
 }
 
-export interface ReportingOrderStandings {
+export interface ReportingOrderDispositions {
   /**
    * Revenue as sent, else by the job's rule, else of the order, in currency.
    */
@@ -3375,6 +3375,18 @@ export interface ReportingOrderStandings {
    * Deal that the service credited, else the one it is attributed to.
    */
   deal_id: string | null;
+  /**
+   * accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).
+   */
+  disposition: string;
+  /**
+   * Since when: the entry's last change, else the decision of the job.
+   */
+  disposition_at: Timestamp;
+  /**
+   * Why, for rejected, in_doubt, held, excluded, unattributed.
+   */
+  disposition_reason: string | null;
   /**
    * Entry of the ledger, if the disposition follows from it.
    */
@@ -3416,18 +3428,6 @@ export interface ReportingOrderStandings {
    */
   source: string;
   /**
-   * accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).
-   */
-  standing: string;
-  /**
-   * Since when: the entry's last change, else the decision of the job.
-   */
-  standing_at: Timestamp;
-  /**
-   * Why, for rejected, in_doubt, held, excluded, unattributed.
-   */
-  standing_reason: string | null;
-  /**
    * deal:, collab: or handle:, and the owner of the order; null without an owner.
    */
   target: string | null;
@@ -3459,12 +3459,12 @@ export interface DB {
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.lookups": IntakeLookups;
   "intake.order_continuations": IntakeOrderContinuations;
-  "intake.order_sightings": IntakeOrderSightings;
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;
   "intake.rejected_rows": IntakeRejectedRows;
   "intake.source_files": IntakeSourceFiles;
   "intake.staged_rows": IntakeStagedRows;
+  "intake.unchanged_orders": IntakeUnchangedOrders;
   "intake.waiting_batches": IntakeWaitingBatches;
   "ledger.adjustments": LedgerAdjustments;
   "ledger.answers": LedgerAnswers;
@@ -3518,6 +3518,6 @@ export interface DB {
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
   "reporting.funnel_days": ReportingFunnelDays;
-  "reporting.order_standings": ReportingOrderStandings;
+  "reporting.order_dispositions": ReportingOrderDispositions;
   "reporting.refresh": ReportingRefresh;
 }

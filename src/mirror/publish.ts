@@ -129,14 +129,14 @@ async function countCoverage(
              when last_error is not null then 'failing'
              when read_at is null then 'unread'
              when read_at > ${now.toISOString()}::timestamptz - ${refreshAfterHours}::float8 * interval '1 hour' then 'fresh'
-             else 'stale' end as standing
+             else 'stale' end as freshness
       from mirror.known_deals),
     counted as (
       select coalesce(first_way, 'all') as way, count(*) as known,
-        count(*) filter (where standing = 'fresh') as fresh, count(*) filter (where standing = 'stale') as stale,
-        count(*) filter (where standing = 'unread') as unread, count(*) filter (where standing = 'failing') as failing,
-        count(*) filter (where standing = 'deleted') as deleted,
-        min(read_at) filter (where standing <> 'deleted') as oldest_read_at, max(read_at) as newest_read_at
+        count(*) filter (where freshness = 'fresh') as fresh, count(*) filter (where freshness = 'stale') as stale,
+        count(*) filter (where freshness = 'unread') as unread, count(*) filter (where freshness = 'failing') as failing,
+        count(*) filter (where freshness = 'deleted') as deleted,
+        min(read_at) filter (where freshness <> 'deleted') as oldest_read_at, max(read_at) as newest_read_at
       from deals group by grouping sets ((first_way), ())),
     also as (
       select way, count(*) as deals from deals cross join lateral unnest(ways[2:]) way where cardinality(ways) > 1 group by way)

@@ -12,12 +12,12 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
     await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
       trx,
     );
-  const orders = ofDays('reporting.order_standings', days);
+  const orders = ofDays('reporting.order_dispositions', days);
   // By the index of days, however many of all orders the server believes to be of each.
   await sql`select set_config('enable_seqscan', 'off', true)`.execute(trx);
   await sql`
-    insert into reporting.funnel_days (day_utc, job, source, currency, standing, standing_reason, orders, amount)
-    select day_utc, job, source, currency, standing, standing_reason, count(*), sum(amount)
+    insert into reporting.funnel_days (day_utc, job, source, currency, disposition, disposition_reason, orders, amount)
+    select day_utc, job, source, currency, disposition, disposition_reason, count(*), sum(amount)
     from ${orders}
     group by 1, 2, 3, 4, 5, 6 order by 1`.execute(trx);
   await addUpDeals(trx, orders);
@@ -38,10 +38,10 @@ async function addUpDeals(trx: Transaction<DB>, orders: Rows): Promise<void> {
     insert into reporting.deal_days (day_utc, target, brand_id, deal_id, collab_id, influencer_handle, currency, attributed_orders,
       accepted_orders, ready_orders, in_doubt_orders, held_orders, rejected_orders, attributed_amount, accepted_amount, in_doubt_amount)
     select day_utc, target, brand_id, max(deal_id), max(collab_id), max(influencer_handle), currency, count(*),
-      count(*) filter (where standing = 'accepted'), count(*) filter (where standing = 'ready'),
-      count(*) filter (where standing = 'in_doubt'), count(*) filter (where standing = 'held'),
-      count(*) filter (where standing = 'rejected'), sum(amount), coalesce(sum(amount) filter (where standing = 'accepted'), 0),
-      coalesce(sum(amount) filter (where standing = 'in_doubt'), 0)
+      count(*) filter (where disposition = 'accepted'), count(*) filter (where disposition = 'ready'),
+      count(*) filter (where disposition = 'in_doubt'), count(*) filter (where disposition = 'held'),
+      count(*) filter (where disposition = 'rejected'), sum(amount), coalesce(sum(amount) filter (where disposition = 'accepted'), 0),
+      coalesce(sum(amount) filter (where disposition = 'in_doubt'), 0)
     from ${orders}
     where target is not null
     group by day_utc, target, brand_id, currency order by day_utc`.execute(trx);
@@ -77,6 +77,6 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
       ) masked
       group by 1
     ) c
-    where s.standing = 'unattributed'
+    where s.disposition = 'unattributed'
     group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
 }

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DoubleCredit, Doubt, Evidence } from '../model/ledger.ts';
 import { foldHandle } from '../model/text/fold.ts';
+import { isDoubt } from './disposition.ts';
 import { entrySubject } from './entry-lives.ts';
-import { isDoubt } from './standing.ts';
 
 export type DoubtFilter = {
   readonly job?: string;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Gauges } from '../model/report.ts';
-import { isDoubt } from './standing.ts';
+import { isDoubt } from './disposition.ts';
 
 /**
  * The figures of /metrics. None of the queries reads what is settled, so they stay cheap however long the ledger is: the entries that wait

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import type { HeldFile } from '../model/report.ts';
+import { isDoubt } from './disposition.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { type SlotSummary, summariseSlots } from './list-slots.ts';
-import { isDoubt } from './standing.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
 /** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */

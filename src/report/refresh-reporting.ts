@@ -4,7 +4,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import { addUpDays } from './add-up-days.ts';
-import { STATED_BY_ORDER, standingOfOrders } from './standing.ts';
+import { dispositionOfOrders, STATED_BY_ORDER } from './disposition.ts';
 
 export type RefreshOptions = {
   readonly job: string;
@@ -31,7 +31,7 @@ const STEP_DAYS = 31;
  *
  * It asks no clock what has changed but compares: files whose decisions are others than those it has counted, and orders that were
  * open when it last looked. A file counts once all of it was compared, and a day stays noted until it was added up, so it makes no
- * difference where the refresh before was ended: the next one does the rest. Until then `order_standings` may be ahead of the sums.
+ * difference where the refresh before was ended: the next one does the rest. Until then `order_dispositions` may be ahead of the sums.
  */
 export async function refreshReporting(db: Database, options: RefreshOptions): Promise<Refreshed> {
   const { onStep = () => {} } = options;
@@ -137,7 +137,7 @@ function openOrders(job: string, after: { readonly source: string; readonly orde
   return {
     inOrder: sql`
       select o.* from (
-        select s.source, s.order_id from reporting.order_standings s
+        select s.source, s.order_id from reporting.order_dispositions s
         where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
         order by s.job, s.source, s.order_id offset 0) s
       cross join lateral (
@@ -151,7 +151,7 @@ function openOrders(job: string, after: { readonly source: string; readonly orde
 type Page = Step & { readonly lastSource: string; readonly lastId: string };
 
 /**
- * Compares the first so many of some orders with `order_standings`, replaces what stands otherwise, and notes the days, before and now. No
+ * Compares the first so many of some orders with `order_dispositions`, replaces what stands otherwise, and notes the days, before and now. No
  * other refresh writes there meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts.
  */
 async function refreshPage(
@@ -162,9 +162,9 @@ async function refreshPage(
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),
     compared as materialized (
       select n.*, s.day_before is null as is_new, s.day_before
-      from (${standingOfOrders({ job, orders: sql`(select * from page where is_current)` })}) n
+      from (${dispositionOfOrders({ job, orders: sql`(select * from page where is_current)` })}) n
       left join lateral (
-        select s as before, s.day_utc as day_before from reporting.order_standings s
+        select s as before, s.day_utc as day_before from reporting.order_dispositions s
         where s.job = n.job and s.source = n.source and s.order_id = n.order_id limit 1) s on true
       where s.day_before is null or row(n.*) is distinct from row((s.before).*)
     ),
@@ -174,9 +174,9 @@ async function refreshPage(
       on conflict do nothing
     ),
     updated as (
-      update reporting.order_standings s
+      update reporting.order_dispositions s
       set order_version_id = n.order_version_id, entry_id = n.entry_id, ordered_at = n.ordered_at, day_utc = n.day_utc,
-          standing = n.standing, standing_reason = n.standing_reason, standing_at = n.standing_at, is_open = n.is_open,
+          disposition = n.disposition, disposition_reason = n.disposition_reason, disposition_at = n.disposition_at, is_open = n.is_open,
           matched_by = n.matched_by, matched_value = n.matched_value, target = n.target, brand_id = n.brand_id, deal_id = n.deal_id,
           collab_id = n.collab_id, influencer_handle = n.influencer_handle, currency = n.currency, amount = n.amount
       from compared n
@@ -185,10 +185,10 @@ async function refreshPage(
         and s.order_id = any (array(select order_id from compared where not is_new))
     ),
     inserted as (
-      insert into reporting.order_standings (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing,
-        standing_reason, standing_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
+      insert into reporting.order_dispositions (job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition,
+        disposition_reason, disposition_at, is_open, matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle,
         currency, amount)
-      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, standing, standing_reason, standing_at, is_open,
+      select job, source, order_id, order_version_id, entry_id, ordered_at, day_utc, disposition, disposition_reason, disposition_at, is_open,
         matched_by, matched_value, target, brand_id, deal_id, collab_id, influencer_handle, currency, amount
       from compared where is_new order by day_utc, order_version_id
     )

@@ -309,16 +309,16 @@ describe('summary of a run', () => {
     runId: '12',
   };
   const details: OrderDetails = {
-    standings: [
-      { ...group, standing: 'accepted', orders: 3, amount: '1234.5000' },
-      { ...group, standing: 'accepted', currency: 'USD', amount: '0.1000' },
-      { ...group, standing: 'already' },
-      { ...group, standing: 'excluded', reason: 'test', orders: 2 },
-      { ...group, standing: 'excluded', reason: 'cancelled' },
-      { ...group, standing: 'unattributed', reason: 'unknown_code', orders: 2 },
-      { ...group, standing: 'organic', orders: 3 },
-      { ...group, standing: 'rejected', reason: 'HTTP 422: no such influencer' },
-      { ...group, standing: 'in_doubt', reason: 'timeout' },
+    dispositions: [
+      { ...group, disposition: 'accepted', orders: 3, amount: '1234.5000' },
+      { ...group, disposition: 'accepted', currency: 'USD', amount: '0.1000' },
+      { ...group, disposition: 'already' },
+      { ...group, disposition: 'excluded', reason: 'test', orders: 2 },
+      { ...group, disposition: 'excluded', reason: 'cancelled' },
+      { ...group, disposition: 'unattributed', reason: 'unknown_code', orders: 2 },
+      { ...group, disposition: 'organic', orders: 3 },
+      { ...group, disposition: 'rejected', reason: 'HTTP 422: no such influencer' },
+      { ...group, disposition: 'in_doubt', reason: 'timeout' },
     ],
     duplicateFiles: 1,
     unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000' }],
@@ -445,10 +445,10 @@ describe('summary of a run', () => {
   test('says how many of those to be posted are a backfill’s', () => {
     const waiting: OrderDetails = {
       ...details,
-      standings: [
-        { ...group, standing: 'ready', orders: 2, amount: '20.0000' },
-        { ...group, standing: 'ready', reason: 'by_backfill', orders: 5, amount: '50.0000' },
-        { ...group, standing: 'ready', reason: 'by_backfill', currency: 'USD' },
+      dispositions: [
+        { ...group, disposition: 'ready', orders: 2, amount: '20.0000' },
+        { ...group, disposition: 'ready', reason: 'by_backfill', orders: 5, amount: '50.0000' },
+        { ...group, disposition: 'ready', reason: 'by_backfill', currency: 'USD' },
       ],
     };
     const summary = renderSummary({ finished, report: { ...report, details: waiting } }, terminal);
@@ -472,7 +472,7 @@ describe('summary of a run', () => {
       },
     } as const;
     const nothing: OrderDetails = {
-      standings: [],
+      dispositions: [],
       duplicateFiles: 0,
       unownedCodes: [],
       unownedCodesTotal: 0,
@@ -517,9 +517,9 @@ describe('summary of a run', () => {
   });
 
   test('of a plan says that nothing was sent', () => {
-    const standings = [{ ...group, standing: 'ready' as const }];
+    const dispositions = [{ ...group, disposition: 'ready' as const }];
     const text = renderSummary(
-      { finished, report: { ...report, details: { ...details, standings } }, isPlan: true },
+      { finished, report: { ...report, details: { ...details, dispositions } }, isPlan: true },
       terminal,
     );
     expect(text).toContain('Plan of attribute-orders: nothing was sent');

@@ -262,7 +262,7 @@ async function leftBehind(db: Database, source: string) {
     select
       (select count(*) from intake.order_continuations c join intake.source_files f using (source_file_id)
        where f.source = ${source})::text as continuations,
-      (select count(*) from intake.order_sightings s join intake.source_files f using (source_file_id)
+      (select count(*) from intake.unchanged_orders s join intake.source_files f using (source_file_id)
        where f.source = ${source})::text as sightings`.execute(db);
   return rows[0];
 }

@@ -9,7 +9,7 @@ import { JOB, seedRuns } from './seed.ts';
 
 /** All that the daily sums say, without the order in which it is stored. */
 async function readSums(db: Database): Promise<unknown> {
-  const tables = ['order_standings', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
+  const tables = ['order_dispositions', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
   return Promise.all(
     tables.map(async (table) => {
       const { rows } =
@@ -23,7 +23,7 @@ async function readSums(db: Database): Promise<unknown> {
 
 /** What they say when they are worked out from nothing. */
 async function rebuild(db: Database, job: string): Promise<unknown> {
-  await sql`truncate reporting.counted_files, reporting.order_standings, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
+  await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
     reporting.code_days`.execute(db);
   await refreshReporting(db, { job });
   return readSums(db);
@@ -64,8 +64,8 @@ describe('a refresh', () => {
       state_changed_at = now() where entry_id = ${doubtId}::bigint`.execute(db);
     expect(await refreshReporting(db, { job: JOB })).toEqual({ orders: 1, days: 1 });
     const { rows } =
-      await sql`select standing, deal_id from bi.orders_attributed where order_id = '1005'`.execute(db);
-    expect(rows).toEqual([{ standing: 'accepted', deal_id: 'D9' }]);
+      await sql`select disposition, deal_id from bi.orders_attributed where order_id = '1005'`.execute(db);
+    expect(rows).toEqual([{ disposition: 'accepted', deal_id: 'D9' }]);
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
@@ -101,7 +101,7 @@ describe('a refresh', () => {
     while (await rest(steps)) {
       await refreshReporting(db, { job: JOB });
       expect(await readSums(db), `ended after ${steps} steps`).toEqual(await rebuild(db, JOB));
-      await sql`truncate reporting.counted_files, reporting.order_standings, reporting.funnel_days, reporting.deal_days,
+      await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days,
         reporting.brand_days, reporting.code_days`.execute(db);
       steps += 1;
     }
@@ -156,7 +156,7 @@ describe('after a run the daily sums are right', () => {
     await waitFor(async () => (await shop.posted()).length >= 20);
     killed.kill('SIGKILL');
     await killed.ended;
-    const { rows } = await sql`select from reporting.order_standings`.execute(shop.db);
+    const { rows } = await sql`select from reporting.order_dispositions`.execute(shop.db);
     expect(rows, 'nothing was added up yet').toEqual([]);
     await sql`delete from ops.leases`.execute(shop.db);
     await shop.run();
@@ -190,7 +190,7 @@ describe('a run whose reports cannot be brought up to date', () => {
       '1.csv',
       toCsv([...manyRows(12), { id: 'zoe', code: 'ZOE20' }, { id: 'off', status: 'cancelled' }]),
     );
-    await sql`alter table reporting.order_standings add constraint no_room check (false) not valid`.execute(
+    await sql`alter table reporting.order_dispositions add constraint no_room check (false) not valid`.execute(
       shop.db,
     );
     const failed = await shop.run();
@@ -212,7 +212,7 @@ describe('a run whose reports cannot be brought up to date', () => {
     const { stdout } = await shop.cli('run', 'orders');
     expect(stdout.replace(/\s+/g, ' ')).toContain('Everything that was ready was posted.');
 
-    await sql`alter table reporting.order_standings drop constraint no_room`.execute(shop.db);
+    await sql`alter table reporting.order_dispositions drop constraint no_room`.execute(shop.db);
     const next = await shop.run();
     expect(next).toMatchObject({
       exitCode: 0,

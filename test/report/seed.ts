@@ -26,7 +26,7 @@ type OrderSeed = {
 };
 
 /**
- * A job after its second run: 14 orders in two sealed files, one in each way of standing, two doubts (one of a process that is gone),
+ * A job after its second run: 14 orders in two sealed files, one in each way of disposition, two doubts (one of a process that is gone),
  * one rejected row, one held file, one order of a file that is still being read.
  */
 export async function seedRuns(db: Database): Promise<Seeded> {

@@ -25,7 +25,7 @@ const BLOAT = `
   insert into intake.attributions (job, source, order_id, order_version_id, outcome, currency, is_pending, rules_hash)
     select 'bloat', 'bloat', n::text, n, 'organic', 'EUR', false, 'h' from generate_series(1, 20000) n;
   insert into ledger.evidence (kind, order_id, body_sha256) select 'webhook_order', n::text, 'bloat' || n from generate_series(1, 20000) n;
-  insert into reporting.order_standings (job, source, order_id, order_version_id, ordered_at, day_utc, standing, standing_at, is_open, currency, amount)
+  insert into reporting.order_dispositions (job, source, order_id, order_version_id, ordered_at, day_utc, disposition, disposition_at, is_open, currency, amount)
     select 'bloat', 'bloat', n::text, n, now(), '2026-01-01', 'organic', now(), false, 'EUR', 1 from generate_series(1, 20000) n;
   rollback`;
 
@@ -34,7 +34,7 @@ const VACUUM = [
   'intake.attributions',
   'ledger.entries',
   'ledger.evidence',
-  'reporting.order_standings',
+  'reporting.order_dispositions',
 ];
 
 /** Another process makes two statements fail where it touches the same rows of the catalogue: it is this one that tries again. */

@@ -6,7 +6,7 @@ export async function clearStaged(trx: Transaction<DB>, sourceFileId: string): P
   for (const table of [
     'orders',
     'order_continuations',
-    'order_sightings',
+    'unchanged_orders',
     'rejected_rows',
     'waiting_batches',
     'staged_rows',

@@ -58,11 +58,11 @@ export async function countStaged(
     ),
     seen as (
       select count(distinct v.id) as orders, coalesce(sum(v.row_count), 0) as rows
-      from intake.order_sightings s cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
+      from intake.unchanged_orders s cross join lateral unnest(s.order_version_ids, s.row_counts) as v(id, row_count)
       where s.source_file_id = ${sourceFileId}::bigint
     ),
     unchanged_orders as (
-      select coalesce(sum(cancelled), 0) as cancelled from intake.order_sightings where source_file_id = ${sourceFileId}::bigint
+      select coalesce(sum(cancelled), 0) as cancelled from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint
     )
     select staged.new, staged.changed, staged.conflicting, staged.rows as "stagedRows",
       staged.cancelled + unchanged_orders.cancelled as cancelled, seen.orders as unchanged, seen.rows as "unchangedRows",

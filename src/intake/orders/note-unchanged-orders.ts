@@ -43,7 +43,7 @@ export async function noteUnchangedOrders(
         on h.order_version_id is null and c.content_hash = g.content_hash
     ),
     noted as (
-      insert into intake.order_sightings (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
+      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
       select source_file_id, array_agg(order_version_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
         count(*) filter (where is_cancelled)
       from known where order_version_id is not null group by source_file_id

@@ -40,7 +40,7 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
       (await judgeOrderIds(trx, { sourceFileId, orderIdColumn: options.orderIdColumn ?? UNKNOWN_COLUMN })),
     publish: async (trx, totals) => {
       if (totals.ordersChanged > 0) await switchVersions(trx, sourceFileId);
-      for (const table of ['order_continuations', 'order_sightings'])
+      for (const table of ['order_continuations', 'unchanged_orders'])
         await sql`delete from ${sql.table(`intake.${table}`)} where source_file_id = ${sourceFileId}::bigint`.execute(
           trx,
         );

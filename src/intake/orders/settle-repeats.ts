@@ -17,7 +17,7 @@ export async function settleRepeats(
 ): Promise<SettledRepeats> {
   const { sourceFileId } = options;
   const { rows: noted } = await sql`
-    select from intake.order_sightings where source_file_id = ${sourceFileId}::bigint limit 1`.execute(trx);
+    select from intake.unchanged_orders where source_file_id = ${sourceFileId}::bigint limit 1`.execute(trx);
   if (noted.length === 0) return NONE;
   const { rows } = await sql<{ orders: string; rows: string }>`
     with repeats as materialized (${repeatsOf(options)}),
@@ -36,7 +36,7 @@ function repeatsOf({ sourceFileId, sums }: SettleRepeatsOptions): RawBuilder<unk
       min(line_no) as line_no, min(record_no) as record_no, sum(row_count)::integer as row_count
     from (
       select v.order_version_id, null::bigint as staged_id, v.line_no, v.record_no, v.row_count
-      from intake.order_sightings s
+      from intake.unchanged_orders s
       cross join lateral unnest(s.order_version_ids, s.line_nos, s.record_nos, s.row_counts)
         as v(order_version_id, line_no, record_no, row_count)
       where s.source_file_id = ${sourceFileId}::bigint

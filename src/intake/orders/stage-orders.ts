@@ -59,7 +59,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
       returning is_current
     ),
     noted as (
-      insert into intake.order_sightings (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
+      insert into intake.unchanged_orders (source_file_id, order_version_ids, line_nos, record_nos, row_counts, cancelled)
       select source_file_id, array_agg(current_id), array_agg(line_no), array_agg(record_no), array_agg(row_count),
         count(*) filter (where is_cancelled)
       from given where here_id is null and current_hash = content_hash group by source_file_id

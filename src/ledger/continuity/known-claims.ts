@@ -4,7 +4,7 @@ import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { ClaimPlace } from './journal-lines.ts';
 
 /** Where a claim stands in this database. */
-export type ClaimStanding = {
+export type KnownClaim = {
   /** It is here: made here, or recovered. */
   readonly isKnown: boolean;
   /** Its entry still waits for its answer. */
@@ -18,7 +18,7 @@ export type ClaimStanding = {
 export async function lookUpClaims(
   db: Database,
   claims: readonly ClaimPlace[],
-): Promise<readonly ClaimStanding[]> {
+): Promise<readonly KnownClaim[]> {
   if (claims.length === 0) return [];
   const given = claims.map(({ claim, entryId, attempt }, place) => ({
     place,

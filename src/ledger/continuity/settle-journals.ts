@@ -111,9 +111,9 @@ async function settleUnsent(db: Database, unsent: readonly Unsettled[]): Promise
 
 /** Records outcomes of claims whose entries still wait for them. @returns how many. */
 async function settle(db: Database, claims: readonly JournalledClaim[]): Promise<number> {
-  const standings = await lookUpClaims(db, claims);
+  const known = await lookUpClaims(db, claims);
   const answers = claims.flatMap(({ claim, entryId, attempt, outcome }, place) =>
-    outcome !== null && standings[place]?.isUnsettled === true
+    outcome !== null && known[place]?.isUnsettled === true
       ? [{ entryId, attempt, outcome, backoffMs: 0, claim }]
       : [],
   );

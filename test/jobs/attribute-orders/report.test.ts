@@ -58,8 +58,8 @@ describe('summary of a run', () => {
     const { counts, details, sumsAddUp } = await summarise(db, runId);
     expect(counts.orders).toBe(14);
     expect(sumsAddUp).toBe(false);
-    expect(details.standings).toContainEqual({
-      standing: 'unaccounted',
+    expect(details.dispositions).toContainEqual({
+      disposition: 'unaccounted',
       reason: null,
       currency: 'EUR',
       orders: 1,

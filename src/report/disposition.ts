@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Where each of some orders stands for a job: rows as those of `reporting.order_standings`, one an order.
+ * Where each of some orders stands for a job: rows as those of `reporting.order_dispositions`, one an order.
  *
  * What the ledger knows wins over what attribution says now, because money that has moved does not stop having moved: an accepted order
  * that was cancelled since stays `accepted` (and has an adjustment). Only an entry that was held or refused, so that no money moved,
@@ -14,14 +14,14 @@ import { type RawBuilder, sql } from 'kysely';
  *
  * @param options.orders rows with the columns of `STATED_BY_ORDER`: versions in force, of sealed files.
  */
-export function standingOfOrders(options: {
+export function dispositionOfOrders(options: {
   readonly job: string;
   readonly orders: RawBuilder<unknown>;
 }): RawBuilder<unknown> {
   return sql`
     select ${options.job}::text as job, s.source, s.order_id, s.order_version_id, s.entry_id, s.ordered_at,
-      (s.ordered_at at time zone 'UTC')::date as day_utc, s.standing, s.standing_reason, s.standing_at,
-      s.is_pending or s.standing = 'unaccounted' or (s.entry_id is not null and s.standing <> 'accepted') as is_open,
+      (s.ordered_at at time zone 'UTC')::date as day_utc, s.disposition, s.disposition_reason, s.disposition_at,
+      s.is_pending or s.disposition = 'unaccounted' or (s.entry_id is not null and s.disposition <> 'accepted') as is_open,
       s.matched_by, s.matched_value,
       case when s.is_owned then
         coalesce('deal:' || s.deal_id, 'collab:' || s.collab_id, 'handle:' || lower(ltrim(s.influencer_handle, '@')))
@@ -35,13 +35,13 @@ export function standingOfOrders(options: {
           when e.state = 'sending' then case when ${hasLiveOwner} then 'ready' else 'in_doubt' end
           when e.state = 'written_off' then 'held'
           else e.state
-        end as standing,
+        end as disposition,
         case
           when e.entry_id is null then a.reason
           when e.state in ('held', 'rejected', 'in_doubt') then e.state_reason
           when e.state = 'written_off' then 'written_off'
-        end as standing_reason,
-        coalesce(e.state_changed_at, a.decided_at, o.first_seen_at) as standing_at,
+        end as disposition_reason,
+        coalesce(e.state_changed_at, a.decided_at, o.first_seen_at) as disposition_at,
         coalesce(a.is_pending, true) as is_pending,
         e.entry_id is not null or coalesce(a.outcome = 'attributed', false) as is_owned,
         a.matched_by, reporting.without_addresses(a.matched_value) as matched_value, coalesce(e.brand_id, a.brand_id) as brand_id,
@@ -59,7 +59,7 @@ export function standingOfOrders(options: {
     ) s`;
 }
 
-/** Of order `o`: what its standing needs of what the export says. */
+/** Of order `o`: what its disposition needs of what the export says. */
 export const STATED_BY_ORDER = sql`
   o.source, o.order_id, o.order_version_id, o.placed_at, o.paid_at, o.first_seen_at, o.currency, o.total, o.subtotal`;
 

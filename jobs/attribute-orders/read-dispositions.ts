@@ -3,10 +3,10 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import type { DecimalText } from '../../src/model/order.ts';
-import { standingOfOrders } from '../../src/report/standing.ts';
+import { dispositionOfOrders } from '../../src/report/disposition.ts';
 
 /** Where an order of the job stands. `unaccounted` must never occur: it is shown so that it can't hide. */
-export type Standing =
+export type Disposition =
   | 'accepted'
   | 'already'
   | 'ready'
@@ -19,8 +19,8 @@ export type Standing =
   | 'unaccounted';
 
 /** Orders of the job that stand alike. */
-export type StandingGroup = {
-  readonly standing: Standing;
+export type DispositionGroup = {
+  readonly disposition: Disposition;
   /** Why, for excluded, unattributed, held, rejected and in_doubt; `by_backfill` for what only a backfill posts; null otherwise. */
   readonly reason: string | null;
   readonly currency: string;
@@ -36,17 +36,17 @@ export const BY_BACKFILL = 'by_backfill';
  * From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before,
  * from what a backfill has posted meanwhile, and from what a database that was restored had lost; what only a backfill may post from what a run does.
  */
-export async function readStandings(
+export async function readDispositions(
   db: Database,
-  { runId, job, sources }: StandingsOptions,
+  { runId, job, sources }: DispositionsOptions,
   stored: { readonly orders: RawBuilder<unknown>; readonly sums: RawBuilder<unknown> } = STORED,
-): Promise<readonly StandingGroup[]> {
-  const { rows } = await sql<Omit<StandingGroup, 'orders'> & { orders: string }>`
+): Promise<readonly DispositionGroup[]> {
+  const { rows } = await sql<Omit<DispositionGroup, 'orders'> & { orders: string }>`
     with accepted as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
       from ${stored.orders} s
-      where s.job = ${job} and s.source = any(${sources}::text[]) and s.standing = 'accepted'
-        and s.standing_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
+      where s.job = ${job} and s.source = any(${sources}::text[]) and s.disposition = 'accepted'
+        and s.disposition_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
         and (
           select (
             select (select r.kind from ops.runs r where r.run_id = t.run_id)
@@ -58,12 +58,12 @@ export async function readStandings(
     taken as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
       from ${stored.orders} s
-      where s.job = ${job} and s.source = any(${sources}::text[]) and s.is_open and s.standing = 'ready'
+      where s.job = ${job} and s.source = any(${sources}::text[]) and s.is_open and s.disposition = 'ready'
         and (select e.backfill_id from ledger.entries e where e.entry_id = s.entry_id) is not null
       group by s.currency
     ),
     counted as (
-      select case standing when 'accepted' then 'already' else standing end as standing, standing_reason as reason, currency, orders, amount
+      select case disposition when 'accepted' then 'already' else disposition end as disposition, disposition_reason as reason, currency, orders, amount
       from ${stored.sums} where job = ${job} and source = any(${sources}::text[])
       union all
       select 'accepted', null, currency, orders, amount from accepted
@@ -74,19 +74,26 @@ export async function readStandings(
       union all
       select 'ready', null, currency, -orders, -amount from taken
     )
-    select standing, reason, currency, sum(orders) as orders, sum(amount) as amount
-    from counted group by standing, reason, currency
+    select disposition, reason, currency, sum(orders) as orders, sum(amount) as amount
+    from counted group by disposition, reason, currency
     having sum(orders) <> 0
-    order by standing, sum(orders) desc, reason, currency`.execute(db);
+    order by disposition, sum(orders) desc, reason, currency`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-type StandingsOptions = { readonly runId: string; readonly job: string; readonly sources: readonly string[] };
+type DispositionsOptions = {
+  readonly runId: string;
+  readonly job: string;
+  readonly sources: readonly string[];
+};
 
-const STORED = { orders: sql`reporting.order_standings`, sums: sql`reporting.funnel_days` };
+const STORED = { orders: sql`reporting.order_dispositions`, sums: sql`reporting.funnel_days` };
 
 /** The same without the tables of `reporting`. */
-export function workOutStandings(db: Database, options: StandingsOptions): Promise<readonly StandingGroup[]> {
+export function workOutStandings(
+  db: Database,
+  options: DispositionsOptions,
+): Promise<readonly DispositionGroup[]> {
   const { job, sources } = options;
   const inForce = sql`(
     select o.* from intake.orders o
@@ -94,15 +101,15 @@ export function workOutStandings(db: Database, options: StandingsOptions): Promi
       and (select f.state from intake.source_files f where f.source_file_id = o.source_file_id) = 'sealed')`;
   return inTransaction(db, async (trx) => {
     await suitLargeStatements(trx);
-    await sql`drop table if exists pg_temp.standings_now`.execute(trx);
+    await sql`drop table if exists pg_temp.dispositions_now`.execute(trx);
     await sql`
-      create temporary table standings_now on commit drop as ${standingOfOrders({ job, orders: inForce })}`.execute(
+      create temporary table dispositions_now on commit drop as ${dispositionOfOrders({ job, orders: inForce })}`.execute(
       trx,
     );
     const sums = sql`(
-      select job, source, standing, standing_reason, currency, count(*) as orders, sum(amount) as amount
-      from standings_now group by 1, 2, 3, 4, 5) n`;
-    return readStandings(trx, options, { orders: sql`standings_now`, sums });
+      select job, source, disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount
+      from dispositions_now group by 1, 2, 3, 4, 5) n`;
+    return readDispositions(trx, options, { orders: sql`dispositions_now`, sums });
   });
 }
 
