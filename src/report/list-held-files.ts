@@ -11,7 +11,7 @@ export async function listHeldFiles(
   const { sources = null, readFor = null } = options;
   const { rows } = await sql<HeldFile>`
     select f.source, f.uri, f.hold_code as code, coalesce(f.hold_message, f.hold_code) as message,
-      coalesce(f.hold_help, 'Mend the file and put it back.') as help
+      coalesce(f.hold_help, 'Fix the file and put it back.') as help
     from intake.source_files f
     where f.state = 'held' and (${sources}::text[] is null or f.source = any(${sources}::text[]))
       and (${readFor}::text is null or f.read_for = ${readFor}::text)
