@@ -1,6 +1,7 @@
-// Runs after `npm ci`. npm leaves out optional packages whose `engines` exclude the Node that npm itself runs on; on Node 18 the native parts
-// of the test runner are among them. Everything here runs on the pinned Node 24, so where npm ran on an older Node, the pinned one
-// installs what is missing. Plain JavaScript, because that older Node may have to read it.
+// Runs after `npm ci` in a clone, as `prepublish`: no install of the package runs it, or asks about it. npm leaves out optional packages
+// whose `engines` exclude the Node that npm itself runs on; on Node 18 the native parts of the test runner are among them. Everything here
+// runs on the pinned Node 24, so where npm ran on an older Node, the pinned one installs what is missing. Plain JavaScript, because that
+// older Node may have to read it.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { readVersion } from '../package/read-version.ts';
 import { renderWarning } from '../present/error.ts';
 import { apiCommand } from './commands/api.ts';
 import { backfillCommand } from './commands/backfill.ts';
@@ -21,7 +22,6 @@ import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import { completeCommands } from './complete-commands.ts';
-import { readVersion } from './read-version.ts';
 import { createOutput } from './terminal/output.ts';
 
 /** Every command, in the order in which help lists them. */

@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { packageFile } from '../package/package-file.ts';
 import { isSection } from './salvage.ts';
 
-const BUNDLED = fileURLToPath(new URL('../../config/layouts', import.meta.url));
+const BUNDLED = fileURLToPath(packageFile('config/layouts'));
 
 /**
  * Where layouts are looked for, in this order: `layouts/` beside the configuration file, so that a deployment can add or replace one,

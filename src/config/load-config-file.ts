@@ -5,6 +5,7 @@ import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/co
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { WebhookSettings } from '../model/webhook-event.ts';
+import { packageFile } from '../package/package-file.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
 import { explainIssue } from './explain-issue.ts';
@@ -16,7 +17,7 @@ import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineFile, pipelineSchemaOf } from './schema.ts';
 import type { Environment } from './substitute.ts';
 
-const EXAMPLE = fileURLToPath(new URL('../../config/pipeline.yaml', import.meta.url));
+const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
 
 /** After the last answer there are still results to record and files to give up. */
 const GRACE_BEYOND_A_REQUEST_SECONDS = 20;

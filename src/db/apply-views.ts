@@ -3,10 +3,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { packageFile } from '../package/package-file.ts';
 import type { Database } from './connect.ts';
 import { inTransaction } from './in-transaction.ts';
 
-const FOLDER = new URL('../../sql/views/', import.meta.url);
+const FOLDER = packageFile('sql/views/');
 
 /** Whether `sql/views/` says something else than what this database has. The tables must be up to date. */
 export async function areViewsStale(db: Database): Promise<boolean> {

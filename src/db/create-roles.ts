@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { packageFile } from '../package/package-file.ts';
 import type { Database } from './connect.ts';
 
-const FILE = new URL('../../sql/roles.sql', import.meta.url);
+const FILE = packageFile('sql/roles.sql');
 
 /** SQLSTATE insufficient_privilege. */
 const NOT_ALLOWED = '42501';

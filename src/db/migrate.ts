@@ -3,13 +3,14 @@ import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { packageFile } from '../package/package-file.ts';
 import { applyViews, areViewsStale, dropViews } from './apply-views.ts';
 import type { Database } from './connect.ts';
 import { hasTable } from './has-table.ts';
 import { inPhase } from './phase.ts';
 import { explainFailure } from './server/explain-failure.ts';
 
-const FOLDER = new URL('../../sql/migrations/', import.meta.url);
+const FOLDER = packageFile('sql/migrations/');
 
 /** One file of `sql/migrations/` is one migration, in the order of the names. Merged ones are immutable. */
 const fromFiles: MigrationProvider = {

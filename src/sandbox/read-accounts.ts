@@ -6,11 +6,12 @@ import { explainIssue } from '../api/call.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import { findYamlProblem } from '../model/text/yaml-problem.ts';
+import { packageFile } from '../package/package-file.ts';
 import { type AccountData, oneAccount, severalAccounts } from './account-data.ts';
 import { checkAccounts, type Finding, type Path } from './check-accounts.ts';
 
 /** The account that the sandbox has when it is given none. */
-export const DEMO_ACCOUNT = fileURLToPath(new URL('../../config/demo/sandbox.yaml', import.meta.url));
+export const DEMO_ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
 
 /**
  * Reads accounts from YAML and checks them: one account, or a list under `accounts`.

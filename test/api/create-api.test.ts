@@ -1,17 +1,12 @@
-import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { ApiError, createApi, readListing } from 'influencer-sync/api';
-import { startSandbox } from 'influencer-sync/sandbox';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { operationNames, operationOf } from '../../src/api/contract.ts';
-import { camelCase } from '../../src/api/create-api.ts';
+import { ApiError, camelCase, createApi, readListing } from '../../src/api/create-api.ts';
 import { apiTypeSource } from '../../src/api/reference/api-type-source.ts';
 import { exampleOf } from '../../src/api/reference/examples.ts';
-import { makeTestFolder } from '../support/setup.ts';
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
@@ -147,56 +142,5 @@ describe('an error', () => {
     const api = createApi({ url: 'http://127.0.0.1:1', key: 'k' });
     await expect(api.accountSearch.searchBrands()).rejects.toMatchObject({ status: null, fate: 'not_sent' });
     await api.close();
-  });
-});
-
-/** `npm install ../influencer-sync` makes a link; installing an archive or from git makes a copy. */
-describe('in another package', () => {
-  const run = promisify(execFile);
-  const PROGRAM = `import { startSandbox } from 'influencer-sync/sandbox';
-import { createApi } from 'influencer-sync/api';
-const sandbox = await startSandbox({ port: 0 });
-const api = createApi(sandbox);
-const { message }: { message: string } = await api.test.accountHello();
-console.log(message);
-await api.close();
-await sandbox.close();
-`;
-
-  function makePackage(): string {
-    const folder = makeTestFolder();
-    mkdirSync(join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'program.ts'), PROGRAM);
-    return folder;
-  }
-
-  it('that links to a clone, it runs, and its types are checked with the settings that docs/api.md names', async () => {
-    const folder = makePackage();
-    symlinkSync(ROOT, join(folder, 'node_modules', 'influencer-sync'));
-    const { stdout } = await run(process.execPath, ['program.ts'], { cwd: folder });
-    expect(stdout).toMatch(/^You are logged in - /);
-    const settings =
-      readFileSync(join(ROOT, 'docs', 'api.md'), 'utf8').match(/```json\n([\s\S]*?)```/)?.[1] ?? '';
-    writeFileSync(join(folder, 'tsconfig.json'), settings);
-    symlinkSync(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'));
-    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    writeFileSync(join(folder, 'wrong.ts'), PROGRAM.replace('message: string', 'message: number'));
-    const { stdout: errors } = await run(process.execPath, [tsc, '-p', '.'], { cwd: folder }).catch(
-      (failure: { stdout: string }) => failure,
-    );
-    // Of the same program with a wrong type; none of the program itself, of the API or of the sandbox.
-    expect(errors.match(/^.*error TS\d+/gm)).toEqual([expect.stringMatching(/^wrong\.ts\(5,/)]);
-  });
-
-  it('that has a copy among its packages, Node refuses it, as docs/api.md says', async () => {
-    const folder = makePackage();
-    const copy = join(folder, 'node_modules', 'influencer-sync');
-    mkdirSync(copy);
-    cpSync(join(ROOT, 'src'), join(copy, 'src'), { recursive: true });
-    cpSync(join(ROOT, 'package.json'), join(copy, 'package.json'));
-    await expect(run(process.execPath, ['program.ts'], { cwd: folder })).rejects.toMatchObject({
-      stderr: expect.stringContaining('ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING'),
-    });
   });
 });

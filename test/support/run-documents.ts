@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 /** What is not copied: what a clone would not have, and the packages, which are linked. */
-const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage'];
+const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage', 'dist'];
 
 /** The ports of the documents; others take their place, so that whatever uses them here is left alone. */
 const PORT_IN_DOCUMENTS = /\b4010\b/g;

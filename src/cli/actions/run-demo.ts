@@ -6,12 +6,13 @@ import { shortPath } from '../../config/locate.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import { packageFile } from '../../package/package-file.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Output } from '../terminal/output.ts';
 import { performConfigured } from './perform-job.ts';
 
-const CONFIG = fileURLToPath(new URL('../../../config/demo/pipeline.yaml', import.meta.url));
-const ACCOUNT = fileURLToPath(new URL('../../../config/demo/sandbox.yaml', import.meta.url));
+const CONFIG = fileURLToPath(packageFile('config/demo/pipeline.yaml'));
+const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
 
 /**
  * Starts the sandbox, runs the jobs of its configuration, in their order, from nothing, and posts orders again to show that nothing is posted twice.

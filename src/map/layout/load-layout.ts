@@ -7,11 +7,12 @@ import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout } from '../../model/layout.ts';
 import { findYamlProblem } from '../../model/text/yaml-problem.ts';
+import { packageFile } from '../../package/package-file.ts';
 import { layoutSchema } from './layout-schema.ts';
 import { toLayout } from './to-layout.ts';
 
 /** Layouts that come with the project. */
-export const BUNDLED_LAYOUTS = fileURLToPath(new URL('../../../config/layouts', import.meta.url));
+export const BUNDLED_LAYOUTS = fileURLToPath(packageFile('config/layouts'));
 
 /**
  * Reads a layout from the first of the folders that has it.

@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -31,7 +31,7 @@ export async function* unzip(
   { uri, limits }: UnzipOptions,
 ): AsyncGenerator<Uint8Array> {
   const { fromFdPromise } = await import('yauzl');
-  await using file = await spool(bytes, { uri, maxBytes: limits.maxBytes });
+  const file = await spool(bytes, { uri, maxBytes: limits.maxBytes });
   try {
     const zip = await fromFdPromise(file.fd, { autoClose: false, lazyEntries: true });
     const entry = chooseEntry(await listEntries(zip), uri);
@@ -41,6 +41,8 @@ export async function* unzip(
   } catch (error) {
     if (error instanceof FileHeld || !(error instanceof Error)) throw error;
     throw damaged(uri, error.message, error);
+  } finally {
+    await file.close();
   }
 }
 
@@ -110,9 +112,6 @@ function damaged(uri: string, why: string, cause?: unknown): FileHeld {
   );
 }
 
-/** A temporary file without a name. */
-type SpooledFile = AsyncDisposable & { readonly fd: number };
-
 /**
  * Puts a stream into a temporary file that only this process can reach. Its name is removed before the first byte is written, so nothing
  * stays behind, not even after SIGKILL.
@@ -120,7 +119,7 @@ type SpooledFile = AsyncDisposable & { readonly fd: number };
 async function spool(
   bytes: AsyncIterable<Uint8Array>,
   { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number },
-): Promise<SpooledFile> {
+): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'influencer-sync-'));
   const file = await open(join(folder, 'spool'), 'wx+', 0o600).finally(() =>
     rm(folder, { recursive: true, force: true }),
@@ -136,5 +135,5 @@ async function spool(
     await file.close();
     throw error;
   }
-  return { fd: file.fd, [Symbol.asyncDispose]: () => file.close() };
+  return file;
 }

@@ -32,16 +32,16 @@ it('dependencies are pinned to one version: install with npm install --save-exac
 
 it('every script starts its programs with src/start.js or src/with-node.js, so that it runs whatever Node npm runs on', () => {
   const commands = Object.entries(manifest.scripts)
-    .filter(([name]) => name !== 'postinstall')
+    .filter(([name]) => name !== 'prepublish')
     .flatMap(([, script]) => script.split(' && '));
-  const STARTS = /^(node src\/(start|with-node)\.js|npm test --|\.ci\/)/;
+  const STARTS = /^(node src\/(start|with-node)\.js|npm (test --|run build)|\.ci\/)/;
   expect(commands.filter((command) => !STARTS.test(command))).toEqual([]);
   for (const script of ['.ci/run', '.ci/versitygw', '.ci/variations'])
-    expect(readFileSync(new URL(`../${script}`, import.meta.url), 'utf8')).not.toMatch(
+    expect(readFileSync(new URL(`../../${script}`, import.meta.url), 'utf8')).not.toMatch(
       /^[^#]*node_modules\/\.bin/m,
     );
 });
 
 function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
 }

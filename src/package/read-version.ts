@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from './package-file.ts';
 
 /** The version of this package. */
 export function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(packageFile('package.json'), 'utf8');
   const { version } = JSON.parse(text) as { version: string };
   return version;
 }

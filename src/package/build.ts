@@ -1,0 +1,56 @@
+// `npm run build`: compiles the project into dist/, which is what its package runs. A clone runs its sources and needs none of it.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import { packageFile } from './package-file.ts';
+
+/** What the package starts and exports, by the name of its file in dist/. */
+const ENTRIES = {
+  main: 'src/main.ts',
+  api: 'src/api/create-api.ts',
+  sandbox: 'src/sandbox/start-sandbox.ts',
+};
+
+const cwd = fileURLToPath(packageFile('.'));
+
+rmSync(packageFile('dist/'), { recursive: true, force: true });
+const { output } = await build({
+  cwd,
+  input: ENTRIES,
+  platform: 'node',
+  // Packages stay packages: npm installs, updates and audits them.
+  external: /^[^./]/,
+  transform: { target: 'node22.19' },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  },
+});
+const missing = listImports().filter((name) => !isBuiltin(name) && !isInstalled(name));
+if (missing.length > 0)
+  throw new Error(`dist/ imports ${missing.join(', ')}, which an install would not bring: see dependencies.`);
+
+const { status } = spawnSync('tsc', ['-p', 'src/package/tsconfig.types.json'], { cwd, stdio: 'inherit' });
+process.exitCode = status ?? 1;
+
+/** Packages that the bundle imports, also those that the compiler adds for syntax that an older Node does not have. */
+function listImports(): readonly string[] {
+  const own = new Set(output.map(({ fileName }) => fileName));
+  const imports = output.flatMap((file) =>
+    file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : [],
+  );
+  return [...new Set(imports)].filter((name) => !own.has(name));
+}
+
+function isInstalled(name: string): boolean {
+  const { dependencies } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  return Object.keys(dependencies).some((each) => name === each || name.startsWith(`${each}/`));
+}

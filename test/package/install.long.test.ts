@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+// Packages come from the registry, or from npm's cache.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
+
+const run = promisify(execFile);
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+const MODULE = `import { startSandbox } from 'influencer-sync/sandbox';
+import { createApi } from 'influencer-sync/api';
+const sandbox = await startSandbox({ port: 0 });
+const api = createApi(sandbox);
+const { message }: { message: string } = await api.test.accountHello();
+console.log(message);
+await api.close();
+await sandbox.close();
+`;
+
+const COMMON_JS = `const { startSandbox } = require('influencer-sync/sandbox');
+const { createApi } = require('influencer-sync/api');
+(async () => {
+  const sandbox = await startSandbox({ port: 0 });
+  const api = createApi(sandbox);
+  console.log((await api.test.accountHello()).message);
+  await api.close();
+  await sandbox.close();
+})();
+`;
+
+/** On a disk: the packages are some 100 MB. */
+let folder = '';
+let project = '';
+/** A folder with a `node` of the oldest version that package.json names. */
+let oldestNode = '';
+
+/** What a program of the project prints; npm is the one that belongs to its Node. */
+async function runIn(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  nodeFolder = dirname(process.execPath),
+) {
+  // What `npm test` adds to the environment is of this clone.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
+  const path = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
+  const PATH = [nodeFolder, ...path].join(delimiter);
+  const { stdout } = await run(program, [...args], { cwd, env: { ...env, PATH }, maxBuffer: 1e8 });
+  return stdout;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'influencer-sync-install-'));
+  project = join(folder, 'project');
+  mkdirSync(project);
+  const archive = (await runIn(ROOT, 'npm', ['pack', '--silent', '--pack-destination', folder])).trim();
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const oldest = `node@${engines.node.replace('>=', '')}`;
+  const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
+  await runIn(project, 'npm', ['install', ...quietly, join(folder, archive)]);
+  const beside = join(folder, 'oldest');
+  mkdirSync(beside);
+  await runIn(beside, 'npm', ['install', ...quietly, oldest]);
+  oldestNode = join(beside, 'node_modules', 'node', 'bin');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the package, installed from its archive into an empty folder', () => {
+  it('holds what runs and nothing else: at most 3 MB, no tests, no TypeScript but types', async () => {
+    const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    expect(readFileSync(join(folder, archive)).length).toBeLessThan(3_000_000);
+    const files = readdirSync(join(project, 'node_modules', 'influencer-sync'), { recursive: true }).map(
+      String,
+    );
+    expect(files.filter((file) => /(^|\/)(test|bench|docs)\/|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md']));
+  });
+
+  it.each(['this Node', 'the oldest Node that package.json names'])('runs the demo on %s', async (which) => {
+    const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
+    const events = await runIn(
+      project,
+      bin,
+      ['demo', '--json'],
+      which === 'this Node' ? undefined : oldestNode,
+    );
+    expect(JSON.parse(events.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'demo_finished' });
+  });
+
+  it.each([
+    ['a module', 'program.mjs', MODULE.replace(': { message: string }', '')],
+    ['TypeScript', 'program.ts', MODULE],
+    ['CommonJS', 'program.cjs', COMMON_JS],
+  ])('serves the client and the sandbox to %s', async (_, name, source) => {
+    writeFileSync(join(project, name), source);
+    expect(await runIn(project, 'node', [name])).toMatch(/^You are logged in - /);
+    expect(await runIn(project, 'node', [name], oldestNode)).toMatch(/^You are logged in - /);
+  });
+
+  it('has types that a strict project can check, its declarations included', async () => {
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          module: 'nodenext',
+          target: 'esnext',
+          strict: true,
+          noEmit: true,
+          types: ['node'],
+        },
+        include: ['checked.ts'],
+      }),
+    );
+    await runIn(project, 'npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', '@types/node@24']);
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    writeFileSync(join(project, 'checked.ts'), MODULE);
+    await expect(runIn(project, 'node', [tsc, '-p', '.'])).resolves.toBe('');
+    writeFileSync(join(project, 'checked.ts'), MODULE.replace('message: string', 'message: number'));
+    await expect(runIn(project, 'node', [tsc, '-p', '.'])).rejects.toMatchObject({
+      stdout: expect.stringContaining('checked.ts(5'),
+    });
+  });
+});
