@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
+import { explainUnknownMembers } from '../api/unknown-members.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
-import { addControlRoutes } from './control.ts';
+import { addControlRoutes } from './control/control.ts';
 import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
 import type { Tenant } from './open-tenant.ts';
@@ -23,6 +25,10 @@ export type Context = {
   readonly goDown: (ms: number) => void;
   /** Whether `/_sandbox` answers peers that are not on this machine. */
   readonly isControlOpen: boolean;
+  /** Whether members that the contract does not name are refused. */
+  readonly isStrict: boolean;
+  /** Tells whoever runs the sandbox. */
+  readonly warn: (line: string) => void;
 };
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -31,8 +37,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 export function buildServer(context: Context): FastifyInstance {
   const server = Fastify({ bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false, forceCloseConnections: true });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    done(null, readBody(String(text)));
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    done(null, readBody(bytes as Buffer));
   });
   for (const name of operationNames) addOperation(server, context, name);
   addControlRoutes(server, context);
@@ -52,7 +58,9 @@ const MESSAGES: Readonly<Record<number, string>> = {
   415: 'The body must be application/json.',
 };
 
-function readBody(text: string): Body {
+function readBody(bytes: Buffer): Body {
+  const text = bytes.toString('utf8');
+  if (!isUtf8(bytes)) return { text, value: undefined, problem: 'The body must be UTF-8 text.' };
   try {
     return { text, value: JSON.parse(text) };
   } catch {
@@ -71,12 +79,18 @@ type Visit = {
 
 function addOperation(server: FastifyInstance, context: Context, name: OperationName): void {
   const [anonymous] = context.sessions.values();
-  const answer = anonymous === undefined ? null : createAnswerer(name, anonymous);
+  const answer = anonymous === undefined ? null : createAnswerer(name, anonymous, context.isStrict);
   if (answer === null) return;
   const operation = operationOf(name);
 
-  const run = ({ session, request: { headers, query, body } }: Visit): Answer =>
-    answer({ key: headers['x-api-key'], session, query, body: body as Body | undefined | null });
+  const run = ({ session, request: { headers, query, body, url } }: Visit): Answer =>
+    answer({
+      key: headers['x-api-key'],
+      session,
+      query,
+      isQueryReadable: isReadable(url),
+      body: body as Body | undefined | null,
+    });
 
   // A reply that is returned would be waited for like a promise; here it is sent already.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
@@ -94,7 +108,12 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
     const done = isProcessed ? run(visit) : STAND_IN;
     context.stateStore?.commit();
     const status = playFault({ reply: visit.reply, rule, answer: done, goDown: context.goDown });
-    record(context, visit, { status, isProcessed: isProcessed && done.isProcessed, fault: rule.kind });
+    record(context, visit, {
+      status,
+      isProcessed: isProcessed && done.isProcessed,
+      fault: rule.kind,
+      unknownMembers: [],
+    });
     return visit.reply;
   }
 
@@ -117,15 +136,35 @@ function visitOf(
 }
 
 function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
-  record(context, visit, { status: answer.status, isProcessed: answer.isProcessed, fault: null });
+  const { unknownMembers = [] } = answer;
+  record(context, visit, {
+    status: answer.status,
+    isProcessed: answer.isProcessed,
+    fault: null,
+    unknownMembers: unknownMembers.map(({ path }) => path),
+  });
+  warnOfUnknown(context, visit, answer);
   if (answer.retryAfterSeconds !== undefined) visit.reply.header('retry-after', answer.retryAfterSeconds);
   return visit.reply.code(answer.status).send(answer.body);
+}
+
+/** Says that a member was ignored, to the client in a header and to whoever runs the sandbox. */
+function warnOfUnknown({ warn }: Context, { name, reply }: Visit, { unknownMembers = [] }: Answer): void {
+  if (unknownMembers.length === 0) return;
+  const text = explainUnknownMembers(unknownMembers).replaceAll('…', '...');
+  reply.header('x-sandbox-warning', `not in the contract, ignored: ${text}`);
+  warn(`${name}: not in the contract, ignored: ${text}`);
 }
 
 function record(
   context: Context,
   { name, session, request, sequence }: Visit,
-  fate: { readonly status: number | null; readonly isProcessed: boolean; readonly fault: string | null },
+  fate: {
+    readonly status: number | null;
+    readonly isProcessed: boolean;
+    readonly fault: string | null;
+    readonly unknownMembers: readonly string[];
+  },
 ): void {
   context.requestLog.recordRequest({
     sequence,
@@ -137,6 +176,17 @@ function record(
   });
   // What was done is kept before anyone is told.
   context.stateStore?.commit();
+}
+
+/** Whether what stands percent-encoded in an address is UTF-8. */
+function isReadable(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -26,6 +26,8 @@ export type Fate = {
   readonly isProcessed: boolean;
   /** The fault that was played, if any. */
   readonly fault: string | null;
+  /** Paths of members that the contract does not name. */
+  readonly unknownMembers: readonly string[];
 };
 
 /** What the sandbox received and did; nothing of it depends on what a client believes. */
@@ -123,11 +125,25 @@ export function createRequestLog(
         `{"sequence":${submissions.count() + 1},"at":"${timestamp()}",${whose},"added":${JSON.stringify(added)},"body":${onOneLine(bodyText)}}`,
       );
     },
-    recordRequest({ sequence: number, accountId, operation, method, path, status, isProcessed, fault }) {
+    recordRequest({
+      sequence: number,
+      accountId,
+      operation,
+      method,
+      path,
+      status,
+      isProcessed,
+      fault,
+      unknownMembers,
+    }) {
       const route = `"operation":${operation === null ? 'null' : `"${operation}"`},"method":"${method}","path":${JSON.stringify(path)}`;
       const fate = `"status":${status},"processed":${isProcessed},"fault":${fault === null ? 'null' : `"${fault}"`}`;
+      const unknown =
+        unknownMembers.length === 0 ? '' : `,"unknown_members":${JSON.stringify(unknownMembers)}`;
       const whose = accountId === null ? 'null' : JSON.stringify(accountId);
-      requests.append(`{"sequence":${number},"at":"${timestamp()}","account_id":${whose},${route},${fate}}`);
+      requests.append(
+        `{"sequence":${number},"at":"${timestamp()}","account_id":${whose},${route},${fate}${unknown}}`,
+      );
     },
     close() {
       referrals.close();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { buildServer } from './build-server.ts';
-import { arm } from './control.ts';
+import { arm } from './control/control.ts';
 import { createFaultPlan } from './faults/fault-plan.ts';
 import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
 import { openTenant, registerAccounts, type Tenant } from './open-tenant.ts';
@@ -48,6 +48,10 @@ export type SandboxOptions = {
   readonly webhookRetryMs?: number;
   /** Lets `/_sandbox` answer other machines too. */
   readonly openControl?: boolean;
+  /** Refuses members that the contract does not name with 400; when not given, a header and a line say so. */
+  readonly strict?: boolean;
+  /** Told once of each unknown member of each operation: `get_search: filter.folowers …`. No values. */
+  readonly onWarning?: (line: string) => void;
 };
 
 export type Sandbox = {
@@ -74,6 +78,9 @@ export type SandboxAccount = {
 const IDENTIFY_DELAY_MS = 2_000;
 
 const WEBHOOK_RETRY_MS = 1_000;
+
+/** Whoever has not read these reads no more. */
+const MAX_WARNINGS = 1_000;
 
 /**
  * Runs the service locally: a stateful twin with a log of what it really did.
@@ -141,6 +148,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (server.server.listening) void goDown(ms);
     },
     isControlOpen: options.openControl ?? false,
+    isStrict: options.strict ?? false,
+    warn: warnOnce(options.onWarning ?? (() => {})),
   };
   const server = buildServer(context);
   await listen(() => server.listen({ port, host }), release);
@@ -164,6 +173,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await server.close();
       release();
     },
+  };
+}
+
+/** A client repeats its mistakes; the request log has each of them. */
+function warnOnce(warn: (line: string) => void): (line: string) => void {
+  const told = new Set<string>();
+  return (line) => {
+    if (told.has(line) || told.size >= MAX_WARNINGS) return;
+    told.add(line);
+    warn(line);
   };
 }
 

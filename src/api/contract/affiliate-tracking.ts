@@ -53,6 +53,12 @@ export const affiliateTrackingOperations = {
         order_discount_codes_used: z.string().optional(),
         order_notes: z.string().optional(),
         currency: z.string().optional().describe('Currency code; in some variants only.'),
+        order_name: z.string().optional().describe('Not in the specification.'),
+        order_commission: z.number().optional().describe('Not in the specification.'),
+        timestamp: z
+          .union([z.number(), z.string()])
+          .optional()
+          .describe('Time of the order; now when not given. Not in the specification.'),
       })
       .refine(namesDeal, mustNameDeal),
     response: messageResponse.extend({ deal_id: z.string(), collab_id: z.string() }),

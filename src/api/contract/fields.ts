@@ -8,6 +8,9 @@ export const text = z.string().min(1);
 
 export const brandId = z.int().describe('Integer id of a brand of the account.');
 
+/** Section "Import influencers": a two-letter country code. Which letters stand for a country, the specification does not list. */
+export const countryCode = z.string().regex(/^[A-Za-z]{2}$/, 'must be two letters, such as NL');
+
 /** In a query everything is text; whole numbers are read back from it. */
 export const brandIdInQuery = z
   .union([z.int(), z.string().regex(/^\d{1,15}$/, 'must be a whole number')])

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { brandId, messageResponse, platform, text } from './fields.ts';
+import { brandId, countryCode, messageResponse, platform, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
 export const importOperations = {
@@ -23,7 +23,7 @@ export const importOperations = {
       postcode: z.string().optional(),
       region: z.string().optional().describe('Region or state.'),
       city: z.string().optional(),
-      country_code: z.string().length(2).optional().describe('Two letters.'),
+      country_code: countryCode.optional().describe('Two letters.'),
       phone_nr: z.string().optional(),
       total_payouts: z.number().optional().describe('Payouts already made.'),
       total_commission_earned: z.number().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
+import { brandId, identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
 /** Whether DD-MM-YYYY names a day that exists: 29-02 only in leap years. */
@@ -116,6 +116,10 @@ export const influencerPageOperations = {
       ),
       new_deal_info: z.looseObject({}).optional().describe('Not in the specification.'),
       status_update_only: z.boolean().optional().describe('True: only the active status changes.'),
+      brand_id: brandId
+        .optional()
+        .describe('Whose collaboration changes, where a deal has several. Not in the specification.'),
+      collab_id: z.string().optional().describe('Which collaboration changes. Not in the specification.'),
     }),
     response: z.looseObject({}).describe('Not shown.'),
     repeatable: true,

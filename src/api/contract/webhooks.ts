@@ -48,6 +48,7 @@ export const webhookOperations = {
     response: messageResponse,
     repeatable: true,
     credits: null,
-    description: 'Removes a registration. Endpoints, Webhook management.',
+    description:
+      'Removes a registration. The service refuses an unknown one with 400, not 404. Endpoints, Webhook management.',
   }),
 };

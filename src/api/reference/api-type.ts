@@ -222,7 +222,8 @@ export type Operations = {
      */
     readonly getWebhooks: Call<'get_webhooks'>;
     /**
-     * Removes a registration. Endpoints, Webhook management.
+     * Removes a registration. The service refuses an unknown one with 400, not 404. Endpoints, Webhook
+     * management.
      *
      * DELETE /v1/account/delete_webhook. May be repeated.
      *

@@ -24,6 +24,7 @@ type Flags = {
   readonly webhookHeaderPrefix: string;
   readonly webhookRetry: number;
   readonly openControl: boolean;
+  readonly strict: boolean;
 };
 
 /** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT. */
@@ -76,6 +77,7 @@ export function sandboxCommand(): Command {
       1_000,
     )
     .option('--open-control', 'let /_sandbox answer other machines', false)
+    .option('--strict', 'refuse members that the contract does not name, instead of warning', false)
     .addHelpText('after', HELP)
     .addCommand(triggerCommand())
     .action(async (flags: Flags) => serve(flags));
@@ -107,6 +109,7 @@ async function serve(flags: Flags): Promise<void> {
     identifyDelayMs: identifyDelay,
     webhookRetryMs: webhookRetry,
     faults: await readFaults(fault),
+    onWarning: (line) => process.stderr.write(`Warning: ${line}\n`),
   });
   const { url, key, webhookSecret: webhook_secret } = sandbox;
   const accounts = sandbox.accounts.map(({ id, keys, webhookSecret }) => ({

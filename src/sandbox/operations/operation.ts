@@ -1,4 +1,5 @@
 import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
+import type { UnknownMember } from '../../api/unknown-members.ts';
 import type { Account } from '../account.ts';
 import type { Events } from '../events/events.ts';
 import type { RateLimit } from '../rate-limit.ts';
@@ -45,6 +46,8 @@ export type Answer = {
   readonly body: unknown;
   /** Whether the request changed or read what it asked for; false for a refusal. */
   readonly isProcessed: boolean;
+  /** Members of the request that the contract does not name, and that nothing read. */
+  readonly unknownMembers?: readonly UnknownMember[];
   /** Of `Retry-After`. */
   readonly retryAfterSeconds?: number;
 };

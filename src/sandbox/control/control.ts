@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { explainIssues } from '../api/call.ts';
-import type { Context } from './build-server.ts';
+import { explainIssues } from '../../api/call.ts';
+import type { Context } from '../build-server.ts';
+import { type FaultRule, readFaultRules } from '../faults/fault-rule.ts';
+import type { LineLog } from '../line-log.ts';
 import { chooseTenants } from './choose-tenant.ts';
 import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
-import { type FaultRule, readFaultRules } from './faults/fault-rule.ts';
-import type { LineLog } from './line-log.ts';
 
 /** Version of the interface that it speaks: section Versioning. */
 const VERSION = '1.4.2';

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { explainIssues } from '../api/call.ts';
-import { webhookTypes } from '../api/contract/webhook-types.ts';
-import { createAnswerer } from './answer-request.ts';
-import type { Context } from './build-server.ts';
+import { explainIssues } from '../../api/call.ts';
+import { webhookTypes } from '../../api/contract/webhook-types.ts';
+import { createAnswerer } from '../answer-request.ts';
+import type { Context } from '../build-server.ts';
+import { isWebhookType, triggerEvent } from '../events/trigger-event.ts';
+import type { Tenant } from '../open-tenant.ts';
+import { type Answer, refuse, type Session } from '../operations/operation.ts';
 import { chooseTenant } from './choose-tenant.ts';
 import { describeCredits, type Guard } from './control-state.ts';
-import { isWebhookType, triggerEvent } from './events/trigger-event.ts';
-import type { Tenant } from './open-tenant.ts';
-import { type Answer, refuse, type Session } from './operations/operation.ts';
 
 const credits = z.strictObject({ search: z.number().min(0).optional(), reports: z.int().min(0).optional() });
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Account, Enquiry } from './account.ts';
-import type { Context } from './build-server.ts';
+import type { Account, Enquiry } from '../account.ts';
+import type { Context } from '../build-server.ts';
+import { readDealId } from '../find-collaboration.ts';
+import type { Tenant } from '../open-tenant.ts';
+import { describeIdentified } from '../operations/identify.ts';
+import { refuse, type World } from '../operations/operation.ts';
 import { chooseTenant, chooseTenants } from './choose-tenant.ts';
-import { readDealId } from './find-collaboration.ts';
-import type { Tenant } from './open-tenant.ts';
-import { describeIdentified } from './operations/identify.ts';
-import { refuse, type World } from './operations/operation.ts';
 
 export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { Context } from './build-server.ts';
-import type { Tenant } from './open-tenant.ts';
-import { type Answer, refuse } from './operations/operation.ts';
+import type { Context } from '../build-server.ts';
+import type { Tenant } from '../open-tenant.ts';
+import { type Answer, refuse } from '../operations/operation.ts';
 
 type Refused = { readonly kind: 'refused'; readonly answer: Answer };
 
