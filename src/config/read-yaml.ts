@@ -134,6 +134,8 @@ class Walker {
       const message = `\${${result.name}} is used here, but the environment variable ${result.name} is not set or empty.`;
       const help = `Set ${result.name}, or give a default: \${${result.name}:-default}.`;
       this.problems.push({ where, message, help });
+    } else if (result.kind === 'unreadable') {
+      this.problems.push({ where, message: result.message, help: result.help });
     } else {
       const help = `Write \${NAME} or \${NAME:-default}, not nested; $\${ stands for a plain \${.`;
       this.problems.push({

@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../model/config.ts';
 import { shortPath } from './locate.ts';
-import type { Environment } from './substitute.ts';
+import { type Environment, fileVariable } from './substitute.ts';
 
 /** A setting that does not do what its author must expect. No values, which may be secrets. */
 export type Misled = { readonly message: string; readonly help: string };
@@ -20,10 +20,12 @@ export function findUnusedVariables(
   { path, variables }: Pick<PipelineConfig, 'path' | 'variables'>,
   env: Environment,
 ): readonly Misled[] {
+  const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   return Object.entries(USES)
-    .filter(([name]) => (env[name] ?? '') !== '' && !variables.includes(name))
-    .map(([name, use]) => ({
-      message: `${name} is set, but has no effect, because ${shortPath(path)} does not name it.`,
+    .filter(([name]) => !variables.includes(name))
+    .flatMap(([name, use]) => [name, fileVariable(name)].filter(isSet).map((set) => ({ name, use, set })))
+    .map(({ name, use, set }) => ({
+      message: `${set} is set, but has no effect, because ${shortPath(path)} does not name ${set === name ? 'it' : name}.`,
       help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nOtherwise unset it.`,
     }));
 }

@@ -128,6 +128,22 @@ describe('a call', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('npx influencer-sync sandbox');
   });
+
+  it('reads the key from a file, and says of one that it cannot read which variable names it', async () => {
+    const { url, seen } = await startEcho();
+    const cwd = makeTestFolder();
+    writeFileSync(join(cwd, 'key'), 'planted-key\n');
+    const env = { INFLUENCER_API_URL: url, INFLUENCER_API_KEY_FILE: join(cwd, 'key') };
+    const { exitCode, stderr } = await runHere(['api', 'account_hello'], { cwd, env });
+    expect(exitCode, stderr).toBe(0);
+    expect(seen[0]?.key).toBe('planted-key');
+
+    const absent = { ...env, INFLUENCER_API_KEY_FILE: join(cwd, 'absent') };
+    const refused = await runHere(['api', 'account_hello'], { cwd, env: absent });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toMatch(/INFLUENCER_API_KEY_FILE names\s.*\s\(ENOENT\)/s);
+    expect(seen).toHaveLength(1);
+  });
 });
 
 describe('a live service', () => {

@@ -71,6 +71,18 @@ describe('a variable of .env.example that the configuration does not name', () =
     );
   });
 
+  it('is named as well where a file has its value', () => {
+    const set = { CUSTOMER_HASH_KEY_FILE: '/run/secrets/hash-key' };
+    const [told, ...others] = findUnusedVariables({ path: '/x/pipeline.yaml', variables: [] }, set);
+    expect(told?.message).toMatch(
+      /^CUSTOMER_HASH_KEY_FILE is set, but has no effect, because .* does not name CUSTOMER_HASH_KEY\.$/,
+    );
+    expect(others).toEqual([]);
+    expect(findUnusedVariables({ path: '/x/pipeline.yaml', variables: ['CUSTOMER_HASH_KEY'] }, set)).toEqual(
+      [],
+    );
+  });
+
   it('counts as named where its default is used, and not where a comment names it', () => {
     setVariables({
       DATABASE_URL: 'postgres://u:p@h/x',

@@ -207,6 +207,67 @@ describe('the environment', () => {
     }
   });
 
+  describe('a variable with the name of a file', () => {
+    const inFile = (content: string | Buffer): Record<string, string> => {
+      writeFileSync(join(folder, 'key'), content);
+      return { INFLUENCER_API_KEY_FILE: join(folder, 'key') };
+    };
+
+    test.each([
+      ['one line', 'planted-key\n'],
+      ['no end of line', 'planted-key'],
+      ['an end of line of Windows and a byte order mark', '\u{feff}planted-key\r\n'],
+    ])('has its value from there: %s', (_, content) => {
+      const config = load(SPECIFIED, inFile(content));
+      expect(config.api.key).toBe('planted-key');
+      expect(config.variables).toContain('INFLUENCER_API_KEY');
+    });
+
+    test('goes for every setting that names a variable, whatever its name', () => {
+      writeFileSync(join(folder, 'url'), 'postgres://u:planted@h/d\n');
+      const text = SPECIFIED.replace('DATABASE_URL:-', 'OUR_LEDGER');
+      expect(load(text, { OUR_LEDGER_FILE: join(folder, 'url') }).database.url).toBe(
+        'postgres://u:planted@h/d',
+      );
+    });
+
+    test.each([
+      ['is empty', '', 'is empty'],
+      ['has only an end of line', '\n', 'is not one line of UTF-8 text'],
+      ['has several lines', 'planted\nplanted\n', 'is not one line of UTF-8 text'],
+      ['is UTF-16', Buffer.from('planted', 'utf16le'), 'is not one line of UTF-8 text'],
+      ['is binary', Buffer.from([0xff, 0xfe, 0x41]), 'is not one line of UTF-8 text'],
+    ])('is a problem where the file %s, default or not, and nothing of it is said', (_, content, what) => {
+      const problems = problemsOf(SPECIFIED, inFile(content));
+      expect(problems).toEqual([
+        {
+          where: 'pipeline.yaml:3:8',
+          message: `INFLUENCER_API_KEY_FILE names ${join(folder, 'key')}, which ${what}.`,
+          help: 'It must contain the value and nothing else.',
+        },
+      ]);
+      expect(JSON.stringify(problems)).not.toContain('planted');
+    });
+
+    test('is a problem where there is no such file, or a folder', () => {
+      for (const [path, code] of [
+        [join(folder, 'absent'), 'ENOENT'],
+        [folder, 'EISDIR'],
+      ] as const)
+        expect(problemsOf(SPECIFIED, { INFLUENCER_API_KEY_FILE: path })[0]?.message).toContain(
+          `which cannot be read (${code})`,
+        );
+    });
+
+    test('is a problem where the variable is set as well, and none where it is empty', () => {
+      const env = inFile('planted-key');
+      expect(problemsOf(SPECIFIED, { ...env, INFLUENCER_API_KEY: 'another' })[0]?.message).toBe(
+        'INFLUENCER_API_KEY and INFLUENCER_API_KEY_FILE are both set.',
+      );
+      expect(load(SPECIFIED, { ...env, INFLUENCER_API_KEY: '' }).api.key).toBe('planted-key');
+    });
+  });
+
   test('two dollar signs stand for one', () => {
     expect(load(SPECIFIED.replace(`\${INFLUENCER_API_KEY:-}`, () => `a$\${B}c`)).api.key).toBe(`a\${B}c`);
   });

@@ -27,6 +27,8 @@ export async function runDemo(output: Output): Promise<void> {
       ...process.env,
       INFLUENCER_API_URL: sandbox.url,
       INFLUENCER_API_KEY: sandbox.key,
+      INFLUENCER_API_URL_FILE: '',
+      INFLUENCER_API_KEY_FILE: '',
     });
     // From nothing each time: it is the demo's own database.
     rmSync(config.database.dataFolder, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Client, createClient } from '../../api/client.ts';
 import { requireService } from '../../config/require-service.ts';
+import { readVariable } from '../../config/substitute.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -17,7 +18,7 @@ const TIMEOUT_SECONDS = 30;
 /**
  * The service that the configuration names, or, where there is no configuration file, the environment.
  *
- * @throws KnownError `api_url_missing`, `api_key_missing`, or what is wrong with the configuration (exit 2).
+ * @throws KnownError `api_url_missing`, `api_key_missing`, `variable_unreadable`, or what is wrong with the configuration (exit 2).
  */
 export function findService(options: ConfigOptions, { needsKey }: { readonly needsKey: boolean }): Service {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
@@ -28,7 +29,8 @@ export function findService(options: ConfigOptions, { needsKey }: { readonly nee
     const config = openConfig(rest);
     return config.api.url !== '' && !needsKey ? config.api : requireService(config);
   }
-  const { INFLUENCER_API_URL: url = '', INFLUENCER_API_KEY: key = '' } = process.env;
+  const url = requireReadable('INFLUENCER_API_URL');
+  const key = requireReadable('INFLUENCER_API_KEY');
   if (url !== '' && (key !== '' || !needsKey)) return { url, key, timeoutSeconds: TIMEOUT_SECONDS };
   const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
   throw new KnownError({
@@ -38,6 +40,14 @@ export function findService(options: ConfigOptions, { needsKey }: { readonly nee
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });
+}
+
+function requireReadable(name: string): string {
+  const variable = readVariable(name, process.env);
+  if (variable.kind === 'value') return variable.text;
+  const { message, help } = variable;
+  const safe = 'Nothing was sent.';
+  throw new KnownError({ code: 'variable_unreadable', message, help, safe, exitCode: EXIT.configuration });
 }
 
 /** A client; for the few requests of one command one connection does. */
