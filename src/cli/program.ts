@@ -10,6 +10,7 @@ import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
+import { initCommand } from './commands/init.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { queryCommand } from './commands/query.ts';
@@ -27,6 +28,7 @@ import { createOutput } from './terminal/output.ts';
 /** Every command, in the order in which help lists them. */
 const commands: readonly CommandDefinition[] = [
   demoCommand,
+  initCommand,
   runCommand,
   planCommand,
   backfillCommand,

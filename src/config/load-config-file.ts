@@ -14,7 +14,7 @@ import { knownKeysOf } from './known-keys.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
 import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
-import { type PipelineFile, pipelineSchemaOf } from './schema.ts';
+import { type PipelineFile, pipelineSchemaOf, sourceSchema } from './schema.ts';
 import type { Environment } from './substitute.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
@@ -154,6 +154,16 @@ function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
     maxBodyBytes: file.max_body_bytes,
     maxConnectionsPerAddress: file.max_connections_per_address,
   };
+}
+
+/**
+ * The settings of a source that says only where its files are, as if a configuration in the current folder named it.
+ *
+ * @param uri an S3 address, or a path.
+ */
+export function sourceAt(uri: string): SourceSettings {
+  const settings = sourceSchema.parse({ uri, layout: 'unknown' });
+  return toSource('', settings, (path) => resolve(path));
 }
 
 function toSource(

@@ -207,7 +207,7 @@ const DEFAULT_EXCLUDE = [
   'desktop.ini',
 ] as const;
 
-const source = z.strictObject({
+export const sourceSchema = z.strictObject({
   uri: text(2_000).describe(
     's3://bucket/prefix/ with an optional glob after the prefix, or a folder (relative to this file).',
   ),
@@ -277,7 +277,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       database,
       ledger,
       sources: z
-        .record(z.string().regex(NAME), source)
+        .record(z.string().regex(NAME), sourceSchema)
         .describe('Where exports arrive. Choose the names; they appear in reports.'),
       jobs: z
         .record(z.string().regex(NAME), z.discriminatedUnion('kind', options))

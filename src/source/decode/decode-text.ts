@@ -80,7 +80,7 @@ type ByteOrderMark = { readonly encoding: string /** In bytes. */; readonly leng
 const LONGEST_MARK_BYTES = 4;
 
 /** The byte order mark that a text begins with; null when it has none. UTF-32 LE begins like UTF-16 LE, so it is looked for first. */
-function findMark(head: Buffer): ByteOrderMark | null {
+export function findMark(head: Buffer): ByteOrderMark | null {
   const hex = head.toString('hex');
   if (hex.startsWith('fffe0000')) return { encoding: 'utf-32le', length: 4 };
   if (hex.startsWith('0000feff')) return { encoding: 'utf-32be', length: 4 };

@@ -1,0 +1,144 @@
+import { layoutFolders } from '../../../config/layout-folders.ts';
+import { loadLayouts } from '../../../map/layout/load-layout.ts';
+import type { SourceSettings } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import type { Finding } from '../../../model/finding.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import type { Layout } from '../../../model/layout.ts';
+import type { SourceFile } from '../../../model/source.ts';
+import { examineOrders } from '../../../pipeline/recognise/examine-orders.ts';
+import { type RecognisedFile, recogniseFile } from '../../../pipeline/recognise/recognise-file.ts';
+import { subjectOf } from '../../../pipeline/recognise/recognise-header.ts';
+import { renderFinding, renderVerdict } from '../../../present/findings.ts';
+import { listFiles } from '../../../source/list-files.ts';
+import { openSourceClients, type SourceClients } from '../../../source/source-clients.ts';
+import type { InitOptions } from '../../commands/init.ts';
+import { openConfig } from '../../open/open-config.ts';
+import type { Output } from '../../terminal/output.ts';
+
+/** Of the newest file as many rows as show how its values are written. */
+const MAX_ROWS = 20_000;
+
+/** Recognises the newest file of each source again, and compares it with what the configuration says of it. */
+export async function checkSources(output: Output, options: InitOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const layouts = loadLayouts(layoutFolders(config.path));
+  const clients = openSourceClients();
+  const counts = { ok: 0, warning: 0, problem: 0 };
+  try {
+    for (const source of Object.values(config.sources)) {
+      for (const finding of await checkSource(source, { layouts, clients })) {
+        counts[finding.status] += 1;
+        output.emit({ event: 'finding', ...finding });
+        output.print(renderFinding(finding, output.terminal));
+      }
+    }
+  } finally {
+    clients.close();
+  }
+  output.emit({ event: 'init_check_finished', ...counts });
+  output.print(renderVerdict(counts, output.terminal));
+  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+}
+
+type Means = { readonly layouts: readonly Layout[]; readonly clients: SourceClients };
+
+async function checkSource(source: SourceSettings, { layouts, clients }: Means): Promise<readonly Finding[]> {
+  const about = `source ${source.name}`;
+  try {
+    const file = await newestFile(source, clients);
+    if (file === null)
+      return [{ status: 'warning', about, what: 'It has no files.', fix: `Check its uri: ${source.uri}` }];
+    const found = await recogniseFile(file, layouts, { source, clients });
+    const name = file.uri.slice(file.uri.lastIndexOf('/') + 1);
+    if ('why' in found)
+      return [
+        {
+          status: 'problem',
+          about,
+          what: `The newest file, ${name}, cannot be read: ${found.why}`,
+          fix: 'Export it again.',
+        },
+      ];
+    return await compare(source, found, { name, about, layouts, clients });
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    return [{ status: 'problem', about, what: error.details.message, fix: error.details.help }];
+  }
+}
+
+async function compare(
+  source: SourceSettings,
+  found: RecognisedFile,
+  { name, about, layouts, clients }: Means & { readonly name: string; readonly about: string },
+): Promise<readonly Finding[]> {
+  const { verdict } = found;
+  const own = layouts.find((layout) => layout.name === source.layout);
+  if (own === undefined)
+    return [
+      {
+        status: 'problem',
+        about,
+        what: `There is no layout ${source.layout}.`,
+        fix: 'List the layouts:  npx influencer-sync layouts',
+      },
+    ];
+  if (verdict.kind !== 'known' || !isSameExport(verdict.layout, own)) {
+    const what = verdict.kind === 'unknown' ? 'no layout knows its header' : `it is ${verdict.layout.title}`;
+    return [
+      {
+        status: verdict.kind === 'unknown' && own.signature.length === 0 ? 'warning' : 'problem',
+        about,
+        what: `The source has the layout ${source.layout}, but of the newest file, ${name}, ${what}.`,
+        why: 'A run would hold this file.',
+        fix:
+          verdict.kind === 'known'
+            ? `Set layout: ${verdict.layout.name}, or move the file.`
+            : 'See docs/layouts.md.',
+      },
+    ];
+  }
+  if (subjectOf(own) !== 'orders')
+    return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
+  const examined = await examineOrders({
+    source,
+    clients,
+    files: [{ file: found.file, encoding: source.encoding ?? found.form.encoding }],
+    layout: own,
+    written: own,
+    maxRows: MAX_ROWS,
+  });
+  const problems = [
+    ...examined.changes.map(({ path, why }) => `${path.join('.')} of the layout does not fit: ${why}`),
+    ...examined.problems,
+    ...(examined.needsZone && source.timeZone === null ? ['time_zone is missing'] : []),
+    ...(examined.currency !== null && source.currency === null ? ['currency is missing'] : []),
+    ...(examined.dateOrder === 'open' && source.dateOrder === null
+      ? ['date_order is missing: the dates do not show it']
+      : []),
+    ...(examined.dateOrder === 'mixed' ? ['some dates have the day first and some the month'] : []),
+    ...(found.form.encoding !== null && source.encoding === null && own.encoding === 'utf-8'
+      ? [`encoding: ${found.form.encoding} is missing`]
+      : []),
+  ];
+  if (problems.length === 0)
+    return [{ status: 'ok', about, what: `${name} is ${own.title}, as configured.` }];
+  return problems.map((what) => ({
+    status: 'problem',
+    about,
+    what: `${name}: ${what}.`,
+    fix: `Correct sources.${source.name}, or the layout ${own.name}.`,
+  }));
+}
+
+/** A changed copy of a layout has the signature of its origin. */
+function isSameExport(found: Layout, own: Layout): boolean {
+  return found.name === own.name || JSON.stringify(found.signature) === JSON.stringify(own.signature);
+}
+
+async function newestFile(source: SourceSettings, clients: SourceClients): Promise<SourceFile | null> {
+  let newest: SourceFile | null = null;
+  for await (const file of listFiles(source, { clients }))
+    if (newest === null || (file.modifiedAt ?? 0) >= (newest.modifiedAt ?? 0)) newest = file;
+  return newest;
+}

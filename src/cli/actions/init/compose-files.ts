@@ -1,0 +1,234 @@
+import { relative } from 'node:path';
+import { parseDocument } from 'yaml';
+import { toPrintableJson } from '../../../model/text/printable.ts';
+import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
+import type { RecognisedSource } from '../../../pipeline/recognise/recognise.ts';
+import { renderCsv } from '../../../present/csv.ts';
+import { type Answers, NOTHING, type SourceAnswer } from './answers.ts';
+import type { CodeOwner } from './find-owners.ts';
+
+/** A file that is to be written, below the folder of the configuration. */
+export type ComposedFile = { readonly path: string; readonly text: string };
+
+export type ComposeOptions = {
+  readonly sources: readonly RecognisedSource[];
+  readonly answers: Answers;
+  readonly owners: readonly CodeOwner[];
+  readonly codes: readonly CodeFound[];
+  /** Absolute; paths of sources are relative to it. */
+  readonly folder: string;
+  /** Text of a layout that comes with the project, or of the deployment. */
+  readonly readLayoutText: (name: string) => string;
+};
+
+/** Everything that `init` writes. */
+export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
+  const { sources, codes, owners, answers } = options;
+  const layouts = sources.flatMap((source) => layoutFileOf(source, options));
+  const hasCodes = sources.some(({ examined }) => examined.kind === 'orders' || examined.kind === 'clicks');
+  const unowned = codes.filter(({ code }) => !owners.some((owner) => owner.code === code));
+  return [
+    { path: 'pipeline.yaml', text: pipelineText(options) },
+    ...layouts,
+    ...(hasCodes ? [{ path: 'codes.csv', text: codesText(owners, answers.brandId) }] : []),
+    ...(unowned.length > 0 ? [{ path: UNOWNED, text: unownedText(unowned) }] : []),
+    { path: '.env.example', text: environmentText(sources) },
+  ];
+}
+
+/** Codes without an owner cannot stand in codes.csv, which would credit their orders to nobody. */
+export const UNOWNED = 'codes-without-owner.csv';
+
+const CODE_COLUMNS = [
+  'code',
+  'brand_id',
+  'influencer_handle',
+  'deal_id',
+  'collab_id',
+  'valid_from',
+  'valid_to',
+];
+
+function codesText(owners: readonly CodeOwner[], jobBrandId: string): string {
+  return toCsv(
+    owners.map(({ code, brandId, handle, dealId }) => {
+      const other = brandId === null || brandId === jobBrandId ? '' : brandId;
+      return [code, other, handle ?? '', dealId, '', '', ''];
+    }),
+  );
+}
+
+function unownedText(codes: readonly CodeFound[]): string {
+  return toCsv(codes.map(({ code }) => [code, '', '', '', '', '', '']));
+}
+
+function toCsv(rows: readonly (readonly string[])[]): string {
+  return renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true });
+}
+
+/** The name under which a source's layout is found: a changed one has a name of its own. */
+export function layoutNameOf({ examined, name }: RecognisedSource): string {
+  return examined.kind === 'orders' && examined.changes.length > 0 && !examined.layout.name.startsWith(name)
+    ? `${name}-${examined.layout.name}`
+    : examined.kind === 'orders' && examined.changes.length > 0
+      ? `${examined.layout.name}-own`
+      : examined.layout.name;
+}
+
+/** A proposed layout, or a known one with what the files have otherwise, its comments kept. */
+function layoutFileOf(source: RecognisedSource, { readLayoutText }: ComposeOptions): readonly ComposedFile[] {
+  const { proposed, examined } = source;
+  const path = `layouts/${layoutNameOf(source)}.yaml`;
+  if (proposed !== null) return [{ path, text: proposed.text }];
+  if (examined.kind !== 'orders' || examined.changes.length === 0) return [];
+  const document = parseDocument(readLayoutText(examined.layout.name));
+  for (const { path: key, value } of examined.changes) document.setIn(key, value);
+  const whys = examined.changes.map(({ why }) => why).join('; ');
+  const text = String(document).replace(/^# yaml-language-server:.*\n/, '');
+  return [
+    { path, text: `# ${examined.layout.name}, changed by \`influencer-sync init\`: ${whys}.\n${text}` },
+  ];
+}
+
+function pipelineText({ sources, answers, folder }: ComposeOptions): string {
+  return [
+    `# Written by \`influencer-sync init\`. Paths are relative to this file. Any value may be \${VAR} or \${VAR:-default} from the environment.`,
+    '# Check it:  npx influencer-sync doctor   What a run would post:  npx influencer-sync plan attribute-orders',
+    '',
+    'api:',
+    `  url: ${variable('INFLUENCER_API_URL')} # empty: \`run\` stops and says how to start the sandbox`,
+    `  key: ${variable('INFLUENCER_API_KEY')}`,
+    '',
+    'database:',
+    `  url: ${variable('DATABASE_URL')} # empty: embedded, in .data/ beside this file`,
+    ...(sources.some(isOfCustomers)
+      ? [
+          '',
+          'customers: # they are stored without their addresses',
+          `  hash_key: ${variable('CUSTOMER_HASH_KEY')}`,
+        ]
+      : []),
+    '',
+    'sources:',
+    ...sources.flatMap((source) => sourceLines(source, answers.sources.get(source.name) ?? NOTHING, folder)),
+    '',
+    'jobs:',
+    ...jobLines(sources, answers),
+    '',
+  ].join('\n');
+}
+
+/** A reference to a variable of the environment, empty where it is not set. */
+function variable(name: string): string {
+  return `\${${name}:-}`;
+}
+
+function isOfCustomers({ examined }: RecognisedSource): boolean {
+  return examined.kind === 'customers';
+}
+
+function sourceLines(source: RecognisedSource, answer: SourceAnswer, folder: string): readonly string[] {
+  const { name, encoding, examined, proof, proposed } = source;
+  const dateOrder =
+    answer.dateOrder ??
+    (examined.kind === 'orders' && typeof examined.dateOrder === 'object' ? examined.dateOrder.order : null);
+  const setting = (key: string, value: string | null, comment = ''): readonly string[] =>
+    value === null ? [] : [`    ${key}: ${scalar(value)}${comment === '' ? '' : ` # ${comment}`}`];
+  const known =
+    proposed === null
+      ? `known by ${proof.length === 1 ? 'a column' : `${proof.length} columns`} of its own`
+      : 'proposed: check layouts/';
+  return [
+    `  ${name}:`,
+    ...setting('uri', uriOf(source, folder)),
+    ...setting('layout', layoutNameOf(source), known),
+    ...setting(
+      'order_platform',
+      answer.orderPlatform,
+      'part of what keeps an order from being posted twice: never change it',
+    ),
+    ...setting('time_zone', answer.timeZone, 'of times without a zone'),
+    ...setting('currency', answer.currency, 'of amounts without a currency'),
+    ...setting('date_order', dateOrder),
+    ...setting('consent', answer.consent, 'nobody in this export has refused'),
+    ...setting('encoding', encoding),
+  ];
+}
+
+/** Plain where YAML reads it as text, else in quotes. */
+function scalar(text: string): string {
+  return /^[A-Za-z./][\w./:*-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
+    ? text
+    : toPrintableJson(JSON.stringify(text));
+}
+
+function uriOf({ place, path }: RecognisedSource, folder: string): string {
+  if (/^s3:/i.test(place))
+    return `${/[*?[{]/.test(place) ? place : place.slice(0, place.lastIndexOf('/') + 1)}${path}`;
+  // A file that was named, or a folder.
+  const isFile = path === '' && /\.[a-z0-9]+$/i.test(place);
+  const below = relative(folder, place).replaceAll('\\', '/');
+  const start = below === '' ? '.' : /^\.\.?(?:\/|$)/.test(below) ? below : `./${below}`;
+  return isFile ? start : `${start}/${path}`;
+}
+
+function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): readonly string[] {
+  const of = (kind: RecognisedSource['examined']['kind']): readonly string[] =>
+    sources.filter(({ examined }) => examined.kind === kind).map(({ name }) => name);
+  const job = (kind: string, names: readonly string[], more: readonly string[]): readonly string[] =>
+    names.length === 0
+      ? []
+      : [
+          `  ${kind}:`,
+          `    kind: ${kind}`,
+          `    source: ${names.length === 1 ? names[0] : `[${names.join(', ')}]`}`,
+          `    brand_id: ${brandId}`,
+          ...more,
+        ];
+  return [
+    ...job('attribute-orders', of('orders'), [
+      '    codes: ./codes.csv # who owns which discount code',
+      '    revenue: total # or subtotal, or total_less_refunds',
+      '    # schedule: "5 * * * *" # when `serve` runs it: five past every hour',
+      '    # start_date: 2026-06-01 # leaves earlier orders to `backfill`',
+    ]),
+    ...job('identify-customers', of('customers'), ['    consent: not_refused # or required, or ignored']),
+    ...job('post-clicks', of('clicks'), ['    codes: ./codes.csv']),
+    ...job('import-deals', of('creators'), [
+      '    # dealflow_id: D_XXXXXX # where deals are created, if rows name none',
+    ]),
+    '  mirror-account: # brands, dealflows and deals, for reports and to check codes.csv',
+    '    kind: mirror-account',
+  ];
+}
+
+function environmentText(sources: readonly RecognisedSource[]): string {
+  return [
+    '# Copy to .env and name it:  npx influencer-sync run attribute-orders --env-file .env',
+    '# Nothing reads .env by itself: a live run is deliberate.',
+    '',
+    '# The service. Empty: `run` stops and says how to start the sandbox.',
+    'INFLUENCER_API_URL=',
+    'INFLUENCER_API_KEY=',
+    '',
+    '# postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside pipeline.yaml.',
+    'DATABASE_URL=',
+    ...(sources.some(isOfCustomers)
+      ? [
+          '',
+          "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it as long as the database.",
+          'CUSTOMER_HASH_KEY=',
+        ]
+      : []),
+    ...(sources.some(({ place }) => /^s3:/i.test(place))
+      ? [
+          '',
+          '# S3: the standard credential chain of the AWS SDK (profiles, SSO and roles work too).',
+          '#AWS_REGION=eu-west-1',
+          '#AWS_PROFILE=',
+          '#AWS_ENDPOINT_URL_S3=',
+        ]
+      : []),
+    '',
+  ].join('\n');
+}

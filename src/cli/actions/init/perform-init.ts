@@ -1,0 +1,223 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { searchBrands } from '../../../api/account.ts';
+import { ApiError } from '../../../api/api-error.ts';
+import type { Client } from '../../../api/client.ts';
+import { layoutFolders } from '../../../config/layout-folders.ts';
+import { sourceAt } from '../../../config/load-config-file.ts';
+import { loadLayouts } from '../../../map/layout/load-layout.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { foldCode } from '../../../model/text/fold.ts';
+import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
+import { type Recognised, type RecognisedSource, recognise } from '../../../pipeline/recognise/recognise.ts';
+import { renderFates, renderRefused, renderSource } from '../../../present/recognised.ts';
+import { openSourceClients } from '../../../source/source-clients.ts';
+import type { InitOptions } from '../../commands/init.ts';
+import { openClient } from '../../open/open-service.ts';
+import { readEnvFile } from '../../open/read-env-file.ts';
+import type { Output } from '../../terminal/output.ts';
+import { usageError } from '../../usage-error.ts';
+import { questionsFor } from './answers.ts';
+import { askAnswers, askToWrite, type BrandChoice, takeAnswers } from './ask-answers.ts';
+import { composeFiles, layoutNameOf, UNOWNED } from './compose-files.ts';
+import { type CodeOwner, findOwners } from './find-owners.ts';
+import { compareFiles, type FileFate, writeNewFiles } from './write-files.ts';
+
+/** Where a person is asked: standard input, and standard error, so that standard output carries results alone. */
+export type Asking = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
+
+/** Recognises exports, shows what they are, asks what they cannot tell, and writes a configuration. Sends nothing. */
+export async function performInit(
+  output: Output,
+  places: readonly string[],
+  options: InitOptions,
+  asking: Asking = { input: process.stdin, output: process.stderr },
+): Promise<ExitCode> {
+  if (places.length === 0)
+    throw usageError(
+      'Name the folder, or the S3 address, where your exports are.',
+      'For example:  npx influencer-sync init ./exports',
+    );
+  if (options.envFile !== undefined) for (const one of readEnvFile(options.envFile)) options.onMisled?.(one);
+  const folder = resolve(options.out);
+  const found = await recogniseAll(output, places, folder);
+  for (const source of found.sources) {
+    output.emit(sourceEvent(source));
+    output.print(renderSource(source, output.terminal));
+  }
+  for (const { name, code, why } of found.refused) output.emit({ event: 'file_refused', name, code, why });
+  output.print(renderRefused(found, output.terminal));
+  if (found.sources.length === 0) throw nothingRecognised(places);
+
+  const client = openServiceIfGiven();
+  const brands = client === null ? [] : await listBrands(client, output);
+  const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
+  const questions = questionsFor(
+    found.sources,
+    options,
+    brands.map(({ id }) => id),
+  );
+  const isConfirmed = options.yes === true;
+  const isAnswered = questions.every(
+    ({ given, mayAssume, suggestion }) => given !== null || (mayAssume && suggestion !== null),
+  );
+  const answers =
+    canAsk && !(isConfirmed && isAnswered)
+      ? await askAnswers(questions, { brands, terminal: asking })
+      : takeAnswers(questions, { isConfirmed, brands });
+  if (answers === null) return EXIT.interrupted;
+
+  const codes = codesOf(found.sources);
+  const owners = client === null ? [] : await findOwners(client, codes);
+  const configPath = join(folder, 'pipeline.yaml');
+  const files = composeFiles({
+    sources: found.sources,
+    answers,
+    owners,
+    codes,
+    folder,
+    readLayoutText: (name) => readLayoutText(name, configPath),
+  });
+  const fates = compareFiles(folder, files);
+  output.print(renderFates(fates, options.out, output.terminal));
+  const count = fates.filter(({ state }) => state === 'new').length;
+  if (count > 0 && canAsk && !isConfirmed && !(await askToWrite(count, asking))) return EXIT.interrupted;
+  writeNewFiles(folder, files, fates);
+  finish(output, { fates, found, owners, codes, hasService: client !== null, options });
+  return EXIT.ok;
+}
+
+async function recogniseAll(output: Output, places: readonly string[], folder: string): Promise<Recognised> {
+  const layouts = loadLayouts(layoutFolders(join(folder, 'pipeline.yaml')));
+  const clients = openSourceClients();
+  const progress = output.createProgress();
+  let { sources, refused, skipped }: Recognised = { sources: [], refused: [], skipped: 0 };
+  try {
+    for (const place of places) {
+      progress.note(`Looking into ${place}.`);
+      const taken = new Set(sources.map(({ name }) => name));
+      const found = await recognise({ source: sourceAt(place), clients, layouts, taken });
+      sources = [...sources, ...found.sources];
+      refused = [...refused, ...found.refused];
+      skipped += found.skipped;
+    }
+  } finally {
+    clients.close();
+  }
+  return { sources, refused, skipped };
+}
+
+/** The service of the environment, where both its address and a key are set; without them nothing is asked of it. */
+function openServiceIfGiven(): Client | null {
+  const { INFLUENCER_API_URL: url = '', INFLUENCER_API_KEY: key = '' } = process.env;
+  return url === '' || key === '' ? null : openClient({ url, key, timeoutSeconds: 15 });
+}
+
+async function listBrands(client: Client, output: Output): Promise<readonly BrandChoice[]> {
+  try {
+    return (await searchBrands(client)).filter(({ id }) => id !== '').map(({ id, name }) => ({ id, name }));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    output.warn(`The service did not list its brands (${error.message}). Name the brand by its id.`);
+    return [];
+  }
+}
+
+/** Codes of all sources, the highest revenue of one currency first. */
+function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
+  const all = sources.flatMap(({ examined }) => (examined.kind === 'orders' ? examined.preview.codes : []));
+  const seen = new Set<string>();
+  return all.filter(({ code }) => {
+    const isFirst = !seen.has(foldCode(code));
+    seen.add(foldCode(code));
+    return isFirst;
+  });
+}
+
+function readLayoutText(name: string, configPath: string): string {
+  const path = layoutFolders(configPath)
+    .map((folder) => join(folder, `${name}.yaml`))
+    .find((file) => existsSync(file));
+  return path === undefined ? '' : readFileSync(path, 'utf8');
+}
+
+type Finish = {
+  readonly fates: readonly FileFate[];
+  readonly found: Recognised;
+  readonly owners: readonly CodeOwner[];
+  readonly codes: readonly CodeFound[];
+  readonly hasService: boolean;
+  readonly options: InitOptions;
+};
+
+/** Says what is left to do, and the next command. */
+function finish(output: Output, { fates, found, owners, codes, hasService, options }: Finish): void {
+  const config = `${options.out === '.' ? '' : `${options.out.replace(/\/$/, '')}/`}pipeline.yaml`;
+  const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
+  const option = ` --config ${config}${options.envFile === undefined ? '' : ` --env-file ${options.envFile}`}`;
+  const [first] = found.sources;
+  const job = hasOrders
+    ? 'attribute-orders'
+    : first?.examined.kind === 'customers'
+      ? 'identify-customers'
+      : 'mirror-account';
+  const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
+  const unowned = codes.length - owners.length;
+  const todo = [
+    ...(unowned > 0 && hasOrders
+      ? [
+          `${unowned === 1 ? '1 code has' : `${unowned} codes have`} no known owner: fill in influencer_handle in ${UNOWNED} and move the rows into codes.csv.`,
+        ]
+      : []),
+    ...(hasService
+      ? []
+      : [
+          'No service was asked: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
+        ]),
+  ];
+  for (const { path, state } of fates) output.emit({ event: 'file', path, state });
+  output.emit({ event: 'init_finished', codes: codes.length, owners: owners.length, todo, next });
+  output.print([...todo, `Next:  ${next}`].map((line) => `\n${line}`).join(''));
+}
+
+function sourceEvent(source: RecognisedSource): object {
+  const { name, path, files, proposed, proof, encoding, examined } = source;
+  return {
+    event: 'source',
+    name,
+    layout: layoutNameOf(source),
+    path,
+    files: files.length,
+    proposed: proposed !== null,
+    proof,
+    encoding,
+    kind: examined.kind === 'customers' ? 'customers' : examined.kind,
+    ...(examined.kind === 'orders'
+      ? {
+          preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
+          changes: examined.changes,
+          problems: examined.problems,
+        }
+      : {}),
+    ...(examined.kind === 'customers'
+      ? {
+          rows: examined.rows,
+          submitted: examined.submitted,
+          rejected: examined.rejected,
+          consent: examined.consent,
+        }
+      : {}),
+  };
+}
+
+function nothingRecognised(places: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'nothing_recognised',
+    message: 'No file here is an export that the tool can read.',
+    where: places.join(', '),
+    help: 'Each file is listed above with the reason. Export as CSV, or write a layout of your own: docs/layouts.md.',
+    safe: 'Nothing was written.',
+    exitCode: EXIT.configuration,
+  });
+}

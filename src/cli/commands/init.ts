@@ -1,0 +1,85 @@
+import { InvalidArgumentError } from 'commander';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+
+/** `VALUE` for every source, or `SOURCE=VALUE` for one. */
+export type SourceAnswers = ReadonlyMap<string, string>;
+
+export type InitOptions = ConfigOptions & {
+  readonly out: string;
+  readonly brand?: string;
+  readonly timeZone?: SourceAnswers;
+  readonly currency?: SourceAnswers;
+  readonly platform?: SourceAnswers;
+  readonly dateOrder?: SourceAnswers;
+  readonly consent?: SourceAnswers;
+  readonly yes?: boolean;
+  readonly check?: boolean;
+};
+
+/** Key of an answer for every source. */
+export const EVERY_SOURCE = '';
+
+export const initCommand: CommandDefinition = {
+  name: 'init',
+  define(command, act) {
+    addConfigOptions(command.description('recognise exports, and write a configuration for them'))
+      .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
+      .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
+      .option('--brand <id>', 'brand that orders are credited for')
+      .option('--time-zone <zone>', 'zone of times without one, such as Europe/Amsterdam', collect())
+      .option('--currency <code>', 'currency of amounts without one, such as EUR', collect())
+      .option(
+        '--platform <name>',
+        'name of the shop platform, such as shopify; never change it later',
+        collect(),
+      )
+      .option('--date-order <order>', 'MDY or DMY, where the dates do not show it', collect(['MDY', 'DMY']))
+      .option(
+        '--consent <answer>',
+        'not_recorded, where an export of customers does not say who has consented and nobody in it has refused',
+        collect(['not_recorded']),
+      )
+      .option('--yes', 'write the files without being asked')
+      .option('--check', 'compare an existing configuration with its newest files instead');
+    addExamples(command, [
+      [
+        'init ./exports',
+        'show what the files are, ask what they cannot tell, and write the configuration here',
+      ],
+      [
+        'init ./exports --out my-shop --env-file .env',
+        'with a key of the service: its brands, and owners of codes',
+      ],
+      ['init ./exports --brand 4819 --time-zone Europe/Amsterdam --yes', 'without questions, for a script'],
+      ['init s3://acme/nl/ s3://acme/uk/ --currency nl-shop=EUR', 'several places; an answer for one source'],
+      ['init --check --config my-shop/pipeline.yaml', 'do the newest files still fit?'],
+    ]);
+    command.addHelpText(
+      'after',
+      '\nNothing is sent, and no file is overwritten: a second run shows what it would change.\nAnswers are for every source, or for one: --currency SOURCE=EUR. Give an option several times.',
+    );
+    command.action(
+      act(async (output, places: readonly string[], options: InitOptions) => {
+        if (options.check === true) {
+          const { checkSources } = await import('../actions/init/check-sources.ts');
+          return checkSources(output, options);
+        }
+        const { performInit } = await import('../actions/init/perform-init.ts');
+        return performInit(output, places, options);
+      }),
+    );
+  },
+};
+
+/** For options that may be given for each source. */
+function collect(choices: readonly string[] | null = null) {
+  return (text: string, before: SourceAnswers | undefined): SourceAnswers => {
+    const [, source = EVERY_SOURCE, value = ''] = /^(?:([a-z0-9][a-z0-9_-]*)=)?(.*)$/s.exec(text) ?? [];
+    const found = choices?.find((choice) => choice.toLowerCase() === value.toLowerCase()) ?? value;
+    if (value.trim() === '' || (choices !== null && !choices.includes(found)))
+      throw new InvalidArgumentError(
+        choices === null ? 'It should be a value, or SOURCE=VALUE.' : `It should be ${choices.join(' or ')}.`,
+      );
+    return new Map([...(before ?? []), [source, found.trim()]]);
+  };
+}

@@ -1,0 +1,207 @@
+import type { Layout, LayoutField } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
+
+/**
+ * What columns are called in exports of shops' own, beside the spellings that layouts know: English, German, Dutch, French, Spanish,
+ * Italian. In the order of how sure they are.
+ */
+const SYNONYMS: Readonly<Partial<Record<LayoutField, readonly string[]>>> = {
+  order_id: [
+    ...[
+      'order id',
+      'order no',
+      'order number',
+      'order nr',
+      'order',
+      'order ref',
+      'order reference',
+      'order code',
+    ],
+    ...[
+      'bestellnummer',
+      'bestell nr',
+      'auftragsnummer',
+      'auftrag',
+      'bestelnummer',
+      'ordernummer',
+      'bestelling',
+    ],
+    ...['numero de commande', 'numéro de commande', 'n commande', 'commande', 'référence'],
+    ...['numero de pedido', 'número de pedido', 'pedido', 'numero ordine', 'ordine'],
+    ...[
+      'transaction id',
+      'transaction',
+      'receipt',
+      'receipt id',
+      'invoice number',
+      'invoice',
+      'sale id',
+      'reference',
+      'id',
+    ],
+  ],
+  status: [
+    ...['order status', 'payment status', 'financial status', 'status', 'state', 'order state'],
+    ...['bestellstatus', 'zahlungsstatus', 'zustand', 'statut', 'état', 'estado', 'stato'],
+  ],
+  currency: ['currency', 'currency code', 'währung', 'valuta', 'devise', 'moneda', 'divisa'],
+  total: [
+    ...[
+      'order total',
+      'grand total',
+      'total amount',
+      'total price',
+      'order amount',
+      'order value',
+      'revenue',
+      'total',
+    ],
+    ...[
+      'gesamtbetrag',
+      'gesamtsumme',
+      'gesamt',
+      'summe',
+      'betrag',
+      'umsatz',
+      'totaal',
+      'totaalbedrag',
+      'bedrag',
+      'omzet',
+    ],
+    ...[
+      'montant',
+      'montant total',
+      'total ttc',
+      'importe',
+      'importe total',
+      'totale',
+      'importo',
+      'amount',
+      'gross',
+      'paid',
+    ],
+  ],
+  subtotal: ['subtotal', 'sub total', 'zwischensumme', 'subtotaal', 'sous total'],
+  refunded: [
+    'refunded',
+    'refund',
+    'refund amount',
+    'amount refunded',
+    'refunded amount',
+    'erstattet',
+    'erstattung',
+    'remboursé',
+  ],
+  codes: [
+    ...[
+      'discount code',
+      'discount codes',
+      'coupon code',
+      'coupon codes',
+      'coupon',
+      'coupons',
+      'voucher code',
+      'voucher',
+    ],
+    ...['promo code', 'promocode', 'promotion code', 'promo', 'affiliate code', 'referral code', 'discount'],
+    ...['gutscheincode', 'gutschein', 'rabattcode', 'aktionscode', 'kortingscode', 'waardebon', 'actiecode'],
+    ...[
+      'code promo',
+      'code de réduction',
+      'bon de réduction',
+      'cupon',
+      'cupón',
+      'código de descuento',
+      'codice sconto',
+    ],
+  ],
+  influencer_handle: ['influencer handle', 'influencer', 'creator', 'creator handle', 'affiliate', 'partner'],
+  links: ['referral link', 'tracking link', 'utm campaign', 'utm_campaign', 'ref', 'referrer code'],
+  notes: [
+    'notes',
+    'note',
+    'order notes',
+    'note attributes',
+    'comments',
+    'comment',
+    'landing page',
+    'landing site',
+    'utm',
+  ],
+  placed_at: [
+    ...[
+      'order date',
+      'created at',
+      'date created',
+      'placed at',
+      'ordered at',
+      'order time',
+      'purchase date',
+      'sale date',
+    ],
+    ...[
+      'bestelldatum',
+      'auftragsdatum',
+      'datum',
+      'besteldatum',
+      'orderdatum',
+      'date de commande',
+      'fecha',
+      'fecha de pedido',
+      'data',
+    ],
+    ...['timestamp', 'created', 'created on', 'date', 'time'],
+  ],
+  paid_at: ['paid at', 'paid on', 'payment date', 'date paid', 'bezahlt am', 'betaald op'],
+  cancelled_at: ['cancelled at', 'canceled at', 'cancelled on', 'storniert am'],
+  email: [
+    'email',
+    'e mail',
+    'email address',
+    'customer email',
+    'mail',
+    'courriel',
+    'correo',
+    'correo electrónico',
+    'e mail adresse',
+  ],
+  orders_count: ['orders count', 'total orders', 'number of orders', 'orders'],
+  spent: ['total spent', 'lifetime value', 'total spend'],
+};
+
+/** How well a column's name says that it holds a field: 1 for one of its names, less for one that contains it, 0 for none. */
+export type NameScorer = (header: string, field: LayoutField) => number;
+
+/** Makes the scorer of the synonyms above and of what layouts know. */
+export function nameScorer(layouts: readonly Layout[]): NameScorer {
+  const known = new Map<LayoutField, readonly string[]>();
+  const namesOf = (field: LayoutField): readonly string[] => {
+    const cached = known.get(field);
+    if (cached !== undefined) return cached;
+    const ofLayouts = layouts.flatMap(({ columns }) => columns[field] ?? []);
+    const names = [...new Set([...(SYNONYMS[field] ?? []), ...ofLayouts].map(words))];
+    known.set(field, names);
+    return names;
+  };
+  return (header, field) => {
+    const name = words(header);
+    if (name === '') return 0;
+    const names = namesOf(field);
+    const at = names.indexOf(name);
+    if (at !== -1) return at < (SYNONYMS[field]?.length ?? 0) ? 1 - at / 100 : 0.6;
+    const padded = ` ${name} `;
+    const isPart = names.some((one) => one.length >= 5 && padded.includes(` ${one} `));
+    return isPart ? 0.3 : 0;
+  };
+}
+
+/** A header as words: `Order-No.` and `order_no` are the same, and so are `Bestellnr.` and `Bestellnummer`. */
+function words(name: string): string {
+  return foldHeader(name)
+    .replace(/[#№]/g, ' no ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/(?:nummer|nr|number|numero|número)\b/gu, ' no')
+    .replace(/\bnum\b/gu, 'no')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,74 @@
+import { mapCustomers } from '../../map/customers/map-customers.ts';
+import { type ConsentCount, NOTHING_SEEN } from '../../model/customer.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { ExamineOptions } from './examine-orders.ts';
+import { openRecords } from './open-text.ts';
+
+/** What the files of one source of customers say of themselves. Counts alone: no address and no name leaves it. */
+export type CustomersExamined = {
+  readonly kind: 'customers';
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly isPartial: boolean;
+  readonly consent: ConsentCount;
+  /** Who would be submitted under `not_refused`. */
+  readonly submitted: number;
+  readonly rejected: number;
+  /** The export does not say who has consented, which the source must then state. */
+  readonly needsConsent: boolean;
+  readonly held: readonly string[];
+};
+
+const NOBODY = '0'.repeat(32);
+
+/** Reads a source's customers as a run would, and keeps only what they add up to. */
+export async function examineCustomers({
+  files,
+  layout,
+  maxRows,
+  source,
+  clients,
+  signal,
+}: ExamineOptions): Promise<CustomersExamined> {
+  const held = new Set<string>();
+  const needsConsent = layout.lacks.includes('consent');
+  const counts = { rows: 0, submitted: 0, rejected: 0 };
+  const consent = { columns: new Set<string>(), yes: 0, no: 0, blank: 0 };
+  for (const { file, encoding } of files) {
+    if (counts.rows >= maxRows) break;
+    let seen = NOTHING_SEEN;
+    try {
+      const chunks = openRecords(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+      const batches = mapCustomers(chunks, {
+        layout,
+        source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },
+        consent: 'not_refused',
+        hashOf: () => NOBODY,
+      });
+      for await (const batch of batches) {
+        counts.rows += batch.rowsRead;
+        counts.submitted += batch.customers.filter(({ isUnsubscribed }) => !isUnsubscribed).length;
+        counts.rejected += batch.rejected.length;
+        seen = batch.seen;
+        if (counts.rows >= maxRows) break;
+      }
+    } catch (error) {
+      if (!(error instanceof FileHeld)) throw error;
+      held.add(error.message);
+    }
+    for (const name of seen.consent.columns) consent.columns.add(name);
+    consent.yes += seen.consent.yes;
+    consent.no += seen.consent.no;
+    consent.blank += seen.consent.blank;
+  }
+  return {
+    kind: 'customers',
+    layout,
+    ...counts,
+    isPartial: counts.rows >= maxRows,
+    consent: { ...consent, columns: [...consent.columns] },
+    needsConsent,
+    held: [...held],
+  };
+}

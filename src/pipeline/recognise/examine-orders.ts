@@ -1,0 +1,183 @@
+import { layoutFor } from '../../map/layout/layout-for.ts';
+import type { ResolvedHeader } from '../../map/layout/resolve-header.ts';
+import { resolveHeader } from '../../map/layout/resolve-header.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { CsvRecord } from '../../model/record.ts';
+import type { SourceFile } from '../../model/source.ts';
+import {
+  Cells,
+  codeSeparatorsOf,
+  type DateOrderFound,
+  dateOrderOf,
+  moneyFormatOf,
+  statedCurrencies,
+  timesOf,
+} from './measure-values.ts';
+import { openRecords, type ReadingMeans } from './open-text.ts';
+import { type OrdersPreview, previewOrders } from './preview-orders.ts';
+
+/** What of a layout must be otherwise for the files to be read: a key, its value, and what shows it. */
+export type LayoutChange = {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly why: string;
+};
+
+/** What the files of one source of orders say of themselves. */
+export type OrdersExamined = {
+  readonly kind: 'orders';
+  /** With the changes. */
+  readonly layout: Layout;
+  readonly changes: readonly LayoutChange[];
+  readonly needsZone: boolean;
+  /** Null: a column says it. `candidates`: what amounts name beside their digits. */
+  readonly currency: { readonly candidates: readonly string[] } | null;
+  readonly dateOrder: DateOrderFound;
+  readonly preview: OrdersPreview;
+  /** What cannot be read at all. */
+  readonly problems: readonly string[];
+};
+
+export type ExamineOptions = ReadingMeans & {
+  readonly files: readonly { readonly file: SourceFile; readonly encoding: string | null }[];
+  /** What the recogniser has read its header with. */
+  readonly layout: Layout;
+  /** As its file says, before the recogniser changed anything. */
+  readonly written: Layout;
+  /** Rows of all files together that are looked at. */
+  readonly maxRows: number;
+};
+
+/** Reads the values of a source's files, finds out how they are written, and what a run would make of them. */
+export async function examineOrders(options: ExamineOptions): Promise<OrdersExamined> {
+  const layout = layoutFor(options.layout, 'orders') ?? options.layout;
+  const measured = await measure(layout, options);
+  const changes: LayoutChange[] = [];
+  const problems = [...measured.problems];
+  if (options.layout.preambleLines !== options.written.preambleLines)
+    changes.push({ path: ['preamble_lines'], value: 'search', why: 'lines stand above the header' });
+  const money = measured.money.filled === 0 ? layout.money : moneyFormatOf(measured.money, layout.money);
+  if (money === null) problems.push('Amounts are written in several ways, or are no amounts.');
+  else if (money !== layout.money)
+    changes.push({
+      path: ['money'],
+      value: { decimal: money.decimal, thousands: money.thousands, symbols: money.symbols },
+      why: `amounts are written with a decimal ${money.decimal === ',' ? 'comma' : 'point'}`,
+    });
+  const times = timesOf(measured.times, layout.times.formats);
+  if (times.formats === null) problems.push('Times are written in a way that no pattern reads.');
+  else if (times.formats !== layout.times.formats)
+    changes.push({ path: ['times'], value: times.formats, why: 'times are written otherwise' });
+  const separators =
+    layout.codes.pattern === null ? codeSeparatorsOf(measured.codes, layout.codes.split) : [];
+  if (separators.length > 0)
+    changes.push({
+      path: ['codes', 'split'],
+      value: [...layout.codes.split, ...separators],
+      why: `cells hold several codes, joined by ${separators.join(' ')}`,
+    });
+  const changed: Layout = {
+    ...options.layout,
+    money: money ?? layout.money,
+    times: { ...layout.times, formats: times.formats ?? layout.times.formats },
+    codes: { ...layout.codes, split: [...layout.codes.split, ...separators] },
+  };
+  const candidates = statedCurrencies(measured.money);
+  const hasCurrency = measured.currency.filled > 0 && !layout.lacks.includes('currency');
+  const isZoneGiven = layout.times.zone !== null || measured.hasZoneColumn;
+  const dateOrder = dateOrderOf(changed, measured.times);
+  const preview = await previewOrders(changed, {
+    ...options,
+    dateOrder: typeof dateOrder === 'object' ? dateOrder.order : 'MDY',
+    currency: hasCurrency && measured.currency.filled === measured.currency.rows ? null : candidates[0],
+  });
+  return {
+    kind: 'orders',
+    layout: changed,
+    changes,
+    needsZone: layout.lacks.includes('time_zone') || (times.needsZone && !isZoneGiven),
+    currency: hasCurrency ? null : { candidates },
+    dateOrder,
+    preview,
+    problems,
+  };
+}
+
+type Measured = {
+  readonly money: Cells;
+  readonly times: Cells;
+  readonly codes: Cells;
+  readonly currency: Cells;
+  hasZoneColumn: boolean;
+  readonly problems: string[];
+};
+
+async function measure(
+  layout: Layout,
+  { files, maxRows, source, clients, signal }: ExamineOptions,
+): Promise<Measured> {
+  const measured: Measured = {
+    money: new Cells(),
+    times: new Cells(),
+    codes: new Cells(),
+    currency: new Cells(),
+    hasZoneColumn: false,
+    problems: [],
+  };
+  let rows = 0;
+  for (const { file, encoding } of files) {
+    if (rows >= maxRows) break;
+    let take: ((record: CsvRecord) => void) | null = null;
+    try {
+      const means = { source, clients, encoding, ...(signal ? { signal } : {}) };
+      for await (const { header, records } of openRecords(file, layout, means)) {
+        take ??= takerOf(resolveHeader(header, layout), layout, measured);
+        for (const record of records) take(record);
+        rows += records.length;
+        if (rows >= maxRows) break;
+      }
+    } catch (error) {
+      if (!(error instanceof FileHeld)) throw error;
+      measured.problems.push(error.message);
+    }
+  }
+  return measured;
+}
+
+/** Puts the cells that are measured where they belong. An order's own columns are blank on later rows, which says nothing. */
+function takerOf(
+  { fields, find, extend }: ResolvedHeader,
+  layout: Layout,
+  measured: Measured,
+): (record: CsvRecord) => void {
+  const indexes = (columns: readonly ({ readonly index: number } | null)[]): readonly number[] =>
+    columns.flatMap((column) => (column === null ? [] : [column.index]));
+  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
+  const money = indexes([
+    ...fields.total,
+    ...fields.subtotal,
+    ...fields.refunded,
+    ...sums.map((name) => find([name])),
+  ]);
+  const times = indexes([...fields.placed_at, ...fields.paid_at, ...fields.cancelled_at]);
+  const [placed] = indexes(fields.placed_at.slice(0, 1));
+  const [timeOfDay] = indexes([find(layout.timeOfDay)]);
+  const codes = indexes(fields.codes);
+  const currency = indexes(fields.currency);
+  const status = indexes([...fields.status, ...fields.total]);
+  measured.hasZoneColumn ||= find(layout.times.zoneColumn) !== null;
+  return (record) => {
+    const cells = extend === null ? record.cells : extend(record.cells);
+    const cell = (at: number): string => cells[at] ?? '';
+    for (const at of money) measured.money.add(cell(at));
+    for (const at of times)
+      measured.times.add(
+        at === placed && timeOfDay !== undefined ? `${cell(at)} ${cell(timeOfDay)}` : cell(at),
+      );
+    for (const at of codes) measured.codes.add(cell(at));
+    const isFirstRow = status.length === 0 || status.some((at) => cell(at).trim() !== '');
+    if (isFirstRow && currency.length > 0)
+      measured.currency.add(currency.map(cell).find((text) => text.trim() !== '') ?? '');
+  };
+}

@@ -1,0 +1,174 @@
+import { type DateOrder, watchDates, withDateOrder } from '../../map/orders/date-order.ts';
+import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
+import { timeParser } from '../../map/values/parse-time.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout, MoneyFormat } from '../../model/layout.ts';
+
+/** How amounts are written in exports: the first that reads every cell wins, so the commonest come first. */
+export const MONEY_FORMATS: readonly MoneyFormat[] = [
+  { decimal: '.', thousands: ',', symbols: true },
+  { decimal: ',', thousands: '.', symbols: true },
+  { decimal: ',', thousands: ' ', symbols: true },
+  { decimal: '.', thousands: ' ', symbols: true },
+  { decimal: '.', thousands: "'", symbols: true },
+];
+
+/** How times are written, beside those that a layout lists. Of a pair that differs in day and month only the cells can decide. */
+const TIME_FORMATS: readonly string[] = [
+  'iso',
+  ...['D.M.YYYY', 'D.M.YY', 'M/D/YYYY', 'D/M/YYYY', 'M/D/YY', 'D/M/YY', 'D-M-YYYY', 'M-D-YYYY'].flatMap(
+    (date) => [date, `${date} H:mm`, `${date} H:mm:ss`, `${date} h:mm A`, `${date} h:mm:ss A`],
+  ),
+  'MMM D, YYYY',
+  'MMM D, YYYY h:mm A',
+  'MMM D, YYYY h:mm:ss A',
+  'MMM D, YYYY, h:mm:ss A',
+  'D MMM YYYY',
+  'D MMM YYYY H:mm',
+  'D MMM YYYY H:mm:ss',
+  'MMM-D-YY',
+  'D-MMM-YY',
+  'D-MMM-YYYY',
+  'YYYY/M/D',
+  'YYYY/M/D H:mm',
+  'YYYY/M/D H:mm:ss',
+  'YYYYMMDD',
+];
+
+/** Different cells that are looked at; more of a file say the same. */
+const MAX_CELLS = 5_000;
+/** A pattern that reads nearly all is right: a few cells are always wrong. */
+const NEARLY_ALL = 0.9;
+/** By so much another pattern must be better than the layout's own. */
+const BETTER = 0.05;
+const ANY_ZONE = 'UTC';
+
+/** Different cells of one column, and how often each occurs. */
+export class Cells {
+  readonly counts = new Map<string, number>();
+  filled = 0;
+  rows = 0;
+
+  add(cell: string): void {
+    this.rows += 1;
+    const text = cell.trim();
+    if (text === '') return;
+    this.filled += 1;
+    const count = this.counts.get(text);
+    if (count !== undefined) this.counts.set(text, count + 1);
+    else if (this.counts.size < MAX_CELLS) this.counts.set(text, 1);
+  }
+
+  /** Which share of the different cells passes a test; 0 where there are none. */
+  share(passes: (cell: string) => boolean): number {
+    let passed = 0;
+    for (const cell of this.counts.keys()) if (passes(cell)) passed += 1;
+    return this.counts.size === 0 ? 0 : passed / this.counts.size;
+  }
+}
+
+/** The way in which a column's amounts are written; null where none reads nearly all. */
+export function moneyFormatOf(cells: Cells, own?: MoneyFormat): MoneyFormat | null {
+  const formats = own === undefined ? MONEY_FORMATS : [own, ...MONEY_FORMATS];
+  const shares = formats.map((format) => ({
+    format,
+    share: cells.share((cell) => typeof parseMoney(cell, format) === 'string'),
+  }));
+  const best = shares.reduce((one, other) => (other.share > one.share + BETTER ? other : one));
+  return best.share >= NEARLY_ALL ? best.format : null;
+}
+
+/** Currencies that amounts name beside their digits, the commonest first. */
+export function statedCurrencies(cells: Cells): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const [cell, count] of cells.counts) {
+    const currency = statedCurrency(cell);
+    if (currency !== null) counts.set(currency, (counts.get(currency) ?? 0) + count);
+  }
+  return [...counts].sort(([, one], [, other]) => other - one).map(([currency]) => currency);
+}
+
+/** What the times of a column show. */
+export type TimesMeasured = {
+  /** Patterns that read nearly all cells, own ones first; null where none do. */
+  readonly formats: readonly string[] | null;
+  /** Whether some cell names no zone. */
+  readonly needsZone: boolean;
+};
+
+/** Finds out how times are written. */
+export function timesOf(cells: Cells, own: readonly string[] = []): TimesMeasured {
+  const reads = (formats: readonly string[]): number => {
+    const parse = timeParser(formats, ANY_ZONE);
+    return cells.share((cell) => typeof parse(cell) === 'string');
+  };
+  if (cells.counts.size === 0) return { formats: own, needsZone: false };
+  const formats = own.length > 0 && reads(own) >= NEARLY_ALL ? own : chooseFormats(reads);
+  if (formats === null) return { formats, needsZone: false };
+  const zoned = timeParser(formats, null);
+  const isZoneless = (cell: string): boolean => {
+    const time = zoned(cell);
+    return typeof time !== 'string' && time.code === 'time_without_zone';
+  };
+  return { formats, needsZone: cells.share(isZoneless) > 0 };
+}
+
+/** The smallest number of patterns that together read nearly all; of two that read the same, both, so that the file must decide. */
+function chooseFormats(reads: (formats: readonly string[]) => number): readonly string[] | null {
+  const shares = TIME_FORMATS.map((format) => ({ format, share: reads([format]) }))
+    .filter(({ share }) => share > 0)
+    .sort((one, other) => other.share - one.share);
+  const chosen: string[] = [];
+  for (const { format, share } of shares) {
+    if (reads(chosen) >= NEARLY_ALL && share < NEARLY_ALL) break;
+    const isTwin = reads(chosen) >= NEARLY_ALL;
+    if (isTwin || chosen.length === 0 || reads([...chosen, format]) > reads(chosen)) chosen.push(format);
+  }
+  return reads(chosen) >= NEARLY_ALL ? chosen : null;
+}
+
+/** Which of day and month comes first: said by the layout or the cells, left open by both, or contradicted within the file. */
+export type DateOrderFound =
+  | { readonly kind: 'settled'; readonly order: DateOrder | null }
+  | 'open'
+  | 'mixed';
+
+/** Finds out the order of day and month, by what a run would hold a file for. */
+export function dateOrderOf(layout: Layout, cells: Cells): DateOrderFound {
+  const verdicts = ([null, 'MDY', 'DMY'] as const).map((order) => ({
+    order,
+    code: holdCode(withDateOrder(layout, order), cells),
+  }));
+  const fitting = verdicts.find(({ code }) => code === null);
+  if (verdicts[0]?.code === 'date_order_unknown') return 'open';
+  return fitting === undefined ? 'mixed' : { kind: 'settled', order: fitting.order };
+}
+
+function holdCode(layout: Layout, cells: Cells): string | null {
+  const watch = watchDates(layout, { name: '', dateOrder: null });
+  for (const cell of cells.counts.keys()) watch?.see(cell, 0);
+  try {
+    watch?.require();
+    return null;
+  } catch (error) {
+    if (error instanceof FileHeld) return error.reason.code;
+    throw error;
+  }
+}
+
+/** Separators that codes are joined by beside those of the layout: their parts stand alone in other cells. */
+export function codeSeparatorsOf(cells: Cells, own: readonly string[]): readonly string[] {
+  const texts = [...cells.counts.keys()];
+  const alone = new Set(texts.map((text) => text.toLowerCase()));
+  return [';', '|', ',', '+', '/'].filter((separator) => {
+    if (own.some((known) => known.trim() === separator)) return false;
+    return texts.some((text) => {
+      const parts = text.split(separator).map((part) => part.trim());
+      return (
+        parts.length > 1 &&
+        parts.every((part) => /^[\w-]{2,40}$/.test(part)) &&
+        parts.some((part) => alone.has(part.toLowerCase()))
+      );
+    });
+  });
+}

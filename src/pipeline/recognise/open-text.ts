@@ -1,0 +1,107 @@
+import { isUtf8 } from 'node:buffer';
+import type { SourceSettings } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { CsvChunk } from '../../model/record.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { parseCsv } from '../../parse/parse-csv.ts';
+import { toParseOptions } from '../../parse/parse-options.ts';
+import { findMark } from '../../source/decode/decode-text.ts';
+import { decompress, type FileFormat } from '../../source/decode/decompress.ts';
+import { peek } from '../../source/decode/peek.ts';
+import { openFile } from '../../source/open-file.ts';
+import { readText } from '../../source/read-text.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+
+/** What reading a file for its first time needs: how its store is reached, and limits. */
+export type ReadingMeans = {
+  readonly source: SourceSettings;
+  readonly clients: SourceClients;
+  readonly signal?: AbortSignal;
+};
+
+/** How the bytes of a file become text. */
+export type TextForm = {
+  readonly format: FileFormat;
+  /** Null: UTF-8, or what the byte order mark says. */
+  readonly encoding: string | null;
+};
+
+/** An encoding shows itself within so many bytes, or a run will name the line where it does not hold. */
+const HEAD_BYTES = 256 * 1024;
+/** A character that is cut off at the end of the head. */
+const LONGEST_CHARACTER = 4;
+
+/**
+ * Looks at the beginning of a file to tell how it is compressed and encoded.
+ *
+ * @throws FileHeld as reading it would.
+ */
+export async function detectTextForm(
+  file: SourceFile,
+  { source, clients, signal }: ReadingMeans,
+): Promise<TextForm> {
+  let format: FileFormat = 'plain';
+  const content = decompress(openFile(file, { source, clients, ...(signal ? { signal } : {}) }), {
+    uri: file.uri,
+    limits: source.limits,
+    onFormat: (found) => {
+      format = found;
+    },
+  });
+  const { head, all } = await peek(content, HEAD_BYTES);
+  await (all as AsyncGenerator<Uint8Array>).return(undefined);
+  return { format, encoding: encodingOf(head) };
+}
+
+function encodingOf(head: Buffer): string | null {
+  if (findMark(head) !== null) return null;
+  // UTF-16 without a mark: nearly every other byte of a header is zero. A stray NUL is damage, which a run tells.
+  const zeros = { even: 0, odd: 0 };
+  const looked = head.subarray(0, 1_024);
+  for (const [at, byte] of looked.entries()) if (byte === 0) zeros[at % 2 === 0 ? 'even' : 'odd'] += 1;
+  if (zeros.odd > looked.length / 4 && zeros.even === 0) return 'utf-16le';
+  if (zeros.even > looked.length / 4 && zeros.odd === 0) return 'utf-16be';
+  const isWhole = head.length < HEAD_BYTES;
+  for (let cut = 0; cut < (isWhole ? 1 : LONGEST_CHARACTER); cut += 1)
+    if (isUtf8(head.subarray(0, head.length - cut))) return null;
+  return 'windows-1252';
+}
+
+/** The records of a file as a layout splits it. @throws FileHeld while they are read. */
+export function openRecords(
+  file: SourceFile,
+  layout: Layout,
+  { source, clients, signal, encoding }: ReadingMeans & { readonly encoding: string | null },
+): AsyncGenerator<CsvChunk> {
+  const { chunks } = readText(file, {
+    source: encoding === null ? source : { ...source, encoding },
+    clients,
+    encoding: layout.encoding,
+    ...(signal ? { signal } : {}),
+  });
+  return parseCsv(chunks, toParseOptions(layout, source.limits));
+}
+
+/** The header row as one layout splits the file, and some rows below it; null where it cannot be split so. */
+export async function readTop(
+  file: SourceFile,
+  layout: Layout,
+  means: ReadingMeans & { readonly encoding: string | null },
+): Promise<CsvChunk | { readonly held: FileHeld }> {
+  let top: CsvChunk = { header: [], records: [], rejected: [] };
+  try {
+    for await (const { header, records, rejected } of openRecords(file, layout, means)) {
+      top = { header, records: [...top.records, ...records], rejected: [...top.rejected, ...rejected] };
+      if (top.records.length >= TOP_ROWS) break;
+    }
+  } catch (error) {
+    // What is wrong further down is told when the values are read.
+    if (error instanceof FileHeld) return top.header.length > 0 ? top : { held: error };
+    throw error;
+  }
+  return top;
+}
+
+/** Rows that show how a column's values look. */
+const TOP_ROWS = 500;

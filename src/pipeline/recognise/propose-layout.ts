@@ -1,0 +1,146 @@
+import { parse } from 'yaml';
+import { parseAddress } from '../../map/customers/parse-address.ts';
+import { layoutSchema } from '../../map/layout/layout-schema.ts';
+import { toLayout } from '../../map/layout/to-layout.ts';
+import { foldWord } from '../../map/values/clean-text.ts';
+import { parseMoney, statedCurrency } from '../../map/values/parse-money.ts';
+import type { Layout, LayoutField } from '../../model/layout.ts';
+import type { CsvRecord } from '../../model/record.ts';
+import { nameScorer } from './column-synonyms.ts';
+import { type StatusWords, statusWordsOf } from './known-status-words.ts';
+import { Cells, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
+import { customersText, type MeasuredColumn, ordersText } from './proposed-text.ts';
+
+/** A layout for a header that no layout knows, as a file for a person to check. */
+export type ProposedLayout = {
+  readonly layout: Layout;
+  /** Of `layouts/<name>.yaml`, with comments. */
+  readonly text: string;
+};
+
+/** Why a header becomes no layout. */
+export type NoLayout = { readonly why: string };
+
+/** Fields of orders in the order in which columns are given to them: those that are surest first. */
+const ORDER_FIELDS: readonly LayoutField[] = [
+  'email',
+  'currency',
+  'codes',
+  'refunded',
+  'subtotal',
+  'total',
+  'paid_at',
+  'cancelled_at',
+  'placed_at',
+  'order_id',
+  'status',
+  'influencer_handle',
+  'links',
+  'notes',
+];
+const NAMES_SOMEBODY: readonly LayoutField[] = ['codes', 'links', 'notes', 'influencer_handle'];
+/** Most cells of a column have its shape; some are always wrong. */
+const MOST = 0.9;
+
+/** Maps a header by the names of its columns and the shape of their values. Where either says no, there is no column rather than a guess. */
+export function proposeLayout(
+  { header, records }: { readonly header: readonly string[]; readonly records: readonly CsvRecord[] },
+  {
+    name,
+    title,
+    layouts,
+  }: { readonly name: string; readonly title: string; readonly layouts: readonly Layout[] },
+): ProposedLayout | NoLayout {
+  const columns = header.map((text, index): MeasuredColumn => {
+    const cells = new Cells();
+    for (const record of records) cells.add(record.cells[index] ?? '');
+    return { header: text.trim(), index, cells };
+  });
+  const words = statusWordsOf(layouts);
+  const score = nameScorer(layouts);
+  const chosen = new Map<LayoutField, MeasuredColumn>();
+  for (const field of ORDER_FIELDS) {
+    const free = columns.filter((column) => column.header !== '' && ![...chosen.values()].includes(column));
+    const ranked = free
+      .map((column) => ({ column, score: score(column.header, field) * shape(field, column.cells, words) }))
+      .filter(({ score: points }) => points > 0)
+      .sort((one, other) => other.score - one.score);
+    const [best] = ranked;
+    if (best !== undefined) chosen.set(field, best.column);
+  }
+  const has = (field: LayoutField): boolean => chosen.has(field);
+  const parts = { columns, chosen, words, title, name };
+  if (has('order_id') && has('total')) {
+    if (NAMES_SOMEBODY.some(has)) return complete(name, ordersText(parts));
+    if (!has('email'))
+      return {
+        why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so none could be credited.',
+      };
+  }
+  if (has('email') && !has('total')) return complete(name, customersText(parts));
+  if (has('total') && NAMES_SOMEBODY.some(has))
+    return { why: 'It has amounts and codes, but no column that could be the id of an order.' };
+  return {
+    why: 'No column holds ids of orders with amounts, or e-mail addresses, as far as names and values of its columns show.',
+  };
+}
+
+function complete(name: string, text: string): ProposedLayout {
+  return { layout: toLayout(name, layoutSchema.parse(parse(text))), text };
+}
+
+/** Whether a column's values may be what a field holds: 1, or 0. A column without any value says nothing. */
+function shape(field: LayoutField, cells: Cells, words: StatusWords): number {
+  if (cells.filled === 0) return field === 'codes' || field === 'notes' || field === 'refunded' ? 0.5 : 0;
+  switch (field) {
+    case 'email':
+      return yes(cells.share((cell) => cell.includes('@') && typeof parseAddress(cell) === 'string') >= 0.8);
+    case 'currency':
+      return yes(cells.share((cell) => /^[A-Za-z]{3}$/.test(cell)) === 1 && cells.counts.size <= 40);
+    case 'total':
+    case 'subtotal':
+    case 'refunded':
+      return yes(isMoney(cells));
+    case 'placed_at':
+    case 'paid_at':
+    case 'cancelled_at':
+      return yes(timesOf(cells).formats !== null);
+    case 'order_id':
+      return yes(
+        cells.filled >= cells.rows * 0.95 &&
+          cells.share((cell) => cell.length <= 60 && !/\s{2}|@/.test(cell)) >= MOST &&
+          timesOf(cells).formats === null &&
+          cells.counts.size > Math.min(2, cells.rows - 1) &&
+          !isMoneyWithDecimals(cells),
+      );
+    case 'codes':
+      return yes(
+        cells.share((cell) => cell.length <= 100 && /[A-Za-z]/.test(cell)) >= MOST && !isMoney(cells),
+      );
+    case 'status':
+      return yes(cells.counts.size <= 30 && cells.share((cell) => words.all.has(foldWord(cell))) > 0);
+    default:
+      return yes(!isMoney(cells));
+  }
+}
+
+function yes(is: boolean): number {
+  return is ? 1 : 0;
+}
+
+/** `MIA10` reads as ten of a currency; only those that exist make an amount of it. */
+function isMoney(cells: Cells): boolean {
+  const known = new Set(Intl.supportedValuesOf('currency'));
+  const isOfCurrency = (cell: string): boolean => known.has(statedCurrency(cell) ?? 'EUR');
+  return moneyFormatOf(cells) !== null && cells.share(isOfCurrency) >= MOST;
+}
+
+function isMoneyWithDecimals(cells: Cells): boolean {
+  const readers = MONEY_FORMATS.slice(0, 2);
+  return (
+    cells.share(
+      (cell) =>
+        /[.,]\d\d$/.test(cell) && readers.some((format) => typeof parseMoney(cell, format) === 'string'),
+    ) >= MOST
+  );
+}

@@ -1,0 +1,197 @@
+import { foldWord } from '../../map/values/clean-text.ts';
+import type { LayoutField, MoneyFormat } from '../../model/layout.ts';
+import { toPrintableJson } from '../../model/text/printable.ts';
+import type { StatusWords } from './known-status-words.ts';
+import { Cells, codeSeparatorsOf, MONEY_FORMATS, moneyFormatOf, timesOf } from './measure-values.ts';
+
+/** A column of a file with its values. */
+export type MeasuredColumn = { readonly header: string; readonly index: number; readonly cells: Cells };
+
+/** What was found out of a file that no layout knows. */
+export type ProposedParts = {
+  readonly columns: readonly MeasuredColumn[];
+  readonly chosen: ReadonlyMap<LayoutField, MeasuredColumn>;
+  readonly words: StatusWords;
+  readonly title: string;
+  readonly name: string;
+};
+
+/** Text of a file, as YAML: JSON is YAML, and escapes whatever a terminal or an editor would obey. */
+function quote(text: string): string {
+  return toPrintableJson(JSON.stringify(text));
+}
+
+function list(texts: readonly string[]): string {
+  return `[${texts.map(quote).join(', ')}]`;
+}
+
+const HEAD = `# Proposed by \`influencer-sync init\` from the names and values of the columns. Check each line against the export, then delete this comment.
+# docs/layouts.md explains every key.`;
+
+/** A layout of orders, with comments for whoever checks it. */
+export function ordersText({ columns, chosen, words, title }: ProposedParts): string {
+  const moneyCells = merge(
+    (['total', 'subtotal', 'refunded'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
+  );
+  const money = moneyFormatOf(moneyCells) ?? (MONEY_FORMATS[0] as MoneyFormat);
+  const timeCells = merge(
+    (['placed_at', 'paid_at', 'cancelled_at'] as const).flatMap((field) => chosen.get(field)?.cells ?? []),
+  );
+  const times = timesOf(timeCells);
+  const status = chosen.get('status');
+  const codes = chosen.get('codes');
+  const id = chosen.get('order_id');
+  const isGrouped = id !== undefined && id.cells.counts.size < id.cells.filled;
+  const lacks = [
+    ...(chosen.has('currency') ? [] : ['currency']),
+    ...(times.needsZone ? ['time_zone'] : []),
+    ...(status === undefined ? ['status'] : []),
+    ...(codes === undefined ? ['codes'] : []),
+    'consent',
+  ];
+  const split = codes === undefined ? [] : codeSeparatorsOf(codes.cells, []);
+  const required = [
+    'order_id',
+    ...(status === undefined ? [] : ['status']),
+    'total',
+    ...(codes === undefined ? [] : ['codes']),
+    ...(chosen.has('placed_at') ? ['placed_at'] : []),
+  ];
+  const fields: readonly LayoutField[] = [
+    'order_id',
+    'status',
+    'currency',
+    'total',
+    'subtotal',
+    'refunded',
+    'codes',
+    'influencer_handle',
+    'links',
+    'notes',
+    'placed_at',
+    'paid_at',
+    'cancelled_at',
+    'email',
+  ];
+  return [
+    HEAD,
+    `title: ${quote(title)}`,
+    `lacks: ${list(lacks)}`,
+    'columns:',
+    ...fields.flatMap((field) => {
+      const column = chosen.get(field);
+      return column === undefined ? [] : [`  ${field}: ${list([column.header])}${noteOf(field, column)}`];
+    }),
+    `required: ${list(required)}`,
+    `signature: [${list(signatureOf(chosen, ['order_id', 'total', 'codes', 'placed_at']))}]     # no other export may have all of these`,
+    ...(isGrouped
+      ? [
+          'grouping: { line_items: true }      # the same id stands on several rows; check that the total is that of the order',
+        ]
+      : []),
+    `money: { decimal: ${quote(money.decimal)}, thousands: ${money.thousands === null ? 'null' : quote(money.thousands)}, symbols: true }`,
+    ...(times.formats === null || timeCells.filled === 0 ? [] : [`times: ${list(times.formats)}`]),
+    ...(split.length === 0 ? [] : [`codes: { split: ${list(split)} }`]),
+    ...(status === undefined ? [] : statusText(status, words)),
+    `# Columns that are not read: ${columns.length - chosen.size}`,
+    '',
+  ].join('\n');
+}
+
+function statusText(status: MeasuredColumn, words: StatusWords): readonly string[] {
+  const found = [...status.cells.counts.keys()].filter((word) => !word.includes('@')).slice(0, 50);
+  const canonical = (word: string): string => words.translations.get(foldWord(word)) ?? foldWord(word);
+  const credited = found.filter((word) => words.credited.has(canonical(word)));
+  const others = found.filter((word) => !credited.includes(word));
+  const cancelled = found.filter((word) => /^cancell?ed$/.test(canonical(word)));
+  return [
+    'status:',
+    `  credited: ${list(credited.length === 0 ? ['paid'] : credited.map(foldWord))}     # ${credited.length === 0 ? 'none of the words is known: list those that count' : 'orders in these states count'}`,
+    ...(others.length === 0 ? [] : [`  known: ${list(others.map(foldWord))}     # those do not`]),
+    ...(cancelled.length === 0
+      ? []
+      : [
+          'exclusions:',
+          `  - { reason: cancelled, columns: ${list([status.header])}, equals: ${list(cancelled)} }`,
+        ]),
+  ];
+}
+
+function noteOf(field: LayoutField, { cells }: MeasuredColumn): string {
+  if (field === 'order_id')
+    return `     # ${cells.counts.size === cells.filled ? 'different on each row that was looked at' : 'the same on several rows: line items'}`;
+  if (field === 'codes') return `     # filled on ${cells.filled} of ${cells.rows} rows`;
+  return '';
+}
+
+function signatureOf(
+  chosen: ReadonlyMap<LayoutField, MeasuredColumn>,
+  fields: readonly LayoutField[],
+): readonly string[] {
+  return fields.flatMap((field) => chosen.get(field)?.header ?? []).slice(0, 3);
+}
+
+/** Names of columns in which consent may stand. */
+const LIKE_CONSENT = /consent|opt.?in|opt.?out|subscri|marketing|blacklist|newsletter|einwilligung|abonn/iu;
+const YES = /^(?:yes|true|1|y|ja|oui|si|sí|subscribed|opted.?in|active)$/iu;
+const NO = /^(?:no|false|0|n|nein|nee|non|never.?subscribed|not.?subscribed|none)$/iu;
+const LEFT = /unsubscri|opted.?out|blacklist|bounced|cleaned|suppress|complain/iu;
+
+/** The same of customers. */
+export function customersText({ columns, chosen, title }: ProposedParts): string {
+  const consent = columns.find(
+    ({ header, cells }) => LIKE_CONSENT.test(header) && cells.counts.size > 0 && cells.counts.size <= 12,
+  );
+  const email = chosen.get('email')?.header ?? '';
+  const values = consent === undefined ? [] : [...consent.cells.counts.keys()];
+  // "Unsubscribed: yes" and "Opt out: 1" mean the opposite of what the word says.
+  const isNegative = consent !== undefined && LEFT.test(consent.header);
+  const left = values.filter((value) => LEFT.test(value) || (isNegative && YES.test(value)));
+  const given = values.filter((value) => !isNegative && !left.includes(value) && YES.test(value));
+  const refused = values.filter((value) => !isNegative && !left.includes(value) && NO.test(value));
+  const rest = values.filter((value) => ![...left, ...given, ...refused].includes(value));
+  const test = (words: readonly string[]): string =>
+    `[{ columns: ${list([consent?.header ?? ''])}, equals: ${list(words)} }]`;
+  return [
+    HEAD,
+    `title: ${quote(title)}`,
+    ...(consent === undefined
+      ? ['lacks: [consent]     # no column of consent was found: see docs/customers.md']
+      : []),
+    `columns: { email: ${list([email])} }`,
+    'required: [email]',
+    `signature: [${list([
+      email,
+      ...(consent === undefined
+        ? columns
+            .map(({ header }) => header)
+            .filter((name) => name !== email && name !== '')
+            .slice(0, 2)
+        : [consent.header]),
+    ])}]`,
+    ...(consent === undefined
+      ? []
+      : [
+          'consent:',
+          `  columns: ${list([consent.header])}`,
+          ...(given.length === 0 ? [] : [`  given: ${test(given)}`]),
+          ...(refused.length === 0 ? [] : [`  refused: ${test(refused)}`]),
+          ...(rest.length === 0 ? [] : [`  neither: ${test(rest)}     # say neither yes nor no; check`]),
+          ...(left.length === 0 ? [] : [`unsubscribed: ${test(left)}`]),
+          // Consent needs one test at least.
+          ...(given.length + refused.length + left.length === 0
+            ? [
+                `unsubscribed: ${test(['unsubscribed'])}     # none of the values is known: list those that mean no`,
+              ]
+            : []),
+        ]),
+    '',
+  ].join('\n');
+}
+
+/** The cells of several columns as one. */
+function merge(columns: readonly Cells[]): Cells {
+  const all = new Cells();
+  for (const { counts } of columns) for (const cell of counts.keys()) all.add(cell);
+  return all;
+}

@@ -1,0 +1,150 @@
+import { FileHeld } from '../../model/file-held.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { CsvChunk } from '../../model/record.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { detectTextForm, type ReadingMeans, readTop, type TextForm } from './open-text.ts';
+import { type HeaderVerdict, recogniseHeader } from './recognise-header.ts';
+
+/** What one file proved to be. */
+export type RecognisedFile = {
+  readonly file: SourceFile;
+  readonly form: TextForm;
+  /** As the layout splits the file; for an unknown one, as a comma-separated text with quotes is split. */
+  readonly top: CsvChunk;
+  /** How the file is split: the layout that is known for it, else the usual way. */
+  readonly splitting: Layout;
+  readonly verdict: HeaderVerdict;
+};
+
+/** A file that is no export which could be read, and why. */
+export type RefusedFile = { readonly file: SourceFile; readonly code: string; readonly why: string };
+
+/** Lines before a header that are looked through. */
+const MAX_PREAMBLE_LINES = 30;
+
+/**
+ * Tells what a file is: compression, encoding, preamble and delimiter first, then the header by the signatures of the layouts.
+ *
+ * @param layouts all that may be known of it, those of a deployment included.
+ */
+export async function recogniseFile(
+  file: SourceFile,
+  layouts: readonly Layout[],
+  means: ReadingMeans,
+): Promise<RecognisedFile | RefusedFile> {
+  try {
+    return await look(file, layouts, means);
+  } catch (error) {
+    if (!(error instanceof FileHeld)) throw error;
+    const { code, message } = error.reason;
+    return { file, code, why: message };
+  }
+}
+
+async function look(
+  file: SourceFile,
+  layouts: readonly Layout[],
+  means: ReadingMeans,
+): Promise<RecognisedFile | RefusedFile> {
+  const form = await detectTextForm(file, means);
+  const reading = { ...means, encoding: form.encoding };
+  let first: { readonly top: CsvChunk; readonly verdict: HeaderVerdict } | null = null;
+  let held: FileHeld | null = null;
+  for (const splitting of splittings(layouts)) {
+    const top = await readTop(file, splitting, reading);
+    if ('held' in top) {
+      held ??= top.held;
+      // A file that cannot be opened cannot be split in any way.
+      if (top.held.reason.code !== 'header_damaged') throw top.held;
+      continue;
+    }
+    const verdict = recogniseHeader(top.header, layouts);
+    if (verdict.kind === 'known') return await asItsLayoutSplits({ file, form, top, verdict }, reading);
+    first ??= { top, verdict };
+  }
+  if (first === null) throw held ?? new Error('no way of splitting was tried');
+  const later = await findLaterHeader(file, layouts, reading);
+  if (later !== null) return { file, form, ...later };
+  const refusal = damageOf(first.top);
+  if (refusal !== null) return { file, ...refusal };
+  return { file, form, splitting: plainLayout(layouts, 0), ...first };
+}
+
+/** Quotes that mean nothing, and delimiters that are declared, need a way of splitting of their own. */
+function splittings(layouts: readonly Layout[]): readonly Layout[] {
+  const plain = plainLayout(layouts, 0);
+  const others = layouts.filter(({ quote, delimiter }) => quote === null || delimiter !== 'auto');
+  return [plain, ...others];
+}
+
+/** A layout that splits a file in the usual way, and means nothing. */
+function plainLayout(layouts: readonly Layout[], preambleLines: number): Layout {
+  const [any] = layouts;
+  if (any === undefined) throw new Error('there is no layout');
+  return {
+    ...any,
+    name: '',
+    delimiter: 'auto',
+    quote: '"',
+    encoding: 'utf-8',
+    preambleLines,
+    belowHeader: [],
+    footer: [],
+  };
+}
+
+/** The rows as the layout that was found splits them, which skips descriptions, footers and a preamble. */
+async function asItsLayoutSplits(
+  found: {
+    readonly file: SourceFile;
+    readonly form: TextForm;
+    readonly top: CsvChunk;
+    readonly verdict: HeaderVerdict & { readonly kind: 'known' };
+  },
+  means: ReadingMeans & { readonly encoding: string | null },
+): Promise<RecognisedFile> {
+  const { layout } = found.verdict;
+  const top = await readTop(found.file, layout, means);
+  if ('held' in top) throw top.held;
+  return { ...found, top, splitting: layout };
+}
+
+/** A header below a preamble: a title, a period, lines of comments. */
+async function findLaterHeader(
+  file: SourceFile,
+  layouts: readonly Layout[],
+  means: ReadingMeans & { readonly encoding: string | null },
+): Promise<{
+  readonly top: CsvChunk;
+  readonly verdict: HeaderVerdict;
+  readonly splitting: Layout;
+} | null> {
+  for (let lines = 1; lines <= MAX_PREAMBLE_LINES; lines += 1) {
+    const top = await readTop(file, plainLayout(layouts, lines), means);
+    if ('held' in top) continue;
+    const verdict = recogniseHeader(top.header, layouts);
+    if (verdict.kind === 'known') {
+      const splitting: Layout = { ...verdict.layout, preambleLines: 'search' };
+      return { top, verdict: { ...verdict, layout: splitting }, splitting };
+    }
+    if (top.records.length === 0) return null;
+  }
+  return null;
+}
+
+/** Whole lines in quotes, binary content, a single column: no table of any kind. */
+function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | null {
+  const [only = ''] = header;
+  if (header.length === 1 && /[,;\t|]/.test(only))
+    return {
+      code: 'lines_in_quotes',
+      why: 'Each line stands in quotes as a whole, so it has only one cell. Export the file again, without opening it in another program.',
+    };
+  if (header.some((name) => name.includes('\u0000')))
+    return { code: 'no_text', why: 'This is not delimited text.' };
+  if (header.length === 1)
+    return { code: 'one_column', why: 'It has only one column, so it is no export of orders or customers.' };
+  if (records.length === 0 && header.every((name) => name.trim() === ''))
+    return { code: 'empty_file', why: 'It has no header row.' };
+  return null;
+}

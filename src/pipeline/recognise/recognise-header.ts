@@ -1,0 +1,124 @@
+import { layoutFor } from '../../map/layout/layout-for.ts';
+import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
+
+/** What a header proves to be. */
+export type HeaderVerdict =
+  /** An export that a layout reads. `proof`: the columns that show it. */
+  | { readonly kind: 'known'; readonly layout: Layout; readonly proof: readonly string[] }
+  /** It has the columns of an export, and lacks others that are needed: of each list any. */
+  | {
+      readonly kind: 'incomplete';
+      readonly layout: Layout;
+      readonly proof: readonly string[];
+      readonly missing: readonly (readonly string[])[];
+    }
+  | { readonly kind: 'unknown' };
+
+/** A translated header has no signature; where so many fields have their column, it is that export all the same. */
+const MIN_FIELDS_WITHOUT_SIGNATURE = 4;
+/** A column that other layouts know, too, proves little; several of them together prove something. */
+const SHARED_COLUMN_WEIGHT = 0.4;
+/** One distinctive column, or three shared ones. */
+const ENOUGH = 1;
+
+type Candidate = {
+  readonly layout: Layout;
+  readonly proof: readonly string[];
+  readonly weight: number;
+  readonly missing: readonly (readonly string[])[];
+  /** Fields that have a column. */
+  readonly found: number;
+};
+
+/** What a layout's files are mostly about; null where that cannot be said. */
+export function subjectOf(layout: Layout): ReadFor | null {
+  const subjects: readonly ReadFor[] = ['orders', 'clicks', 'creators', 'customers'];
+  return subjects.find((readFor) => layoutFor(layout, readFor) !== null) ?? null;
+}
+
+/**
+ * Tells an export by the columns that distinguish it, never by those that it needs alone: `Email` stands in nearly every export. A whole
+ * signature decides, the heaviest first, where a column counts the less the more formats have it.
+ */
+export function recogniseHeader(header: readonly string[], layouts: readonly Layout[]): HeaderVerdict {
+  const names = new Set(header.map(foldHeader));
+  const shared = sharedColumns(layouts);
+  const candidates = layouts.map((layout) => weigh(layout, names, shared));
+  const proven = candidates.filter(({ weight }) => weight >= ENOUGH).sort(byWeight);
+  const [best] = proven;
+  const complete = proven.find(({ missing }) => missing.length === 0);
+  if (complete !== undefined) return known(complete);
+  const [own] = candidates.filter((candidate) => isOwnOrTranslated(candidate)).sort(byWeight);
+  if (own !== undefined) return known(own);
+  if (best !== undefined)
+    return { kind: 'incomplete', layout: best.layout, proof: best.proof, missing: best.missing };
+  return { kind: 'unknown' };
+}
+
+function known({ layout, proof }: Candidate): HeaderVerdict {
+  return { kind: 'known', layout, proof };
+}
+
+function byWeight(one: Candidate, other: Candidate): number {
+  return other.weight - one.weight || other.found - one.found;
+}
+
+/** A layout for exports of one's own, which have no signature, or a translation of a known one. A lone column of addresses is neither. */
+function isOwnOrTranslated({ layout, missing, found }: Candidate): boolean {
+  if (missing.length > 0) return false;
+  if (layout.signature.length > 0)
+    return layout.required.includes('order_id') && layout.required.length >= MIN_FIELDS_WITHOUT_SIGNATURE;
+  return found >= (subjectOf(layout) === 'orders' ? 3 : 2);
+}
+
+function weigh(layout: Layout, names: ReadonlySet<string>, shared: ReadonlySet<string>): Candidate {
+  const has = (spelling: string): boolean => names.has(foldHeader(spelling));
+  const sets = layout.signature
+    .filter((columns) => columns.every(has))
+    .map((columns) => ({
+      columns,
+      weight: columns.reduce(
+        (sum, name) => sum + (shared.has(foldHeader(name)) ? SHARED_COLUMN_WEIGHT : 1),
+        0,
+      ),
+    }))
+    .sort((one, other) => other.weight - one.weight);
+  const fields = Object.keys(layout.columns) as LayoutField[];
+  const foundFields = fields.filter((field) => spellingsOf(layout, field).some(has));
+  const consent = layout.consent.columns.some(has) ? 1 : 0;
+  const lacks = (field: LayoutField): boolean => !spellingsOf(layout, field).some(has);
+  const missing = [
+    ...layout.required.filter(lacks).map((field) => spellingsOf(layout, field)),
+    ...layout.requiredAny
+      .filter((list) => list.every(lacks))
+      .map((list) => list.flatMap((field) => spellingsOf(layout, field))),
+  ];
+  const [set] = sets;
+  const required = layout.required.flatMap((field) => spellingsOf(layout, field).find(has) ?? []);
+  return {
+    layout,
+    proof: set?.columns ?? required,
+    weight: set?.weight ?? 0,
+    missing,
+    found: foundFields.length + consent,
+  };
+}
+
+/** Columns of a field as a file may write them, those that the layout makes itself aside. */
+function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {
+  const made = new Set(layout.conditionalColumns.map(({ name }) => name));
+  const sums: Readonly<Record<string, { readonly plus: readonly string[] } | undefined>> =
+    layout.grouping.sum;
+  return [...(layout.columns[field] ?? []), ...(sums[field]?.plus ?? [])].filter((name) => !made.has(name));
+}
+
+/** Columns that several layouts read, folded. */
+function sharedColumns(layouts: readonly Layout[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const layout of layouts) {
+    const all = (Object.keys(layout.columns) as LayoutField[]).flatMap((field) => spellingsOf(layout, field));
+    for (const name of new Set(all.map(foldHeader))) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return new Set([...counts].filter(([, count]) => count > 1).map(([name]) => name));
+}

@@ -1,0 +1,233 @@
+import { posix } from 'node:path';
+import type { SourceSettings } from '../../model/config.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { foldHeader } from '../../model/text/fold.ts';
+import { listFiles } from '../../source/list-files.ts';
+import { parseSourceUri } from '../../source/parse-source-uri.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+import { type CustomersExamined, examineCustomers } from './examine-customers.ts';
+import { examineOrders, type OrdersExamined } from './examine-orders.ts';
+import { groupSources } from './group-sources.ts';
+import { type ProposedLayout, proposeLayout } from './propose-layout.ts';
+import { type RecognisedFile, type RefusedFile, recogniseFile } from './recognise-file.ts';
+import { subjectOf } from './recognise-header.ts';
+
+/** Clicks and lists of creators: each row stands for itself, and says all there is to know. */
+export type RowsExamined = {
+  readonly kind: 'clicks' | 'creators';
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly isPartial: boolean;
+};
+
+/** Files that are one source of a configuration. */
+export type RecognisedSource = {
+  /** For `sources.<name>`. */
+  readonly name: string;
+  /** Below the place, as `uri` needs it: a folder, or a folder and a glob. */
+  readonly path: string;
+  readonly place: string;
+  readonly files: readonly SourceFile[];
+  /** Null: UTF-8, or as byte order marks say. */
+  readonly encoding: string | null;
+  readonly compressed: boolean;
+  /** Columns that prove the layout. */
+  readonly proof: readonly string[];
+  /** A layout that no file has yet. */
+  readonly proposed: ProposedLayout | null;
+  readonly examined: OrdersExamined | CustomersExamined | RowsExamined;
+};
+
+export type Recognised = {
+  readonly sources: readonly RecognisedSource[];
+  readonly refused: readonly (RefusedFile & { readonly name: string })[];
+  readonly skipped: number;
+};
+
+export type RecogniseOptions = {
+  /** As it is listed: an absolute folder or file, or an S3 address. */
+  readonly source: SourceSettings;
+  readonly clients: SourceClients;
+  readonly layouts: readonly Layout[];
+  /** Names that are taken already, by other places. */
+  readonly taken: ReadonlySet<string>;
+  readonly maxRows?: number;
+  readonly signal?: AbortSignal;
+  readonly onFile?: (file: SourceFile) => void;
+};
+
+/** A file of some hundred thousand rows is read whole, in seconds; of more, the beginning says enough. */
+const MAX_ROWS = 200_000;
+
+type Named = {
+  readonly name: string;
+  readonly kind: string | null;
+  readonly found: RecognisedFile | RefusedFile;
+};
+
+/**
+ * Finds out what lies in a place: lists it as a run would, tells each file by its header, puts the files into sources, and reads their
+ * values. Nothing is kept and nothing is sent.
+ *
+ * @throws KnownError where the place cannot be listed.
+ */
+export async function recognise(options: RecogniseOptions): Promise<Recognised> {
+  const { source, clients, layouts, signal, onFile } = options;
+  const means = { source, clients, ...(signal ? { signal } : {}) };
+  let skipped = 0;
+  const named: Named[] = [];
+  const onSkipped = (): void => {
+    skipped += 1;
+  };
+  const listing = { clients, onSkipped, ...(signal ? { signal } : {}) };
+  for await (const file of listFiles(source, listing)) {
+    onFile?.(file);
+    const found = await recogniseFile(file, layouts, means);
+    named.push({ name: nameBelow(source.uri, file.uri), kind: kindOf(found), found });
+  }
+  const refused = named.flatMap(({ name, found }) => ('why' in found ? [{ ...found, name }] : []));
+  const sources: RecognisedSource[] = [];
+  const taken = new Set(options.taken);
+  for (const group of groupSources(named)) {
+    const files = group.items.flatMap(({ found }) => ('why' in found ? [] : [found]));
+    const examined = await examineGroup({ ...options, files, label: group.label, path: group.path, taken });
+    if ('why' in examined) {
+      for (const { name, found } of group.items)
+        refused.push({ file: found.file, name, code: examined.code, why: examined.why });
+    } else {
+      taken.add(examined.name);
+      sources.push(examined);
+    }
+  }
+  return { sources, refused, skipped };
+}
+
+/** Files of one kind have one layout, or, where none is known, one header. */
+function kindOf(found: RecognisedFile | RefusedFile): string | null {
+  if ('why' in found) return null;
+  const { verdict, form, top } = found;
+  const how = form.encoding ?? '';
+  if (verdict.kind === 'known') return `${verdict.layout.name} ${how}`;
+  return `? ${how} ${top.header.map(foldHeader).sort().join('|')}`;
+}
+
+type GroupOptions = RecogniseOptions & {
+  readonly files: readonly RecognisedFile[];
+  readonly label: string;
+  readonly path: string;
+  readonly taken: ReadonlySet<string>;
+};
+
+async function examineGroup(
+  options: GroupOptions,
+): Promise<RecognisedSource | { readonly code: string; readonly why: string }> {
+  const { files, layouts, source, clients, signal, path, taken, label } = options;
+  const [first] = files;
+  if (first === undefined) throw new Error('a group has no file');
+  const { verdict, form } = first;
+  if (verdict.kind === 'incomplete') return lacking(verdict);
+  const proposed = verdict.kind === 'known' ? null : propose(first, options);
+  if (proposed !== null && 'why' in proposed) return { code: 'unknown_header', why: proposed.why };
+  const layout = verdict.kind === 'known' ? verdict.layout : (proposed?.layout ?? first.splitting);
+  const subject = subjectOf(layout);
+  const examine = {
+    source,
+    clients,
+    files: files.map(({ file }) => ({ file, encoding: form.encoding })),
+    layout,
+    written: layouts.find(({ name }) => name === layout.name) ?? layout,
+    maxRows: options.maxRows ?? MAX_ROWS,
+    ...(signal ? { signal } : {}),
+  };
+  const name = freeName(nameOf(layout.name, label, taken), taken);
+  const examined =
+    subject === 'orders'
+      ? await examineOrders(examine)
+      : subject === 'customers'
+        ? await examineCustomers(examine)
+        : rowsOf(subject ?? 'clicks', layout, first);
+  return {
+    name,
+    path,
+    place: source.uri,
+    files: files.map(({ file }) => file),
+    encoding: form.encoding,
+    compressed: form.format !== 'plain',
+    proof: verdict.kind === 'known' ? verdict.proof : [],
+    proposed,
+    examined,
+  };
+}
+
+function rowsOf(kind: 'clicks' | 'creators', layout: Layout, { top }: RecognisedFile): RowsExamined {
+  return { kind, layout, rows: top.records.length + top.rejected.length, isPartial: true };
+}
+
+function lacking({
+  layout,
+  missing,
+}: {
+  readonly layout: Layout;
+  readonly missing: readonly (readonly string[])[];
+}): { readonly code: string; readonly why: string } {
+  const columns = missing.map((names) =>
+    names
+      .slice(0, 3)
+      .map((name) => `"${name}"`)
+      .join(' or '),
+  );
+  return {
+    code: 'header_mismatch',
+    why: `It has columns of ${layout.title}, but not ${columns.join(', ')}. Export it again with ${columns.length === 1 ? 'this column' : 'these columns'}.`,
+  };
+}
+
+function propose(
+  first: RecognisedFile,
+  { layouts, label, taken }: GroupOptions,
+): ProposedLayout | { readonly why: string } {
+  const [stem = ''] = posix.basename(decodeURIComponent(first.file.uri)).split('.');
+  const bundled = new Set(layouts.map(({ name }) => name));
+  const wanted = slug(stem.replace(/(?<![\d_-])[\d_-]+$/, '')) || slug(label) || 'own';
+  const name = freeName(wanted, new Set([...bundled, ...taken]));
+  return proposeLayout(first.top, { name, title: `Own export: ${name}`, layouts });
+}
+
+/** The layout's name says most; where a folder tells two of them apart, its name comes first. */
+function nameOf(layout: string, label: string, taken: ReadonlySet<string>): string {
+  const folder = slug(label);
+  return taken.has(layout) && folder !== '' && folder !== layout ? `${folder}-${layout}` : layout;
+}
+
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
+
+const MAX_NAME_CHARS = 40;
+
+/** What may stand in a name that people type. */
+function slug(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part !== '')
+    .join('-')
+    .slice(0, MAX_NAME_CHARS);
+}
+
+/** A file's name below its place. */
+function nameBelow(place: string, uri: string): string {
+  const at = parseSourceUri(place);
+  if (at.kind === 's3') {
+    const key = uri.replace(/^s3:\/\/[^/]+\//, '');
+    const base = at.prefix.slice(0, at.prefix.lastIndexOf('/') + 1);
+    return key.slice(base.length);
+  }
+  const path = decodeURIComponent(new URL(uri).pathname);
+  const base = path.startsWith(`${at.path}/`) ? `${at.path}/` : `${posix.dirname(at.path)}/`;
+  return path.startsWith(base) ? path.slice(base.length) : posix.basename(path);
+}

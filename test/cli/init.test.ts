@@ -1,0 +1,263 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { performInit } from '../../src/cli/actions/init/perform-init.ts';
+import { createOutput } from '../../src/cli/terminal/output.ts';
+import { replaceEnvironment } from '../support/environment.ts';
+import { environmentOf, startCli } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
+import { startSandboxProcess } from '../support/sandbox-process.ts';
+import { makeTestFolder } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const DEMO = new URL('../../config/demo/exports', import.meta.url).pathname;
+const WOO = [
+  'order_id,status,order_currency,order_total,coupon_codes,order_date,customer_email',
+  '71,completed,EUR,44.00,MIRA10,4/25/2026 10:00,ada@example.com',
+  '72,processing,EUR,12.50,OTHER5,4/26/2026 11:00,bob@example.com',
+  '73,cancelled,EUR,9.00,MIRA10,4/27/2026 12:00,cy@example.com',
+  '',
+].join('\n');
+
+/** A folder with exports, and the tool in it. */
+function open(files: Readonly<Record<string, string>> = { 'orders.csv': WOO }) {
+  const folder = makeTestFolder();
+  mkdirSync(join(folder, 'exports'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'exports', name), text);
+  return {
+    folder,
+    run: (args: readonly string[], env: Record<string, string> = {}) => runHere(args, { cwd: folder, env }),
+    read: (name: string) => readFileSync(join(folder, name), 'utf8'),
+  };
+}
+
+const ANSWERS = ['--brand', '4819', '--time-zone', 'Europe/Amsterdam', '--yes'];
+
+function eventsOf(stdout: string): Record<string, unknown>[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('what init writes from real exports passes doctor and plan, and the first run posts orders to the service', async () => {
+  const folder = makeTestFolder();
+  cpSync(DEMO, join(folder, 'exports'), { recursive: true });
+  const service = await startSandboxProcess();
+  const env = {
+    INFLUENCER_API_URL: service.url,
+    INFLUENCER_API_KEY: service.key,
+    CUSTOMER_HASH_KEY: '0123456789abcdef0123456789abcdef',
+  };
+  const start = (...args: string[]) => startCli(args, { cwd: folder, env }).ended;
+  const init = await start('init', './exports', '--out', 'my-shop', ...ANSWERS);
+  expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
+  expect(init.stdout).toContain(
+    'Next:  npx influencer-sync plan attribute-orders --config my-shop/pipeline.yaml',
+  );
+  const written = readFileSync(join(folder, 'my-shop/pipeline.yaml'), 'utf8');
+  for (const kind of [
+    'attribute-orders',
+    'identify-customers',
+    'post-clicks',
+    'import-deals',
+    'mirror-account',
+  ])
+    expect(written).toContain(`  ${kind}:`);
+  // Owners are found at the service by their codes; that of another brand names it.
+  const codes = readFileSync(join(folder, 'my-shop/codes.csv'), 'utf8');
+  expect(codes).toContain('MIRA10,,mira.glow.test,ETUNQ6ZTW1,,,');
+  expect(codes).toContain('pilar10,5207,pilar.plants.test,KT4IHW6M0Q,,,');
+  expect(readFileSync(join(folder, 'my-shop/codes-without-owner.csv'), 'utf8')).toContain('SPRINGSALE,,,,,,');
+
+  const config = ['--config', 'my-shop/pipeline.yaml'];
+  const doctor = await start('doctor', ...config);
+  expect([doctor.exitCode, doctor.stdout.match(/^✗.*/m)]).toEqual([0, null]);
+  const plan = await start('plan', 'attribute-orders', ...config);
+  expect(plan.stdout).toContain('would be posted');
+  const run = await start('run', 'attribute-orders', ...config);
+  expect(run.exitCode).toBe(3); // Some rows of the demo cannot be used.
+  expect((await service.referrals()).length).toBeGreaterThan(30);
+  const check = await start('init', '--check', ...config);
+  expect([check.exitCode, check.stdout.match(/^✗.*/m)]).toEqual([0, null]);
+});
+
+test('without a terminal, each answer that is missing is an error that names its flag, and nothing is written', async () => {
+  const { folder, run } = open();
+  const { exitCode, stdout, stderr } = await run(['init', './exports', '--out', 'shop']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('--brand ID');
+  expect(stderr).toContain('--time-zone ZONE');
+  expect(stderr).toContain('--yes');
+  expect(stdout).toContain('woocommerce-orders: 1 file, WooCommerce order export');
+  expect(stdout).not.toContain('@');
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+});
+
+test('the preview says which states are credited, what codes earned and what would be posted', async () => {
+  const { run } = open();
+  const { stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
+  expect(stdout).toContain(
+    '3 orders in 3 rows, 2026-04-25 to 2026-04-27: 2 to be credited, 2 of them with a code',
+  );
+  expect(stdout).toContain('Credited states: completed (1), processing (1).');
+  expect(stdout).toContain('Never posted: cancelled (1).');
+  expect(stdout).toMatch(/MIRA10\s+1\s+44\.00 EUR/);
+  expect(stdout).toMatch(/71\s+2026-04-25 10:00:00\s+44\.00 EUR\s+MIRA10/);
+});
+
+test('a second run overwrites nothing and shows what it would change', async () => {
+  const { folder, run, read } = open();
+  await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
+  const edited = read('shop/pipeline.yaml').replace('revenue: total', 'revenue: subtotal');
+  writeFileSync(join(folder, 'shop/pipeline.yaml'), edited);
+  writeFileSync(join(folder, 'shop/codes.csv'), 'code,influencer_handle\nMIRA10,@mira\n');
+  const again = await run(['init', './exports', '--out', 'shop', ...ANSWERS, '--currency', 'EUR']);
+  expect(again.exitCode).toBe(0);
+  expect(again.stdout).toContain('pipeline.yaml: is there already and stays; this would change:');
+  expect(again.stdout).toContain('-    revenue: subtotal');
+  expect(again.stdout).toContain('+    revenue: total');
+  expect(again.stdout).toContain('.env.example: is there already, unchanged');
+  expect(read('shop/pipeline.yaml')).toBe(edited);
+  expect(read('shop/codes.csv')).toBe('code,influencer_handle\nMIRA10,@mira\n');
+});
+
+test('a proposed layout and a changed one are written, load, and read the files in a plan', async () => {
+  const own =
+    'Order No;Datum;Zustand;Betrag;Gutschein\nB-1;14.05.2026;bezahlt;1.249,00;MIA10\nB-2;15.05.2026;storniert;20,00;MIA10\n';
+  const woo = WOO.replaceAll('44.00', '"1.044,00"')
+    .replaceAll('12.50', '"12,50"')
+    .replaceAll('9.00', '"9,00"');
+  const { run, read } = open({ 'own.csv': own, 'woo.csv': woo });
+  const init = await run(['init', './exports', '--out', '.', ...ANSWERS, '--currency', 'EUR']);
+  expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
+  expect(read('layouts/own.yaml')).toContain('order_id: ["Order No"]');
+  expect(read('layouts/woocommerce-orders-own.yaml')).toMatch(/decimal: ["']?,["']?/);
+  expect(read('layouts/woocommerce-orders-own.yaml')).toContain(
+    'WooCommerce order export by the usual export plugins',
+  );
+  const plan = await run(['plan', 'attribute-orders', '--config', 'pipeline.yaml']);
+  expect(plan.stdout).toContain('5 orders');
+  expect(plan.stderr).not.toMatch(/held|cannot/);
+});
+
+test('the check says when the newest file is another export, or is written otherwise', async () => {
+  const { folder, run } = open();
+  await run(['init', './exports', '--out', 'shop', ...ANSWERS]);
+  const config = ['--config', 'shop/pipeline.yaml'];
+  expect((await run(['init', '--check', ...config])).exitCode).toBe(0);
+  writeFileSync(
+    join(folder, 'exports/orders.csv'),
+    WOO.replaceAll(/(\d)\.(\d\d),/g, '$1;$2,').replaceAll(/(\d+);(\d\d),/g, '"$1,$2",'),
+  );
+  const commas = await run(['init', '--check', ...config]);
+  expect(commas.exitCode).toBe(2);
+  expect(commas.stdout.replace(/\s+/g, ' ')).toContain('amounts are written with a decimal comma');
+  const shopify =
+    'Name,Financial Status,Currency,Total,Discount Code,Created at\n#1,paid,EUR,2.00,A,2026-04-10 11:11:26 +0200\n';
+  writeFileSync(join(folder, 'exports/orders.csv'), shopify);
+  const other = await run(['init', '--check', ...config]);
+  expect(other.exitCode).toBe(2);
+  expect(other.stdout.replace(/\s+/g, ' ')).toContain('it is Shopify orders export');
+});
+
+test.each([
+  [['--time-zone', 'Mars/Olympus'], 'IANA'],
+  [['--currency', 'EURO'], 'ISO 4217'],
+  [['--date-order', 'YMD'], 'MDY or DMY'],
+  [['--brand', 'acme'], 'whole number'],
+])('an answer that cannot be is refused before anything is written: %s', async (flags, why) => {
+  const { folder, run } = open({ 'woo.csv': WOO.replaceAll('EUR', '') });
+  const given = ['--brand', '4819', '--time-zone', 'UTC', '--currency', 'EUR', ...flags, '--yes'];
+  const { exitCode, stderr } = await run(['init', './exports', '--out', 'shop', ...given]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(why);
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+});
+
+test('nothing to recognise is an error with the reason of each file', async () => {
+  const { run } = open({ 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
+  const { exitCode, stdout, stderr } = await run(['init', './exports']);
+  expect(exitCode).toBe(2);
+  expect(stdout).toContain('products.csv: No column holds');
+  expect(stderr).toContain('No file here is an export');
+  expect((await run(['init'])).stderr).toContain('npx influencer-sync init ./exports');
+});
+
+/** A terminal that a test types into. */
+function openTerminal() {
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
+  let shown = '';
+  const output = Object.assign(
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        shown += chunk.toString();
+        done();
+      },
+    }),
+    { isTTY: true, columns: 100, rows: 40 },
+  );
+  return {
+    asking: {
+      input: input as unknown as NodeJS.ReadStream,
+      output: output as unknown as NodeJS.WriteStream,
+    },
+    shown: () => shown,
+    async answer(question: string, keys: string): Promise<void> {
+      await waitFor(() => shown.includes(question));
+      input.write(keys);
+    },
+  };
+}
+
+test('at a terminal a person is asked only what the files cannot tell, and may say no', async () => {
+  const { folder } = open();
+  const restore = replaceEnvironment(environmentOf({}));
+  onTestFinished(restore);
+  const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = createOutput({ stdout: sink(), stderr: sink(), json: false });
+  const init = async (last: string) => {
+    const terminal = openTerminal();
+    const ended = performInit(
+      output,
+      [join(folder, 'exports')],
+      { out: join(folder, 'shop') },
+      terminal.asking,
+    );
+    await terminal.answer('Which brand', '4819\r');
+    await terminal.answer('In which time zone', 'Nowhere\r');
+    await terminal.answer('IANA list', '\u0015Europe/Amsterdam\r');
+    await terminal.answer('shop platform', '\r');
+    await terminal.answer('Write these', last);
+    expect(terminal.shown()).not.toContain('currency');
+    return ended;
+  };
+  expect(await init('n')).toBe(130);
+  expect(existsSync(join(folder, 'shop'))).toBe(false);
+  expect(await init('y')).toBe(0);
+  const written = readFileSync(join(folder, 'shop/pipeline.yaml'), 'utf8');
+  expect(written).toContain('time_zone: Europe/Amsterdam');
+  expect(written).toContain('order_platform: woocommerce');
+});
+
+describe('json', () => {
+  test('programs get sources, files and the next command as events, without a question', async () => {
+    const { run } = open({ 'orders.csv': WOO, 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
+    const { exitCode, stdout } = await run(['init', './exports', '--out', 'shop', ...ANSWERS, '--json']);
+    const events = eventsOf(stdout);
+    expect(exitCode).toBe(0);
+    expect(events.find(({ event }) => event === 'source')).toMatchObject({
+      name: 'woocommerce-orders',
+      layout: 'woocommerce-orders',
+      path: 'orders*.csv',
+      proposed: false,
+    });
+    expect(events.find(({ event }) => event === 'file_refused')).toMatchObject({ name: 'products.csv' });
+    expect(events.at(-1)).toMatchObject({
+      event: 'init_finished',
+      next: 'npx influencer-sync plan attribute-orders --config shop/pipeline.yaml',
+    });
+    expect(stdout).not.toContain('@');
+  });
+});

@@ -1,0 +1,245 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { sourceAt } from '../../../src/config/load-config-file.ts';
+import { loadLayouts } from '../../../src/map/layout/load-layout.ts';
+import type { OrdersExamined } from '../../../src/pipeline/recognise/examine-orders.ts';
+import { type Recognised, recognise } from '../../../src/pipeline/recognise/recognise.ts';
+import { openSourceClients } from '../../../src/source/source-clients.ts';
+import { FIXTURES } from '../../map/map-text.ts';
+import { makeTestFolder } from '../../support/setup.ts';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+function folderWith(files: Files): string {
+  const folder = makeTestFolder();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+async function look(place: string): Promise<Recognised> {
+  const clients = openSourceClients();
+  onTestFinished(() => clients.close());
+  return recognise({ source: sourceAt(place), clients, layouts: loadLayouts(), taken: new Set() });
+}
+
+/** Name, layout, path and files of each source, and what was refused. */
+function summary({ sources, refused }: Recognised): readonly string[] {
+  return [
+    ...sources.map(
+      ({ name, path, files, examined, proposed, encoding }) =>
+        `${name} ${proposed === null ? examined.layout.name : 'proposed'} ${path} ${files.length}${encoding === null ? '' : ` ${encoding}`}`,
+    ),
+    ...refused.map(({ name, code }) => `${name} ${code}`),
+  ];
+}
+
+function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
+  const examined = sources[at]?.examined;
+  if (examined?.kind !== 'orders') throw new Error('no orders were recognised');
+  return examined;
+}
+
+const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes';
+const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
+const OWN = [
+  'Bestellnr.;Datum;Zustand;Gesamtbetrag;Gutscheincode;E-Mail;Artikel',
+  'B-1;14.05.2026 10:12;bezahlt;1.249,00;MIA10;a@example.com;Hut',
+  'B-2;15.05.2026 11:00;storniert;20,00;MIA10;b@example.com;Hut',
+  'B-3;16.05.2026 09:00;bezahlt;35,50;;c@example.com;Schal',
+  'B-4;17.05.2026 09:30;bezahlt;99,90;JONAS15|MIA10;d@example.com;Schal',
+  'B-5;17.05.2026 09:31;bezahlt;9,90;JONAS15;d@example.com;Größe',
+].join('\n');
+
+test('every fixture of a known export is recognised as what it is', async () => {
+  const { sources, refused } = await look(FIXTURES.pathname);
+  const wrong = sources.flatMap(({ files, examined, proposed }) =>
+    files.filter(({ uri }) => proposed !== null || !uri.includes(`/${examined.layout.name}`)),
+  );
+  expect(wrong).toEqual([]);
+  expect(sources.length).toBe(18);
+  expect(refused.map(({ name, why }) => `${name}: ${why}`)).toEqual([
+    'generic-least.csv: It looks like orders or payments, but no column holds discount codes, links or influencers, so none could be credited.',
+  ]);
+});
+
+test('a file is looked into whatever its compression and encoding, and files of one kind are one source', async () => {
+  const text = `${SHOPIFY}\n${ORDER}\n`;
+  const folder = folderWith({
+    'shop/2026/04/orders-1.csv': text,
+    'shop/2026/05/orders-2.csv.gz': gzipSync(text.replaceAll('5001', '5002').replace('#1', '#2')),
+    'shop/2026/05/orders-3.csv.zst': zstdCompressSync(
+      Buffer.from(`\ufeff${text.replaceAll('5001', '5003')}`),
+    ),
+    'utf16/orders.csv': Buffer.from(`${SHOPIFY}\n${ORDER.replace('MIA10', 'MÍA10')}\n`, 'utf16le'),
+    'latin/orders.csv': Buffer.from(`${SHOPIFY}\n${ORDER.replace('MIA10', 'MÍA10')}\n`, 'latin1'),
+  });
+  const found = await look(folder);
+  expect(summary(found)).toEqual([
+    'shopify-orders shopify-orders latin/ 1 windows-1252',
+    'shop-shopify-orders shopify-orders shop/ 3',
+    'utf16-shopify-orders shopify-orders utf16/ 1 utf-16le',
+  ]);
+  expect(ordersOf(found, 1).preview).toMatchObject({ orders: 3, credited: 3, creditedWithCode: 3 });
+  expect(ordersOf(found, 2).preview.codes.map(({ code }) => code)).toEqual(['MÍA10']);
+});
+
+test('in a folder of several kinds each source gets a pattern that means its files and no others', async () => {
+  const customers =
+    'Customer ID,Email,Accepts Email Marketing\n1,a@example.com,yes\n2,b@example.com,no\n3,c@example.com,\n';
+  const folder = folderWith({
+    'orders-2026-04.csv': `${SHOPIFY}\n${ORDER}\n`,
+    'orders-2026-05.csv': `${SHOPIFY}\n${ORDER.replaceAll('5001', '5002')}\n`,
+    'customers.csv': customers,
+    _SUCCESS: '',
+    'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n',
+  });
+  const found = await look(folder);
+  expect(summary(found)).toEqual([
+    'shopify-customers shopify-customers customers*.csv 1',
+    'shopify-orders shopify-orders orders*.csv 2',
+    'products.csv unknown_header',
+  ]);
+  expect(found.sources[0]?.examined).toMatchObject({
+    submitted: 2,
+    consent: { columns: ['Accepts Email Marketing'], yes: 1, no: 1, blank: 1 },
+  });
+  expect(found.skipped).toBe(1);
+});
+
+test('a file that only resembles an export is refused, with the reason', async () => {
+  const folder = folderWith({
+    'quoted.csv': '"Name,Email,Financial Status,Total"\n"#1,a@example.com,paid,2.00"\n',
+    'reduced.csv': 'Name,Financial Status,Total,Vendor\n#1,paid,2.00,x\n',
+    'fees.csv':
+      'id,Created (UTC),Amount,Amount Refunded,Currency,User ID\nfee_1,2026-01-01 10:00,"0,25","0,00",eur,acct_1\n',
+    'list.csv': 'email\na@example.com\n',
+    'empty.csv': '',
+    'broken.gz': gzipSync(SHOPIFY).subarray(0, 30),
+    'picture.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0xff, 0xfe]),
+  });
+  const { sources, refused } = await look(folder);
+  expect(sources).toEqual([]);
+  const why = Object.fromEntries(refused.map(({ name, code, why: reason }) => [name, `${code}: ${reason}`]));
+  expect(why['quoted.csv']).toMatch(/^lines_in_quotes: Each line stands in quotes/);
+  expect(why['reduced.csv']).toMatch(
+    /^header_mismatch: It has columns of Shopify orders export, but not "Created at", "Discount Code" or/,
+  );
+  expect(why['fees.csv']).toMatch(/none could be credited/);
+  expect(why['list.csv']).toMatch(/^one_column/);
+  expect(why['empty.csv']).toMatch(/^empty_file/);
+  expect(why['broken.gz']).toMatch(/^truncated_gzip/);
+  expect(Object.keys(why)).toContain('picture.png');
+});
+
+test('values that a known layout does not read change it: decimal commas, other dates, other separators, a preamble', async () => {
+  const comma = [
+    'id,Created (UTC),Amount,Amount Refunded,Currency,Status,coupon (metadata)',
+    'ch_1,14.05.2026 10:00,"1.249,00","0,00",eur,Paid,MIA10',
+    'ch_2,15.05.2026 10:00,"9,90","0,00",eur,Paid,JONAS15',
+    'ch_3,16.05.2026 10:00,"9,90","9,90",eur,Paid,MIA10|JONAS15',
+  ].join('\n');
+  const folder = folderWith({ 'payments.csv': `Report of May\n\n${comma}\n` });
+  const { changes, preview, needsZone } = ordersOf(await look(folder));
+  expect(changes.map(({ path, value }) => [path.join('.'), value])).toEqual([
+    ['preamble_lines', 'search'],
+    ['money', { decimal: ',', thousands: '.', symbols: true }],
+    ['times', ['D.M.YYYY H:mm']],
+    ['codes.split', [',', ';', '|']],
+  ]);
+  expect(needsZone).toBe(false);
+  expect(preview.codes.map(({ code, orders, revenue }) => [code, orders, revenue[0]?.amount])).toEqual([
+    ['MIA10', 2, '1258.9000'],
+    ['JONAS15', 2, '19.8000'],
+  ]);
+});
+
+const WOO = 'order_id,status,order_currency,order_total,coupon_codes,order_date';
+
+test.each([
+  ['4/5/2026 10:00', '5/6/2026 11:00', 'open'],
+  ['4/25/2026 10:00', '5/6/2026 11:00', { kind: 'settled', order: null }],
+  ['25/4/2026 10:00', '5/6/2026 11:00', { kind: 'settled', order: 'DMY' }],
+  ['25/4/2026 10:00', '4/25/2026 11:00', 'mixed'],
+])('dates %s and %s tell the order of day and month, or that they do not', async (one, other, expected) => {
+  const rows = [`1,completed,EUR,2.00,MIA10,${one}`, `2,completed,EUR,3.00,,${other}`];
+  const { dateOrder, needsZone } = ordersOf(
+    await look(folderWith({ 'o.csv': [WOO, ...rows, ''].join('\n') })),
+  );
+  expect(dateOrder).toEqual(expected);
+  expect(needsZone).toBe(true);
+});
+
+test('zero totals, blank ids, rows at fault and states are counted before anything is posted', async () => {
+  const rows = [
+    '#1,a@example.com,paid,EUR,0.00,MIA10,2026-04-10 11:11:26 +0200,,',
+    '#2,a@example.com,refunded,EUR,5.00,MIA10,2026-04-11 11:11:26 +0200,,',
+    '#3,a@example.com,paid,EUR,five,MIA10,2026-04-12 11:11:26 +0200,,',
+    '#4,a@example.com,paid,EUR,7.00,,2026-04-13 11:11:26 +0200,,',
+  ];
+  const { preview } = ordersOf(await look(folderWith({ 'o.csv': [SHOPIFY, ...rows, ''].join('\n') })));
+  expect(preview).toMatchObject({
+    orders: 3,
+    credited: 2,
+    creditedWithCode: 1,
+    zeroRevenue: 1,
+    fallbackId: 'name',
+    statuses: [
+      { status: 'paid', orders: 2, isCredited: true },
+      { status: 'refunded', orders: 1, isCredited: false },
+    ],
+    rejected: [{ code: 'bad_money', rows: 1, line: 4, column: 'Total' }],
+  });
+  expect(JSON.stringify(preview)).not.toContain('@');
+});
+
+test('for an unknown header a layout is proposed by names, synonyms and values, and reads the file', async () => {
+  const found = await look(folderWith({ 'orders.csv': Buffer.from(OWN, 'latin1') }));
+  const [source] = found.sources;
+  expect(summary(found)).toEqual(['orders proposed  1 windows-1252']);
+  expect(source?.examined.layout).toMatchObject({
+    columns: {
+      order_id: ['Bestellnr.'],
+      status: ['Zustand'],
+      total: ['Gesamtbetrag'],
+      codes: ['Gutscheincode'],
+      placed_at: ['Datum'],
+      email: ['E-Mail'],
+    },
+    lacks: ['currency', 'time_zone', 'consent'],
+    money: { decimal: ',', thousands: '.' },
+    times: { formats: ['D.M.YYYY H:mm'] },
+    codes: { split: ['|'] },
+    status: { credited: ['bezahlt'], known: ['storniert'] },
+  });
+  expect(ordersOf(found).preview).toMatchObject({
+    orders: 5,
+    credited: 4,
+    creditedWithCode: 3,
+    rejected: [],
+  });
+  expect(source?.proposed?.text).toMatch(/^# Proposed by/);
+});
+
+test('an unknown header of customers becomes a layout with its consent; one without is told to have none', async () => {
+  const recorded = 'Name,E-Mail,Newsletter\nAnn,a@example.com,ja\nBob,b@example.com,nein\n';
+  const found = await look(folderWith({ 'people.csv': recorded }));
+  expect(found.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: false, submitted: 1 });
+  const bare = await look(folderWith({ 'people.csv': 'Name,E-Mail,Town\nAnn,a@example.com,Oslo\n' }));
+  expect(bare.sources[0]?.examined).toMatchObject({ kind: 'customers', needsConsent: true });
+});
+
+test('headers and values that a terminal or YAML would obey stay text in a proposed layout', async () => {
+  const header = 'Order No,Total,"Coupon \u001b[31m: [x] #\u009b",Status';
+  const rows = ['A-1,20.00,MIA10,paid', 'A-2,21.50,"}: !!js",paid', 'A-3,22.00,MIA10,"paid\u001b]0;x"'];
+  const found = await look(folderWith({ 'o.csv': [header, ...rows, ''].join('\n') }));
+  const text = found.sources[0]?.proposed?.text ?? '';
+  expect(text).toContain('Coupon');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  expect(text).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f]/);
+  expect(ordersOf(found).preview.orders).toBe(3);
+});
