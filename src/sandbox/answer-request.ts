@@ -74,6 +74,7 @@ export function createAnswerer(
         population: world.population,
         events: world.events,
         duplicates: world.duplicates,
+        clock: world.clock,
         identifyDelayMs: world.identifyDelayMs,
         allowsPrivateWebhooks: world.allowsPrivateWebhooks,
         appUrl: world.appUrl,

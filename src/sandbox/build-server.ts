@@ -4,12 +4,16 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
 import { explainUnknownMembers } from '../api/unknown-members.ts';
 import { type Body, createAnswerer } from './answer-request.ts';
+import type { Clock } from './clock.ts';
 import { addControlRoutes } from './control/control.ts';
+import type { EventStream } from './events/event-stream.ts';
 import type { FaultPlan, Mishap } from './faults/fault-plan.ts';
 import { playFault } from './faults/play-fault.ts';
+import type { Journal } from './journal.ts';
 import type { Tenant } from './open-tenant.ts';
 import { type Answer, refuse, type Session } from './operations/operation.ts';
 import type { RequestLog } from './request-log.ts';
+import type { Kept, Snapshot } from './state/snapshot.ts';
 import type { StateStore } from './state/state-store.ts';
 
 /** All that a request can touch; which account, its key decides. */
@@ -19,7 +23,17 @@ export type Context = {
   /** Those of all tenants. */
   readonly sessions: ReadonlyMap<string, Session>;
   readonly requestLog: RequestLog;
-  readonly stateStore: StateStore | null;
+  readonly stateStore: StateStore;
+  readonly clock: Clock;
+  readonly stream: EventStream;
+  /** The latest requests, with what they held. */
+  readonly journal: Journal;
+  /** What a snapshot is taken of. */
+  readonly kept: Kept;
+  /** Puts a snapshot in place of everything. */
+  readonly restore: (snapshot: Snapshot) => void;
+  /** Puts everything back to the start, faults included. */
+  readonly reset: () => void;
   readonly faults: FaultPlan;
   /** Stops listening for so many milliseconds. */
   readonly goDown: (ms: number) => void;
@@ -83,10 +97,11 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   if (answer === null) return;
   const operation = operationOf(name);
 
-  const run = ({ session, request: { headers, query, body, url } }: Visit): Answer =>
+  const run = ({ request: { headers, query, body, url } }: Visit): Answer =>
     answer({
       key: headers['x-api-key'],
-      session,
+      // Asked for only now: the accounts may have been reset while a fault delayed the request.
+      session: sessionOf(context, headers['x-api-key']),
       query,
       isQueryReadable: isReadable(url),
       body: body as Body | undefined | null,
@@ -95,7 +110,12 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   // A reply that is returned would be waited for like a promise; here it is sent already.
   function serve(request: FastifyRequest, reply: FastifyReply): undefined | Promise<FastifyReply> {
     const visit = visitOf(context, name, { request, reply });
-    const mishap = context.faults.decide(name, pathOf(request));
+    const mishap = context.faults.decide({
+      operation: name,
+      path: pathOf(request),
+      query: request.query,
+      body: (request.body as Body | undefined | null)?.value,
+    });
     if (mishap !== null && mishap.latencyMs > 0)
       return sleep(mishap.latencyMs).then(() => suffer(visit, mishap));
     if (mishap === null) finish(context, visit, run(visit));
@@ -106,7 +126,7 @@ function addOperation(server: FastifyInstance, context: Context, name: Operation
   function suffer(visit: Visit, { rule, isProcessed }: Mishap): FastifyReply {
     if (rule === null) return finish(context, visit, run(visit));
     const done = isProcessed ? run(visit) : STAND_IN;
-    context.stateStore?.commit();
+    context.stateStore.commit();
     const status = playFault({ reply: visit.reply, rule, answer: done, goDown: context.goDown });
     record(context, visit, {
       status,
@@ -130,9 +150,12 @@ function visitOf(
   name: OperationName | null,
   { request, reply }: Pick<Visit, 'request' | 'reply'>,
 ): Visit {
-  const key = request.headers['x-api-key'];
-  const session = (typeof key === 'string' ? context.sessions.get(key) : undefined) ?? null;
+  const session = sessionOf(context, request.headers['x-api-key']);
   return { name, session, request, reply, sequence: context.requestLog.nextSequence() };
+}
+
+function sessionOf({ sessions }: Context, key: string | readonly string[] | undefined): Session | null {
+  return (typeof key === 'string' ? sessions.get(key) : undefined) ?? null;
 }
 
 function finish(context: Context, visit: Visit, answer: Answer): FastifyReply {
@@ -174,8 +197,20 @@ function record(
     path: pathOf(request),
     ...fate,
   });
+  context.journal.add({
+    sequence,
+    at: new Date(context.clock.now()).toISOString(),
+    account_id: session?.world.account.id ?? null,
+    operation: name,
+    method: request.method,
+    url: request.url,
+    headers: request.headers,
+    body: (request.body as Body | undefined | null) ?? null,
+    secrets: secretsOf(context),
+    ...fate,
+  });
   // What was done is kept before anyone is told.
-  context.stateStore?.commit();
+  context.stateStore.commit();
 }
 
 /** Whether what stands percent-encoded in an address is UTF-8. */
@@ -187,6 +222,10 @@ function isReadable(url: string): boolean {
   } catch {
     return false;
   }
+}
+
+function secretsOf({ tenants }: Context): readonly string[] {
+  return tenants.flatMap(({ keys, webhookSecret }) => [...keys, webhookSecret]);
 }
 
 function pathOf(request: FastifyRequest): string {

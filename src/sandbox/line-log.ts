@@ -15,6 +15,8 @@ export type LineLog = {
   count(): number;
   /** @param line one JSON object without a line break. */
   append(line: string): void;
+  /** Puts these lines in place of all. */
+  replace(lines: readonly string[]): void;
   /** Everything so far, as NDJSON. */
   read(): Readable;
   close(): void;
@@ -35,11 +37,19 @@ export function createMemoryLog(): LineLog {
     lines = [];
   }
 
+  function append(line: string): void {
+    count += 1;
+    if (lines.push(line) >= LINES_A_BLOCK) putAway();
+  }
+
   return {
     count: () => count,
-    append(line) {
-      count += 1;
-      if (lines.push(line) >= LINES_A_BLOCK) putAway();
+    append,
+    replace(others) {
+      blocks.length = 0;
+      lines = [];
+      count = 0;
+      for (const line of others) append(line);
     },
     read() {
       putAway();
@@ -69,6 +79,11 @@ export function createFileLog(path: string, onLine: (line: string) => void): Lin
     append(line) {
       count += 1;
       writeSync(file, `${line}\n`);
+    },
+    replace(others) {
+      ftruncateSync(file, 0);
+      count = others.length;
+      if (count > 0) writeSync(file, `${others.join('\n')}\n`);
     },
     read: () => createReadStream(path),
     close: () => closeSync(file),

@@ -1,7 +1,8 @@
 import { type Account, accountIdOf, createAccount } from './account.ts';
 import type { AccountData } from './account-data.ts';
+import type { EventStream } from './events/event-stream.ts';
 import { createEvents } from './events/events.ts';
-import { createPoster } from './events/post-event.ts';
+import { createPoster, signEvent } from './events/post-event.ts';
 import type { Session, World } from './operations/operation.ts';
 import { idFrom } from './random-id.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -16,6 +17,8 @@ export type Tenant = {
   readonly webhookSecret: string;
   /** Who asks, by key. */
   readonly sessions: ReadonlyMap<string, Session>;
+  /** The headers with which an event of that body is sent now. */
+  readonly signEvent: (body: string) => Readonly<Record<string, string>>;
 };
 
 /** An account as the data and the seed give it, with its state. */
@@ -70,26 +73,39 @@ export type TenantOptions = Omit<World, 'account' | 'events'> & {
   readonly retryMs: number;
   /** Null: as many as come. */
   readonly requestsAMinute: number | null;
+  readonly stream: EventStream;
 };
 
 /** Puts an account into its world, and its users on their sessions. */
 export function openTenant(registered: Registered, options: TenantOptions): Tenant {
   const { account, seed, keys, webhookSecret } = registered;
-  const { headerPrefix, retryMs, requestsAMinute, ...shared } = options;
+  const { headerPrefix, retryMs, requestsAMinute, stream, ...shared } = options;
   const poster = createPoster({
     secret: webhookSecret,
     headerPrefix,
     allowsPrivate: shared.allowsPrivateWebhooks,
+    now: shared.clock.now,
   });
-  const events = createEvents(account, { poster, retryMs, appUrl: shared.appUrl });
+  const events = createEvents(account, {
+    poster,
+    retryMs,
+    appUrl: shared.appUrl,
+    clock: shared.clock,
+    stream,
+  });
   const world: World = { ...shared, account, events };
-  const rateLimit =
-    requestsAMinute === null ? null : createRateLimit(requestsAMinute, () => performance.now());
+  const rateLimit = requestsAMinute === null ? null : createRateLimit(requestsAMinute, shared.clock.now);
   const sessions = keys.map((key, index): [string, Session] => {
     const userId = index === 0 ? idFrom(seed, 'user') : idFrom(seed, 'user', index);
     return [key, { world, userId, rateLimit }];
   });
-  return { world, keys, webhookSecret, sessions: new Map(sessions) };
+  return {
+    world,
+    keys,
+    webhookSecret,
+    sessions: new Map(sessions),
+    signEvent: (body) => signEvent(body, { secret: webhookSecret, headerPrefix, nowMs: shared.clock.now() }),
+  };
 }
 
 /**

@@ -13,7 +13,7 @@ export type RateLimit = {
 /**
  * Counts requests in windows of a minute, each of which begins with its first request.
  *
- * @param now milliseconds of a clock that never goes back.
+ * @param now milliseconds.
  */
 export function createRateLimit(requestsAMinute: number, now: () => number): RateLimit {
   let endsAt = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,8 @@ export function createRateLimit(requestsAMinute: number, now: () => number): Rat
   return {
     take() {
       const at = now();
-      if (at >= endsAt) {
+      // A clock that was set back begins anew.
+      if (at >= endsAt || at < endsAt - WINDOW_MS) {
         endsAt = at + WINDOW_MS;
         taken = 0;
       }

@@ -12,6 +12,9 @@ export type Order = {
   readonly currency?: string | undefined;
 };
 
+/** The logs by name, each a list of lines. */
+export const LOGS = ['referrals', 'clicks', 'submissions', 'requests'] as const;
+
 /** What became of a request. */
 export type Fate = {
   readonly sequence: number;
@@ -60,6 +63,8 @@ export type RequestLog = {
     readonly bodyText: string;
   }): void;
   recordRequest(fate: Fate): void;
+  /** Puts these lines in place of all; none: empties the logs. */
+  replace(logs: Partial<Readonly<Record<(typeof LOGS)[number], readonly string[]>>>): void;
   close(): void;
 };
 
@@ -75,9 +80,11 @@ export function createRequestLog(
     readonly stateStore: StateStore | null;
     readonly file: string | null;
     readonly notesOrders: boolean;
+    /** Unix milliseconds; the machine's when not given. */
+    readonly now?: () => number;
   },
 ): RequestLog {
-  const { stateStore } = options;
+  const { stateStore, now = Date.now } = options;
   const openLog = (name: string): LineLog => stateStore?.openLog(name) ?? createMemoryLog();
   const referrals =
     options.file === null
@@ -86,8 +93,8 @@ export function createRequestLog(
   const clicks = openLog('clicks');
   const submissions = openLog('submissions');
   const requests = openLog('requests');
-  const timestamp = createTimestamp();
-  const head = createHead();
+  const timestamp = createTimestamp(now);
+  const head = createHead(timestamp);
   let sequence = requests.count();
 
   return {
@@ -145,6 +152,13 @@ export function createRequestLog(
         `{"sequence":${number},"at":"${timestamp()}","account_id":${whose},${route},${fate}${unknown}}`,
       );
     },
+    replace(logs) {
+      referrals.replace(logs.referrals ?? []);
+      clicks.replace(logs.clicks ?? []);
+      submissions.replace(logs.submissions ?? []);
+      requests.replace(logs.requests ?? []);
+      sequence = requests.count();
+    },
     close() {
       referrals.close();
     },
@@ -152,11 +166,9 @@ export function createRequestLog(
 }
 
 /** What begins a line about a collaboration; the names in it are written once for all of its lines. */
-function createHead(): (
-  log: LineLog,
-  about: { readonly account: Account; readonly collaboration: Collaboration },
-) => string {
-  const timestamp = createTimestamp();
+function createHead(
+  timestamp: () => string,
+): (log: LineLog, about: { readonly account: Account; readonly collaboration: Collaboration }) => string {
   const names = new WeakMap<Collaboration, string>();
 
   function nameAll(account: Account, collaboration: Collaboration): string {
@@ -176,11 +188,11 @@ function onOneLine(json: string): string {
 }
 
 /** The time in ISO 8601, formatted once a millisecond. */
-function createTimestamp(): () => string {
+function createTimestamp(clock: () => number): () => string {
   let last = 0;
   let text = '';
   return () => {
-    const now = Date.now();
+    const now = clock();
     if (now !== last) {
       last = now;
       text = new Date(now).toISOString();

@@ -1,18 +1,24 @@
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
-import { buildServer } from './build-server.ts';
+import { buildServer, type Context } from './build-server.ts';
+import { createClock, REAL_TIME } from './clock.ts';
 import { arm } from './control/control.ts';
+import { createEventStream } from './events/event-stream.ts';
 import { createFaultPlan } from './faults/fault-plan.ts';
 import { type FaultRuleInput, faultRule } from './faults/fault-rule.ts';
-import { openTenant, registerAccounts, type Tenant } from './open-tenant.ts';
+import { createJournal } from './journal.ts';
+import { listen, listensAgain, reachable } from './listen.ts';
+import { openTenant, type Registered, registerAccounts, type Tenant } from './open-tenant.ts';
 import type { Duplicates, Session } from './operations/operation.ts';
 import { PLANS, type Plan } from './rate-limit.ts';
 import { DEMO_ACCOUNT, readAccounts } from './read-accounts.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { createPopulation } from './search/population.ts';
+import { createMemoryStore } from './state/memory-store.ts';
 import { openStateStore } from './state/open-state-store.ts';
+import type { Snapshot } from './state/snapshot.ts';
 
 export type SandboxOptions = {
   /** 0: a free one. */
@@ -79,6 +85,11 @@ const IDENTIFY_DELAY_MS = 2_000;
 
 const WEBHOOK_RETRY_MS = 1_000;
 
+const DAY_MS = 86_400_000;
+
+/** The accounts as they are now; a reset opens them anew. */
+type Stage = Pick<Context, 'tenants' | 'sessions'>;
+
 /** Whoever has not read these reads no more. */
 const MAX_WARNINGS = 1_000;
 
@@ -90,26 +101,33 @@ const MAX_WARNINGS = 1_000;
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', seed = '1', duplicates = 'accept', latencyMs = 0, referralLog } = options;
   const data = readAccounts(options.data ?? DEMO_ACCOUNT);
-  const stateStore = await openStateStore(options, seed);
-  const registered = registerAccounts(data, {
-    seed,
-    stateStore,
-    key: options.key,
-    webhookSecret: options.webhookSecret,
-  });
-  stateStore?.commit();
+  const stateStore = (await openStateStore(options, seed)) ?? createMemoryStore();
+  const clock = createClock();
+  const stream = createEventStream();
+  const register = () =>
+    registerAccounts(data, {
+      seed,
+      stateStore,
+      key: options.key,
+      webhookSecret: options.webhookSecret,
+    });
+  const registered = register();
+  stateStore.commit();
   const accounts = registered.map(({ account }) => account);
   const requestLog = openRequestLog(() =>
     createRequestLog(accounts, {
       stateStore,
       file: referralLog ?? null,
       notesOrders: duplicates !== 'accept',
+      now: clock.now,
     }),
   );
   const shared = {
     requestLog,
     duplicates,
-    population: createPopulation(seed),
+    population: createPopulation(seed, () => Math.floor(clock.state().aheadMs / DAY_MS)),
+    clock,
+    stream,
     identifyDelayMs: options.identifyDelayMs ?? IDENTIFY_DELAY_MS,
     allowsPrivateWebhooks: options.allowPrivateWebhooks ?? false,
     appUrl: () => url,
@@ -117,14 +135,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     retryMs: options.webhookRetryMs ?? WEBHOOK_RETRY_MS,
     requestsAMinute: PLANS[options.plan ?? 'off'],
   };
-  const tenants = registered.map((one) => openTenant(one, shared));
+  let stage = openStage(registered);
   let url = '';
   let isClosed = false;
 
+  function openStage(all: readonly Registered[]): Stage {
+    const tenants = all.map((one) => openTenant(one, shared));
+    return {
+      tenants,
+      sessions: new Map(tenants.flatMap(({ sessions }): [string, Session][] => [...sessions])),
+    };
+  }
+
   function release(): void {
-    silence(tenants);
+    silence(stage.tenants);
     requestLog.close();
-    stateStore?.close();
+    stateStore.close();
   }
 
   async function goDown(ms: number): Promise<void> {
@@ -138,12 +164,43 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     } while (!isClosed && !(await listensAgain(http, { port: taken, host })));
   }
 
-  const context = {
-    tenants,
-    sessions: new Map(tenants.flatMap(({ sessions }): [string, Session][] => [...sessions])),
+  const faults = createFaultPlan(seed, latencyMs);
+
+  /** Puts the state of a snapshot in place of all; without one, the state of the start. */
+  function restore(snapshot: Snapshot | null): void {
+    silence(stage.tenants);
+    const kept = stateStore.all('seed').map(([id, value]) => ['seed', id, value] as const);
+    stateStore.replace(snapshot?.records ?? kept);
+    requestLog.replace(snapshot?.logs ?? {});
+    clock.set(snapshot?.clock ?? REAL_TIME);
+    stage = openStage(register());
+    stateStore.commit();
+  }
+
+  function reset(): void {
+    restore(null);
+    context.journal.clear();
+    faults.clear();
+    arm(context, initialFaults);
+  }
+
+  const initialFaults = (options.faults ?? []).map((rule) => faultRule.parse(rule));
+  const context: Context = {
+    get tenants() {
+      return stage.tenants;
+    },
+    get sessions() {
+      return stage.sessions;
+    },
     requestLog,
     stateStore,
-    faults: createFaultPlan(seed, latencyMs),
+    faults,
+    clock,
+    stream,
+    journal: createJournal(),
+    kept: { seed, accountIds: accounts.map(({ id }) => id), stateStore, requestLog, clock },
+    restore,
+    reset,
     goDown: (ms: number) => {
       if (server.server.listening) void goDown(ms);
     },
@@ -154,14 +211,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const server = buildServer(context);
   await listen(() => server.listen({ port, host }), release);
   url = `http://${reachable(host)}:${(server.server.address() as AddressInfo).port}`;
-  arm(
-    context,
-    (options.faults ?? []).map((rule) => faultRule.parse(rule)),
-  );
+  arm(context, initialFaults);
   return {
     url,
-    ...firstOf(tenants),
-    accounts: tenants.map(({ world, keys, webhookSecret }) => ({
+    ...firstOf(stage.tenants),
+    accounts: stage.tenants.map(({ world, keys, webhookSecret }) => ({
       id: world.account.id,
       keys,
       webhookSecret,
@@ -169,7 +223,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      silence(tenants);
+      silence(stage.tenants);
       await server.close();
       release();
     },
@@ -194,23 +248,6 @@ function silence(tenants: readonly Tenant[]): void {
   for (const { world } of tenants) world.events.close();
 }
 
-function listensAgain(
-  http: Server,
-  address: { readonly port: number; readonly host: string },
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const onListening = (): void => {
-      http.off('error', onError);
-      resolve(true);
-    };
-    const onError = (): void => {
-      http.off('listening', onListening);
-      resolve(false);
-    };
-    http.once('listening', onListening).once('error', onError).listen(address);
-  });
-}
-
 function openRequestLog(open: () => RequestLog): RequestLog {
   try {
     return open();
@@ -224,27 +261,4 @@ function openRequestLog(open: () => RequestLog): RequestLog {
       cause,
     });
   }
-}
-
-async function listen(start: () => Promise<unknown>, release: () => void): Promise<void> {
-  try {
-    await start();
-  } catch (cause) {
-    release();
-    throw new KnownError({
-      code: 'port_unusable',
-      message: `The sandbox cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
-      help: 'Choose another port with --port, or --port 0 for a free one.',
-      safe: 'The sandbox was not started.',
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
-}
-
-/** An address under which this machine reaches itself. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -172,7 +172,10 @@ test('makes the same decisions for the same seed', () => {
   const decide = (seed: string) => {
     const plan = createFaultPlan(seed, 0);
     plan.add([faultRule.parse({ kind: 'reset_after', probability: 0.3 })]);
-    return Array.from({ length: 200 }, () => plan.decide('account_hello', '/') !== null);
+    return Array.from(
+      { length: 200 },
+      () => plan.decide({ operation: 'account_hello', path: '/', query: {}, body: undefined }) !== null,
+    );
   };
   expect(decide('a')).toEqual(decide('a'));
   expect(decide('a')).not.toEqual(decide('b'));

@@ -1,5 +1,7 @@
 import type { Account } from '../../src/sandbox/account.ts';
 import type { AccountData } from '../../src/sandbox/account-data.ts';
+import { createClock } from '../../src/sandbox/clock.ts';
+import { createEventStream } from '../../src/sandbox/events/event-stream.ts';
 import { createEvents } from '../../src/sandbox/events/events.ts';
 import type { World } from '../../src/sandbox/operations/operation.ts';
 import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
@@ -17,6 +19,7 @@ export function demoData(): AccountData {
 
 /** The world of one account, without a server. Nobody is called: what an event does is tested with a real receiver. */
 export function openQuietWorld(account: Account, requestLog: RequestLog): World {
+  const clock = createClock();
   return {
     account,
     population,
@@ -25,8 +28,11 @@ export function openQuietWorld(account: Account, requestLog: RequestLog): World 
       poster: { post: async () => ({ status: 200, error: null }), close() {} },
       retryMs: 1,
       appUrl: () => 'http://sandbox.test',
+      clock,
+      stream: createEventStream(),
     }),
     duplicates: 'accept',
+    clock,
     identifyDelayMs: 0,
     allowsPrivateWebhooks: true,
     appUrl: () => 'http://sandbox.test',

@@ -87,6 +87,10 @@ const HELP = `
 It also answers, on this machine only:
   POST /_sandbox/faults            sets faults (JSON, one rule or a list); DELETE clears them, GET lists them
   GET  /_sandbox/log/referrals     every referral it processed, as NDJSON; also log/clicks and log/requests
+  GET  /_sandbox/requests          the last 1,000 requests with headers, query and body; ?text=… searches
+  GET  /_sandbox/events            a stream of events, which "webhooks listen" forwards
+  POST /_sandbox/reset             back to the start; GET /_sandbox/snapshot and POST /_sandbox/restore
+  POST /_sandbox/clock             {"at": …, "advance_seconds": …, "stopped": …}
   GET  /_sandbox/customers         customers that were sent to be identified, and the results
   GET  /_sandbox/deliveries        every event that it sent, with each attempt, as NDJSON
   GET  /_sandbox/accounts          the accounts, their users and remaining credits

@@ -20,18 +20,37 @@ export const webhooksCommand: CommandDefinition = {
     addExamples(command, [
       ['webhooks', 'receive events until stopped; needs webhooks.secret'],
       ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
+      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward events of a sandbox'],
       ['webhooks list', 'list the registered addresses'],
     ]);
+    defineListening(command, act);
     defineRegistration(command, act);
   },
 };
 
+function defineListening(command: Command, act: Act): void {
+  command
+    .command('listen')
+    .description('forward every event of a running sandbox to an address, without registering it')
+    .requiredOption('--forward-to <url>', 'where your receiver listens')
+    .option('--url <address>', 'base address of the sandbox', 'http://127.0.0.1:4010')
+    .option('--account <id>', 'events of this account only')
+    .option('--kind <kind>', KINDS, collect)
+    .option('--json', 'print NDJSON events')
+    .action(
+      act(async (output, options) =>
+        (await import('../actions/listen-webhooks.ts')).listenWebhooks(output, options),
+      ),
+    );
+}
+
+const KINDS = 'one kind of event only (repeatable); default: all';
+const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
+
 function defineRegistration(command: Command, act: Act): void {
-  const kinds = 'one kind of event only (repeatable); default: all';
-  const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
   addConfigOptions(command.command('register').description('register an address for events'))
     .argument('<url>', 'public address of the receiver, with its path')
-    .option('--kind <kind>', kinds, collect)
+    .option('--kind <kind>', KINDS, collect)
     .option('--same-address', 'one address for all kinds, without the kind at its end', false)
     .action(
       act(async (output, url: string, options) =>
@@ -45,7 +64,7 @@ function defineRegistration(command: Command, act: Act): void {
   );
   addConfigOptions(command.command('delete').description('remove the registration of an address'))
     .argument('<url>', 'as it was registered, or as you gave it to `register`')
-    .option('--kind <kind>', kinds, collect)
+    .option('--kind <kind>', KINDS, collect)
     .action(
       act(async (output, url: string, options) =>
         (await import('../actions/manage-webhooks.ts')).deleteWebhooks(output, url, options),

@@ -21,7 +21,7 @@ export function addActionRoutes(server: FastifyInstance, context: Context, onReq
     if (chosen.kind === 'refused') return reply.code(chosen.answer.status).send(chosen.answer.body);
     const { world } = chosen.tenant;
     world.account.credits.refill(read.data);
-    context.stateStore?.commit();
+    context.stateStore.commit();
     return reply.send(describeCredits(world));
   });
   server.post<{ Params: { kind: string } }>('/_sandbox/trigger/:kind', { onRequest }, (request, reply) => {
@@ -30,7 +30,7 @@ export function addActionRoutes(server: FastifyInstance, context: Context, onReq
       chosen.kind === 'refused'
         ? chosen.answer
         : trigger(chosen.tenant, request.params.kind, bodyOf(request));
-    context.stateStore?.commit();
+    context.stateStore.commit();
     return reply.code(answer.status).send(answer.body);
   });
 }

@@ -71,18 +71,28 @@ export function describeCredits({ account }: World): object {
 }
 
 function describeWork(
-  { account }: World,
+  { account, clock }: World,
   dealId: string,
 ): { readonly status: number; readonly body: unknown } {
   const deal = account.deals.get(readDealId(dealId));
   if (deal === undefined) return refuse(404, 'There is no such deal.');
   const { id, isActive, funnelStep, notes, tasks } = deal;
-  return { status: 200, body: { deal_id: id, is_active: isActive, funnel_step: funnelStep, notes, tasks } };
+  const dated = tasks.map((task) => ({ ...task, is_overdue: isPast(task.deadline, clock.now()) }));
+  return {
+    status: 200,
+    body: { deal_id: id, is_active: isActive, funnel_step: funnelStep, notes, tasks: dated },
+  };
+}
+
+/** Whether a day is over, in UTC. @param day DD-MM-YYYY. */
+function isPast(day: string, nowMs: number): boolean {
+  const [date, month, year] = day.split('-').map(Number);
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, (date ?? 1) + 1) <= nowMs;
 }
 
 /** A row of "Your customers": queued until its time has come. */
 function describeCustomer(
-  { population }: World,
+  { population, clock }: World,
   { email, brandId, sourceType, queuedAt, dueAt }: Customer,
 ): object {
   const row = {
@@ -91,7 +101,7 @@ function describeCustomer(
     source_type: sourceType,
     queued_at: new Date(queuedAt).toISOString(),
   };
-  if (Date.now() < dueAt) return { ...row, status: 'queued' };
+  if (clock.now() < dueAt) return { ...row, status: 'queued' };
   const influencer = population.findByEmail(email);
   const result = influencer === null ? { is_influencer: false } : describeIdentified(influencer);
   return { ...row, status: 'done', ...result };

@@ -8,13 +8,15 @@ import type { LineLog } from '../line-log.ts';
 import { chooseTenants } from './choose-tenant.ts';
 import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
+import { addTimeRoutes } from './control-time.ts';
+import { addTrafficRoutes } from './control-traffic.ts';
 
 /** Version of the interface that it speaks: section Versioning. */
 const VERSION = '1.4.2';
 
 const DOWN_MS = 1_000;
 
-/** Routes that are no part of the service: faults, the request log, health. They need no key and answer this machine only. */
+/** Routes that are no part of the service: faults, logs, state, time, health. They need no key and answer this machine only. */
 export function addControlRoutes(server: FastifyInstance, context: Context): void {
   const { requestLog, faults } = context;
   const onRequest: Guard = (request, reply, done) => {
@@ -55,6 +57,8 @@ export function addControlRoutes(server: FastifyInstance, context: Context): voi
   });
   addStateRoutes(server, context, onRequest);
   addActionRoutes(server, context, onRequest);
+  addTimeRoutes(server, context, onRequest);
+  addTrafficRoutes(server, context, onRequest);
 }
 
 /** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */

@@ -1,7 +1,9 @@
 import pLimit from 'p-limit';
 import type { WebhookType } from '../../api/contract/webhook-types.ts';
 import type { Account, Collaboration } from '../account.ts';
+import type { Clock } from '../clock.ts';
 import { createCollection } from '../state/collection.ts';
+import type { EventStream } from './event-stream.ts';
 import type { Poster } from './post-event.ts';
 
 /** Members that only one kind of event has. */
@@ -23,6 +25,8 @@ export type Delivery = {
   /** The body as it is sent, byte for byte. */
   readonly body: string;
   readonly attempts: readonly Attempt[];
+  /** The delivery of which this one was asked for. */
+  readonly redelivery_of?: number;
 };
 
 export type Events = {
@@ -30,6 +34,8 @@ export type Events = {
   isWanted(kind: WebhookType): boolean;
   /** Sends an event to each webhook of its kind, in the background. @returns how many there are. */
   fire(kind: WebhookType, collaboration: Collaboration, details: EventDetails): number;
+  /** Sends the body of an earlier delivery again, to the same webhook. @returns the new delivery; null: there is no such id. */
+  redeliver(id: number): Delivery | null;
   /** What was sent and what came of it, the oldest first; of those that are done only the latest are kept. */
   deliveries(): Iterable<Delivery>;
   /** Stops sending. What is pending is sent after the next start, where the state is kept. */
@@ -41,6 +47,8 @@ export type EventsOptions = {
   /** Before the second attempt; each further wait is twice as long. */
   readonly retryMs: number;
   readonly appUrl: () => string;
+  readonly clock: Clock;
+  readonly stream: EventStream;
 };
 
 /** The first attempt and five more: with a second before the second one, half a minute in all. */
@@ -53,16 +61,19 @@ const AT_A_TIME = 32;
 const MAX_KEPT = 50_000;
 
 /** Sends events in the background, first those that were pending when the process before this one ended. */
-export function createEvents(account: Account, { poster, retryMs, appUrl }: EventsOptions): Events {
+export function createEvents(
+  account: Account,
+  { poster, retryMs, appUrl, clock, stream }: EventsOptions,
+): Events {
   const log = createCollection<Delivery>(account.stateStore, 'delivery');
   const limit = pLimit(AT_A_TIME);
-  const waiting = new Set<NodeJS.Timeout>();
+  const waiting = new Set<() => void>();
   let lastId = Math.max(0, ...[...log.items.values()].map(({ id }) => id));
   let isClosed = false;
 
   async function attempt(delivery: Delivery): Promise<void> {
     if (isClosed) return;
-    const at = new Date().toISOString();
+    const at = new Date(clock.now()).toISOString();
     const isRegistered = account.webhooks.items.has(`${delivery.webhook_type} ${delivery.webhook_url}`);
     const { status, error } = isRegistered
       ? await poster.post({ url: delivery.webhook_url, body: delivery.body })
@@ -83,16 +94,21 @@ export function createEvents(account: Account, { poster, retryMs, appUrl }: Even
     void limit(attempt, delivery);
   }
 
+  function begin(event: Pick<Delivery, 'webhook_type' | 'webhook_url' | 'body' | 'redelivery_of'>): Delivery {
+    lastId += 1;
+    const delivery: Delivery = { ...event, id: lastId, state: 'pending', attempts: [] };
+    log.set(String(lastId), delivery);
+    send(delivery);
+    return delivery;
+  }
+
   function wait(delivery: Delivery): void {
-    const timer = setTimeout(
-      () => {
-        waiting.delete(timer);
-        send(delivery);
-      },
-      retryMs * 2 ** (delivery.attempts.length - 1),
-    );
-    timer.unref();
-    waiting.add(timer);
+    const waitMs = retryMs * 2 ** (delivery.attempts.length - 1);
+    const cancel = clock.schedule(clock.now() + waitMs, () => {
+      waiting.delete(cancel);
+      send(delivery);
+    });
+    waiting.add(cancel);
   }
 
   function forgetOldest(): void {
@@ -105,32 +121,28 @@ export function createEvents(account: Account, { poster, retryMs, appUrl }: Even
   for (const delivery of log.items.values()) if (delivery.state === 'pending') send(delivery);
 
   return {
-    isWanted: (kind) => account.webhooks.items.size > 0 && listening(account, kind).length > 0,
+    isWanted: (kind) =>
+      stream.isWatched() || (account.webhooks.items.size > 0 && listening(account, kind).length > 0),
     fire(kind, collaboration, details) {
       const urls = listening(account, kind);
-      if (urls.length === 0) return 0;
-      const body = JSON.stringify(describeEvent(account, collaboration, { details, appUrl: appUrl() }));
-      for (const url of urls) {
-        lastId += 1;
-        const delivery: Delivery = {
-          id: lastId,
-          webhook_type: kind,
-          webhook_url: url,
-          state: 'pending',
-          body,
-          attempts: [],
-        };
-        log.set(String(lastId), delivery);
-        send(delivery);
-      }
+      if (urls.length === 0 && !stream.isWatched()) return 0;
+      const body = JSON.stringify(
+        describeEvent(account, collaboration, { details, appUrl: appUrl(), nowMs: clock.now() }),
+      );
+      stream.publish({ accountId: account.id, kind, body });
+      for (const url of urls) begin({ webhook_type: kind, webhook_url: url, body });
       if (log.items.size > MAX_KEPT) forgetOldest();
       return urls.length;
+    },
+    redeliver(id) {
+      const earlier = log.items.get(String(id));
+      return earlier === undefined ? null : begin({ ...earlier, redelivery_of: id });
     },
     deliveries: () => log.items.values(),
     close() {
       isClosed = true;
       limit.clearQueue();
-      for (const timer of waiting) clearTimeout(timer);
+      for (const cancel of waiting) cancel();
       poster.close();
     },
   };
@@ -146,7 +158,11 @@ function listening(account: Account, kind: WebhookType): readonly string[] {
 function describeEvent(
   account: Account,
   collaboration: Collaboration,
-  { details, appUrl }: { readonly details: EventDetails; readonly appUrl: string },
+  {
+    details,
+    appUrl,
+    nowMs,
+  }: { readonly details: EventDetails; readonly appUrl: string; readonly nowMs: number },
 ): unknown {
   const { deal } = collaboration;
   const dealflow = account.dealflows.get(collaboration.dealflowId);
@@ -154,7 +170,7 @@ function describeEvent(
     deal_id: deal.id,
     collab_id: collaboration.id,
     deal_url: `${appUrl}/deal/${deal.id}`,
-    webhook_timestamp: String(Math.floor(Date.now() / 1000)),
+    webhook_timestamp: String(Math.floor(nowMs / 1000)),
     deal_info: {
       deal_name: deal.influencerHandle,
       is_active: deal.isActive,

@@ -21,13 +21,30 @@ export type PosterOptions = {
   readonly headerPrefix: string;
   /** Whether events may go to this machine and to private networks. */
   readonly allowsPrivate: boolean;
+  /** Unix milliseconds; the machine's when not given. */
+  readonly now?: () => number;
 };
 
 /** A receiver that has not acknowledged by then has not received it. */
 const TIMEOUT_MS = 10_000;
 
+/** The two headers of section Events, "Delivery and verification". */
+export function signEvent(
+  body: string,
+  {
+    secret,
+    headerPrefix,
+    nowMs,
+  }: Pick<PosterOptions, 'secret' | 'headerPrefix'> & { readonly nowMs: number },
+): Readonly<Record<string, string>> {
+  return {
+    [`${headerPrefix}-Timestamp`]: String(Math.floor(nowMs / 1000)),
+    [`${headerPrefix}-Signature`]: createHmac('sha256', secret).update(body).digest('hex'),
+  };
+}
+
 /** Section Events, "Delivery and verification". The signature is HMAC-SHA256 over the body's bytes, in lower-case hex. */
-export function createPoster({ secret, headerPrefix, allowsPrivate }: PosterOptions): Poster {
+export function createPoster({ secret, headerPrefix, allowsPrivate, now = Date.now }: PosterOptions): Poster {
   const agents = {
     'http:': new HttpAgent({ keepAlive: true }),
     'https:': new HttpsAgent({ keepAlive: true }),
@@ -38,8 +55,7 @@ export function createPoster({ secret, headerPrefix, allowsPrivate }: PosterOpti
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       'user-agent': 'influencer-sync-sandbox',
-      [`${headerPrefix}-Timestamp`]: String(Math.floor(Date.now() / 1000)),
-      [`${headerPrefix}-Signature`]: createHmac('sha256', secret).update(body).digest('hex'),
+      ...signEvent(body, { secret, headerPrefix, nowMs: now() }),
     };
   }
 

@@ -88,8 +88,13 @@ export function triggerEvent(
     changeTerms(world, collaboration, chooseTerms(kind, collaboration, read.data as Terms));
     return told(kind, collaboration, countListeners(world.account, kind));
   }
-  const details = describeHappening(kind, collaboration, read.data);
+  const details = describeHappening(kind, collaboration, { settings: read.data, nowMs: world.clock.now() });
   return told(kind, collaboration, world.events.fire(kind, collaboration, details));
+}
+
+/** Counts the orders of the account, so that the same seed and requests give the same ids. */
+function nextNumber({ collaborations }: Account): number {
+  return [...collaborations.values()].reduce((sum, { referrals }) => sum + referrals, 1);
 }
 
 function triggerOrder(
@@ -100,7 +105,7 @@ function triggerOrder(
     typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
   const { order_revenue: revenue = 49.5, brand_id: brand, ...rest } = given;
   const order = {
-    order_id: `triggered-${Date.now()}`,
+    order_id: `triggered-${nextNumber(account)}`,
     order_platform: 'sandbox',
     ...nameSomeone(account, rest),
     ...(brand === undefined ? {} : { brand_id: Number(brand) }),
@@ -130,20 +135,26 @@ function chooseTerms(kind: WebhookType, { code, details }: Collaboration, given:
       return { commission_perc: commission_perc ?? Number(details.commission_perc ?? 10) + 1 };
     default:
       return {
-        custom_url: custom_url ?? `https://shop.example/go/${Date.now()}`,
+        custom_url: custom_url ?? nextLink(details.custom_url),
         ...(custom_url_target === undefined ? {} : { custom_url_target }),
       };
   }
 }
 
+/** A link that is another than this one. */
+function nextLink(before: unknown): string {
+  const number = /\/go\/(\d+)$/.exec(typeof before === 'string' ? before : '')?.[1] ?? '0';
+  return `https://shop.example/go/${Number(number) + 1}`;
+}
+
 function describeHappening(
   kind: WebhookType,
   { brandId }: Collaboration,
-  settings: Readonly<Record<string, unknown>>,
+  { settings, nowMs }: { readonly settings: Readonly<Record<string, unknown>>; readonly nowMs: number },
 ): EventDetails {
   const { deal_id: _d, influencer_handle: _h, collab_id: _c, brand_id: _b, ...rest } = settings;
   // Zone-less, as the service writes it.
-  const received_time = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  const received_time = new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ');
   switch (kind) {
     case 'new_payout_request':
       // Text here, an integer everywhere else.

@@ -11,13 +11,22 @@ export type Mishap = {
   readonly isProcessed: boolean;
 };
 
+/** What of a request decides whether a rule applies. */
+export type FaultyRequest = {
+  readonly operation: OperationName | null;
+  readonly path: string;
+  readonly query: unknown;
+  /** The JSON body as it was read. */
+  readonly body: unknown;
+};
+
 export type FaultPlan = {
   add(rules: readonly FaultRule[]): void;
   clear(): void;
   /** The rules in force and how often each has played. */
   list(): readonly (FaultRule & { readonly played: number })[];
   /** Decides about one request; the same sequence of requests meets the same faults for the same seed. Null: nothing goes wrong. */
-  decide(operation: OperationName | null, path: string): Mishap | null;
+  decide(request: FaultyRequest): Mishap | null;
 };
 
 type ArmedRule = { readonly rule: FaultRule; readonly random: () => number; passed: number; played: number };
@@ -51,7 +60,7 @@ export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
       armed = [];
     },
     list: () => armed.map(({ rule, played }) => ({ ...rule, played })),
-    decide(operation, path) {
+    decide({ operation, path, query, body }) {
       if (armed.length === 0 && latencyMs === 0) return null;
       let delayMs = latencyMs;
       let chosen: FaultRule | null = null;
@@ -59,6 +68,8 @@ export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
         const { rule } = one;
         if (rule.operation !== undefined && rule.operation !== operation) continue;
         if (rule.path !== undefined && rule.path !== path) continue;
+        if (rule.match?.query !== undefined && !includes(query, rule.match.query)) continue;
+        if (rule.match?.body !== undefined && !includes(body, rule.match.body)) continue;
         if (rule.kind === 'latency') delayMs += fires(one) ? (rule.ms ?? 0) : 0;
         else if (chosen === null && fires(one)) chosen = rule;
       }
@@ -67,4 +78,14 @@ export function createFaultPlan(seed: string, latencyMs: number): FaultPlan {
       return { latencyMs: delayMs, rule: chosen, isProcessed: chosen.processed ?? FAULT_KINDS[chosen.kind] };
     },
   };
+}
+
+/** Whether a value is the wanted one; an object may have more members than the wanted one, a list may not. */
+function includes(value: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return value === wanted;
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(wanted) && (!Array.isArray(value) || value.length !== wanted.length)) return false;
+  return Object.entries(wanted).every(
+    ([name, member]) => Object.hasOwn(value, name) && includes(value[name as keyof typeof value], member),
+  );
 }

@@ -29,6 +29,8 @@ export const FAULT_KINDS = {
   redirect: false,
   /** A page for people; `status`, 200 if not given. */
   html: false,
+  /** `body` and `headers`, whatever they are; `status`, 200 if not given. */
+  canned: false,
   /** No body; `status`, 200 if not given. */
   empty: false,
 } as const satisfies Record<string, boolean>;
@@ -44,6 +46,10 @@ export const faultRule = z.strictObject({
   /** Only requests of this operation; without it and without `path`, all. */
   operation: z.enum(names).optional(),
   path: z.string().startsWith('/').optional(),
+  /** Only requests that have these members in their query and in their JSON body; objects may have more. */
+  match: z
+    .strictObject({ query: z.record(z.string(), z.string()).optional(), body: z.unknown().optional() })
+    .optional(),
   /** 0 to 1; 1 if not given. */
   probability: z.number().min(0).max(1).default(1),
   /** Plays so many times, then no more; without it, always (`refuse`: once). */
@@ -54,6 +60,9 @@ export const faultRule = z.strictObject({
   status: z.int().min(200).max(599).optional(),
   /** What the service says, where the fault is an error. */
   text: z.string().max(10_000).optional(),
+  /** What a canned answer is, as JSON; a text is sent as it is. */
+  body: z.unknown().optional(),
+  headers: z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t\x20-\x7e]*$/)).optional(),
   /** How it says it; in `message` if not given. */
   form: z.enum(forms).optional(),
   /** Sent as `Retry-After`: seconds, text as it is, or `date:<seconds>` for an HTTP date so far from now. Absent: no header. */

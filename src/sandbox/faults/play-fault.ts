@@ -54,6 +54,16 @@ export function playFault({ reply, rule, answer, goDown }: Stage): number | null
         rule.status ?? 200,
         '<!doctype html><title>Maintenance</title><h1>We will be back soon</h1>',
       );
+    case 'canned':
+      reply.type(
+        typeof rule.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8',
+      );
+      reply.headers(rule.headers ?? {});
+      return send(
+        reply,
+        rule.status ?? 200,
+        typeof rule.body === 'string' ? rule.body : JSON.stringify(rule.body ?? {}),
+      );
     case 'empty':
       return send(reply, rule.status ?? 200, '');
     case 'latency':

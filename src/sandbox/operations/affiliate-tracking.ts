@@ -42,7 +42,11 @@ export const affiliateTracking: Handlers = {
     creditSale(collaboration, { revenue, currency: body.currency });
     keepCollaboration(account, collaboration);
     if (events.isWanted('new_influencer_order'))
-      events.fire('new_influencer_order', collaboration, orderInformation(body, collaboration));
+      events.fire(
+        'new_influencer_order',
+        collaboration,
+        orderInformation(body, collaboration, call.clock.now()),
+      );
     return answer(done);
   },
 };
@@ -53,7 +57,7 @@ function noticeRepeat({
   body,
   duplicates,
 }: Call<'new_influencer_referral'>): 'accept' | 'ignore' | '409' {
-  if (duplicates === 'accept' && account.stateStore === null) return 'accept';
+  if (duplicates === 'accept' && account.stateStore?.isDurable !== true) return 'accept';
   const order = `${body.order_platform ?? ''}\n${body.order_id}`;
   if (account.orders.items.has(order)) return duplicates;
   account.orders.set(order, true);
@@ -72,7 +76,11 @@ type ReferredOrder = Order & {
 };
 
 /** Details of `new_influencer_order`. The commission rate is a fraction here, a percentage everywhere else. */
-function orderInformation(order: ReferredOrder, { code, details }: Collaboration): EventDetails {
+function orderInformation(
+  order: ReferredOrder,
+  { code, details }: Collaboration,
+  nowMs: number,
+): EventDetails {
   const perc = typeof details.commission_perc === 'number' ? details.commission_perc : COMMISSION_PERC;
   const codes = order.order_discount_codes_used ?? null;
   const isByCode = codes !== null && code !== null && codes.toLowerCase().includes(code.toLowerCase());
@@ -89,7 +97,7 @@ function orderInformation(order: ReferredOrder, { code, details }: Collaboration
       discount_codes: codes,
       platform: order.order_platform ?? null,
       match_types: isByCode ? 'discount_code' : null,
-      order_timestamp: new Date().toISOString(),
+      order_timestamp: new Date(nowMs).toISOString(),
     },
   };
 }

@@ -4,17 +4,20 @@ import { type Answer, answer, type Handlers, refuse } from './operation.ts';
 
 /** What is done on a deal page: notes, tasks, stages, capture of posts. */
 export const dealWork: Handlers = {
-  create_note: ({ account, body }) =>
+  create_note: ({ account, body, clock }) =>
     withDeal(account, body.deal_id, (deal) => {
-      deal.notes.push({ note_description: body.note_description, created_at: new Date().toISOString() });
+      deal.notes.push({
+        note_description: body.note_description,
+        created_at: new Date(clock.now()).toISOString(),
+      });
       keepDeal(account, deal);
       return answer({ message: 'The note was created.' });
     }),
 
-  create_task: ({ account, body }) =>
+  create_task: ({ account, body, clock }) =>
     withDeal(account, body.deal_id, (deal) => {
       const { tasktype, task_title, task_description, deadline, assigned_to } = body;
-      const created_at = new Date().toISOString();
+      const created_at = new Date(clock.now()).toISOString();
       deal.tasks.push({ tasktype, task_title, task_description, deadline, assigned_to, created_at });
       keepDeal(account, deal);
       return answer({ message: 'The task was created.' });

@@ -3,11 +3,11 @@ import { type Influencer, pictureUrl, profileUrl } from '../search/influencer.ts
 import { answer, type Handlers, refuse } from './operation.ts';
 
 export const identify: Handlers = {
-  identify_influencers: ({ account, body, identifyDelayMs }) => {
+  identify_influencers: ({ account, body, identifyDelayMs, clock }) => {
     const brandId = chooseBrand(account, body.brand_id);
     if (typeof brandId === 'string') return refuse(404, brandId);
     const { influencer_list: emails, source_type: sourceType = null } = body;
-    const queuedAt = Date.now();
+    const queuedAt = clock.now();
     const dueAt = queuedAt + identifyDelayMs;
     const { enquiries } = account;
     enquiries.set(String(enquiries.items.size), { brandId, sourceType, emails, queuedAt, dueAt });

@@ -1,6 +1,7 @@
 import type { BodyOf, OperationName, QueryOf } from '../../api/contract.ts';
 import type { UnknownMember } from '../../api/unknown-members.ts';
 import type { Account } from '../account.ts';
+import type { Clock } from '../clock.ts';
 import type { Events } from '../events/events.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -13,6 +14,7 @@ export type World = {
   readonly population: Population;
   readonly events: Events;
   readonly duplicates: Duplicates;
+  readonly clock: Clock;
   /** How long identifying a customer takes. */
   readonly identifyDelayMs: number;
   /** Whether webhooks may go to this machine and to private networks. */

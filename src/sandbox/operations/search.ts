@@ -18,9 +18,9 @@ const CREDITS_A_UNIT = 50;
 const MAX_ITEMS = 20;
 
 export const search: Handlers = {
-  get_search: ({ account, population, body }) => {
+  get_search: ({ account, population, body, clock }) => {
     const { platform, filter, offset = 0 } = body;
-    const knownUntil = body.search_timestamp ?? Math.floor(Date.now() / 1000);
+    const knownUntil = body.search_timestamp ?? Math.floor(clock.now() / 1000);
     const found = searchInfluencers(population, { platform, filter, knownUntil });
     if (found.kind === 'problem') return refuse(400, found.message);
     const shown = found.influencers.slice(offset, offset + PAGE);
@@ -63,7 +63,7 @@ export const search: Handlers = {
     return answer({ items: items.slice(0, MAX_ITEMS), inputPhrase: query.q });
   },
 
-  get_analytics_page: ({ account, population, query }) => {
+  get_analytics_page: ({ account, population, query, clock }) => {
     const { user_id, influencer_handle, platform } = query;
     if (!user_id && !influencer_handle)
       return refuse(400, 'user_id: at least one of user_id and influencer_handle is required');
@@ -75,7 +75,7 @@ export const search: Handlers = {
     const madeBefore = account.reports.items.get(influencer.userId);
     if (madeBefore === undefined && !account.credits.spendReport())
       return refuse(402, 'Not enough report credits: none is left.');
-    const madeAt = madeBefore ?? new Date().toISOString();
+    const madeAt = madeBefore ?? new Date(clock.now()).toISOString();
     if (madeBefore === undefined) account.reports.set(influencer.userId, madeAt);
     return answer({
       report: describeReport(influencer),

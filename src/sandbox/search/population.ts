@@ -31,11 +31,23 @@ type Made = {
   readonly byHandle: ReadonlyMap<string, Influencer>;
 };
 
-export function createPopulation(seed: string): Population {
+/** @param daysAhead how many days the clock was set ahead; influencers grow meanwhile as they did in the month before. */
+export function createPopulation(seed: string, daysAhead: () => number = () => 0): Population {
   const places = listPlaces();
   const made = new Map<Platform, Made>();
+  const grown = new Map<Platform, { readonly days: number; readonly made: Made }>();
 
   function open(platform: Platform): Made {
+    const days = daysAhead();
+    if (days <= 0) return openToday(platform);
+    const known = grown.get(platform);
+    if (known?.days === days) return known.made;
+    const later = toMade(openToday(platform).ranked.map((influencer) => grow(influencer, days)));
+    grown.set(platform, { days, made: later });
+    return later;
+  }
+
+  function openToday(platform: Platform): Made {
     const known = made.get(platform) ?? makePlatform(seed, platform, places);
     made.set(platform, known);
     return known;
@@ -85,6 +97,23 @@ function makePlatform(seed: string, platform: Platform, places: readonly Place[]
   const influencers = Array.from({ length: INFLUENCERS_A_PLATFORM }, (_, number) =>
     makeInfluencer(draw, platform, number, ground),
   );
+  return toMade(influencers);
+}
+
+const DAYS_A_MONTH = 30;
+
+function grow(influencer: Influencer, days: number): Influencer {
+  const { followers, views, followersGrowth, viewsGrowth } = influencer;
+  const after = (count: number, percentAMonth = 0): number =>
+    Math.round(count * Math.max(0, 1 + percentAMonth / 100) ** (days / DAYS_A_MONTH));
+  return {
+    ...influencer,
+    followers: after(followers, followersGrowth[0]),
+    views: after(views, viewsGrowth[0]),
+  };
+}
+
+function toMade(influencers: readonly Influencer[]): Made {
   return {
     ranked: influencers.toSorted((a, b) => b.followers - a.followers),
     byId: new Map(influencers.map((influencer) => [influencer.userId, influencer])),

@@ -38,6 +38,7 @@ export function createSqliteStore(path: string): StateStore {
   const upsert = database.prepare(
     'INSERT INTO records (kind, id, json) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET json = excluded.json',
   );
+  const selectAll = database.prepare('SELECT kind, id, json FROM records ORDER BY number');
   const drop = database.prepare('DELETE FROM records WHERE kind = ? AND id = ?');
   const select = database.prepare('SELECT id, json FROM records WHERE kind = ? ORDER BY number');
   let isOpen = false;
@@ -55,6 +56,7 @@ export function createSqliteStore(path: string): StateStore {
   }
 
   return {
+    isDurable: true,
     put(kind, id, value) {
       begin();
       upsert.run(kind, id, JSON.stringify(value));
@@ -64,6 +66,15 @@ export function createSqliteStore(path: string): StateStore {
       drop.run(kind, id);
     },
     all: (kind) => select.all(kind).map(({ id, json }) => [String(id), JSON.parse(String(json))] as const),
+    records: () =>
+      selectAll
+        .all()
+        .map(({ kind, id, json }) => [String(kind), String(id), JSON.parse(String(json))] as const),
+    replace(records) {
+      begin();
+      database.exec('DELETE FROM records');
+      for (const [kind, id, value] of records) upsert.run(kind, id, JSON.stringify(value));
+    },
     openLog: (name) => openLog(database, name, begin),
     commit,
     close() {
@@ -113,6 +124,12 @@ function openLog(database: DatabaseSync, name: string, begin: () => void): LineL
       begin();
       count += 1;
       insert.run(name, count, line);
+    },
+    replace(lines) {
+      begin();
+      database.prepare('DELETE FROM log_lines WHERE log = ?').run(name);
+      for (const [index, line] of lines.entries()) insert.run(name, index + 1, line);
+      count = lines.length;
     },
     read: () => Readable.from(pages(), { objectMode: false }),
     close() {},

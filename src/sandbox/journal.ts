@@ -1,0 +1,145 @@
+import type { OperationName } from '../api/contract.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
+import type { Body } from './answer-request.ts';
+
+/** A request as it came, and what became of it. */
+export type JournaledRequest = {
+  readonly sequence: number;
+  readonly at: string;
+  readonly account_id: string | null;
+  readonly operation: OperationName | null;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Body | null;
+  /** Keys and signing secrets, which are not kept. */
+  readonly secrets: readonly string[];
+  readonly status: number | null;
+  readonly isProcessed: boolean;
+  readonly fault: string | null;
+  readonly unknownMembers: readonly string[];
+};
+
+/** One row of `GET /_sandbox/requests`. E-mail addresses and secrets are masked before it is kept. */
+export type JournalEntry = Pick<
+  JournaledRequest,
+  'sequence' | 'at' | 'account_id' | 'operation' | 'method' | 'status' | 'fault'
+> & {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly processed: boolean;
+  readonly unknown_members: readonly string[];
+};
+
+/** What is looked for; each member that is given must fit. */
+export type JournalQuery = {
+  readonly account?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly status?: number | undefined;
+  /** Stands somewhere in the path, the query, a header or the body, in any case. */
+  readonly text?: string | undefined;
+  /** Only requests after this sequence. */
+  readonly after?: number | undefined;
+  /** The latest so many. */
+  readonly limit: number;
+};
+
+/** The latest requests with what they held, for people who look for a mistake. */
+export type Journal = {
+  add(request: JournaledRequest): void;
+  /** The oldest first. */
+  find(query: JournalQuery): readonly JournalEntry[];
+  clear(): void;
+};
+
+/** Enough for a test, and little memory: the request log has all of them, without what they held. */
+const MAX_ENTRIES = 1_000;
+
+/** Of a body. */
+const MAX_CHARS = 16_384;
+
+/** Headers whose whole value is a secret. */
+const SECRET_HEADERS = ['x-api-key', 'authorization', 'cookie', 'proxy-authorization'];
+
+export function createJournal(): Journal {
+  let entries: JournalEntry[] = [];
+  return {
+    add(request) {
+      entries.push(toEntry(request));
+      // Cut now and then, since each cut copies the list.
+      if (entries.length >= 2 * MAX_ENTRIES) entries = entries.slice(-MAX_ENTRIES);
+    },
+    find(query) {
+      const found = entries.slice(-MAX_ENTRIES).filter((entry) => fits(entry, query));
+      return query.limit === 0 ? [] : found.slice(-query.limit);
+    },
+    clear() {
+      entries = [];
+    },
+  };
+}
+
+function toEntry(request: JournaledRequest): JournalEntry {
+  const { sequence, at, account_id, operation, method, url, headers, body, status, fault } = request;
+  const mask = (text: string): string => maskSecrets(maskAddresses(text), request.secrets);
+  const [path = '', ...query] = url.split('?');
+  return {
+    sequence,
+    at,
+    account_id,
+    operation,
+    method,
+    path: mask(decoded(path)),
+    query: Object.fromEntries(
+      [...new URLSearchParams(query.join('?'))].map(([name, value]) => [mask(name), mask(value)]),
+    ),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        SECRET_HEADERS.includes(name) ? '***' : mask(String(value)),
+      ]),
+    ),
+    body: body === null ? null : mask(readableText(body)).slice(0, MAX_CHARS),
+    status,
+    processed: request.isProcessed,
+    fault,
+    unknown_members: request.unknownMembers,
+  };
+}
+
+/** An address may be written with escapes, where no mask would see it. */
+function readableText({ text, value }: Body): string {
+  return value !== undefined && text.includes('\\') ? JSON.stringify(value) : text;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function maskSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    (masked, secret) => (masked.includes(secret) ? masked.replaceAll(secret, '***') : masked),
+    text,
+  );
+}
+
+function fits(entry: JournalEntry, wanted: JournalQuery): boolean {
+  const { account, operation, method, path, status, text, after } = wanted;
+  if (account !== undefined && entry.account_id !== account) return false;
+  if (operation !== undefined && entry.operation !== operation) return false;
+  if (method !== undefined && entry.method !== method.toUpperCase()) return false;
+  if (path !== undefined && entry.path !== path) return false;
+  if (status !== undefined && entry.status !== status) return false;
+  if (after !== undefined && entry.sequence <= after) return false;
+  if (text === undefined) return true;
+  const held = JSON.stringify([entry.path, entry.query, entry.headers]) + (entry.body ?? '');
+  return held.toLowerCase().includes(text.toLowerCase());
+}
