@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openConfig } from '../../src/cli/open/open-config.ts';
@@ -54,7 +54,7 @@ describe('a variable of .env.example that the configuration does not name', () =
   /** What .env.example offers that a configuration must name to use it. */
   const NAMES = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z_0-9]+)=/gm)]
     .map(([, name = '']) => name)
-    .filter((name) => !/^(AWS_|LOG_LEVEL$|INFLUENCER_SYNC_CONFIG$)/.test(name));
+    .filter((name) => !/^(AWS_|LOG_LEVEL$|INFLUENCER_SYNC_(CONFIG|DATA)$)/.test(name));
 
   it('is named with the line that uses it, whichever it is', () => {
     const all = Object.fromEntries(NAMES.map((name) => [name, 'planted-value']));
@@ -102,6 +102,24 @@ describe('a variable of .env.example that the configuration does not name', () =
       'DATABASE_URL',
       'INFLUENCER_WEBHOOK_SECRET',
     ]);
+  });
+});
+
+describe('INFLUENCER_SYNC_DATA', () => {
+  it('is the data folder, so that the configuration can lie where nothing may be written', () => {
+    const folder = makeTestFolder();
+    const path = join(folder, 'pipeline.yaml');
+    writeFileSync(path, 'sources: {}\njobs: {}\n');
+    expect(openConfig({ config: path }).database.dataFolder).toBe(join(folder, '.data'));
+    const data = makeTestFolder();
+    setVariables({ INFLUENCER_SYNC_DATA: data });
+    const told: Misled[] = [];
+    const open = () => openConfig({ config: path, onMisled: (misled) => told.push(misled) });
+    expect(open().database.dataFolder).toBe(data);
+    expect(told).toEqual([]);
+    mkdirSync(join(folder, '.data', 'journal'), { recursive: true });
+    open();
+    expect(told[0]?.message).toMatch(/has journals, but INFLUENCER_SYNC_DATA names .*, so they are not used/);
   });
 });
 

@@ -46,7 +46,7 @@ it('the image serves by default, and its health check asks /healthz', async () =
 });
 
 it('compose gives serve longer to end than it takes, and keeps what must last', () => {
-  const { services, volumes } = parse(read('deploy/compose.yaml')) as {
+  const { services, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as {
     services: Record<
       string,
       { stop_grace_period?: string; build?: string; volumes: string[]; ports?: string[] }
@@ -56,7 +56,7 @@ it('compose gives serve longer to end than it takes, and keeps what must last', 
   const service = services['influencer-sync'];
   expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
   expect(existsSync(join(ROOT, 'deploy', service?.build ?? '', 'Dockerfile'))).toBe(true);
-  expect(service?.volumes).toContainEqual('spool:/config/.data');
+  expect(service?.volumes).toContainEqual('spool:/data');
   expect(service?.ports).toContainEqual('127.0.0.1:4080:4080');
   expect(Object.keys(volumes)).toEqual(['spool', 'postgres']);
 });

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../jobs/index.ts';
 import { databasePlace, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
@@ -33,9 +33,26 @@ export function openConfig(options: ConfigOptions): PipelineConfig {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
   for (const one of shadowed) options.onMisled?.(one);
-  const config = loadConfig(path, process.env);
+  const config = withDataFolder(loadConfig(path, process.env), options.onMisled);
   for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
   return config;
+}
+
+/**
+ * Puts the data folder where INFLUENCER_SYNC_DATA says, for a configuration that cannot be written beside: in an image, or below /etc.
+ * Here and not where the file is read, so that the demo, which deletes its data folder, cannot mean this one.
+ */
+function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisled']): PipelineConfig {
+  const named = process.env.INFLUENCER_SYNC_DATA ?? '';
+  if (named === '') return config;
+  const beside = config.database.dataFolder;
+  const dataFolder = resolve(named);
+  if (dataFolder !== beside && existsSync(join(beside, 'journal')))
+    onMisled?.({
+      message: `${shortPath(beside)} has journals, but INFLUENCER_SYNC_DATA names ${shortPath(dataFolder)}, so they are not used.`,
+      help: 'If they are of this ledger, move its content there while nothing runs; else delete it.',
+    });
+  return { ...config, database: { ...config.database, dataFolder } };
 }
 
 /** Said by every run and by `serve`, because people do not run `doctor` each time. */
