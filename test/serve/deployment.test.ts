@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -68,11 +68,31 @@ it('the systemd unit starts serve, gives it longer to end than it takes, and doe
       .filter((line) => /^\w+=/.test(line))
       .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
   ) as Record<string, string>;
-  const [, checkout = '', main = '', command] = unit.ExecStart?.match(/(\/opt\/[\w-]+)\/(\S+) (\w+)$/) ?? [];
-  expect([checkout, command]).toEqual([unit.WorkingDirectory, 'serve']);
+  const [, folder = '', main = '', command] =
+    unit.ExecStart?.match(/(\/opt\/[\w-]+)\/node_modules\/influencer-sync\/(\S+) (\w+)$/) ?? [];
+  expect([folder, command]).toEqual([unit.WorkingDirectory, 'serve']);
   expect(existsSync(join(ROOT, main))).toBe(true);
   expect(Number(unit.TimeoutStopSec)).toBeGreaterThan(graceSeconds());
   expect(unit.RestartPreventExitStatus).toBe('2');
+  const credentials = lines.flatMap((line) => /^LoadCredential=([\w-]+):/.exec(line)?.slice(1) ?? []);
+  const used = lines.flatMap((line) => [...line.matchAll(/(\w+)_FILE=%d\/([\w-]+)/g)]);
+  expect(used.map(([, , credential]) => credential)).toEqual(credentials);
+  const { variables } = loadConfig(join(ROOT, 'config/pipeline.yaml'), {});
+  expect(variables).toEqual(expect.arrayContaining(used.map(([, variable]) => variable)));
+});
+
+const analyzes = spawnSync('systemd-analyze', ['--version']).status === 0;
+it.skipIf(!analyzes)('the systemd unit is exposed by 2.5 at most, as systemd-analyze counts', () => {
+  const words = [
+    'security',
+    '--offline=true',
+    '--no-pager',
+    '--threshold=25',
+    'deploy/influencer-sync.service',
+  ];
+  const { status, stdout } = spawnSync('systemd-analyze', words, { cwd: ROOT, encoding: 'utf8' });
+  expect(stdout).toMatch(/Overall exposure level for influencer-sync.service: \d/);
+  expect(status, stdout.split('\n').at(-2)).toBe(0);
 });
 
 it('the jobs that docs/scheduling.md shows are a configuration', () => {
