@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../jobs/index.ts';
+
+// `.ci/manifests` validates them against Kubernetes' schemas, and compares them with the chart. This needs Node only.
+const DEPLOY = new URL('../../deploy/', import.meta.url).pathname;
+
+type Container = {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly startupProbe?: unknown;
+  readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly resources: { readonly limits: { readonly memory: string } };
+  readonly securityContext: unknown;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+};
+
+type PodSpec = {
+  readonly containers: readonly [Container];
+  readonly securityContext: unknown;
+  readonly terminationGracePeriodSeconds: number;
+  readonly automountServiceAccountToken: boolean;
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly secret?: { readonly items: readonly { readonly key: string; readonly path: string }[] };
+  }[];
+};
+
+type Template = { readonly metadata: { readonly labels: Record<string, string> }; readonly spec: PodSpec };
+
+type Manifest = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly template?: Template;
+    readonly jobTemplate?: { readonly spec: { readonly template: Template } };
+    readonly selector?: { readonly matchLabels: Record<string, string> };
+    readonly podSelector?: { readonly matchLabels: Record<string, string> };
+    readonly policyTypes?: readonly string[];
+    readonly concurrencyPolicy?: string;
+    readonly replicas?: number;
+  };
+};
+
+function readManifests(name: string): readonly Manifest[] {
+  return parseAllDocuments(readFileSync(join(DEPLOY, 'kubernetes', name), 'utf8'))
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+function templateOf({ spec }: Manifest): Template | undefined {
+  return spec?.template ?? spec?.jobTemplate?.spec.template;
+}
+
+const files = { migrate: readManifests('migrate.yaml'), serve: readManifests('serve.yaml') };
+const cronjobs = readManifests('cronjobs.yaml');
+const all = [...files.migrate, ...files.serve, ...cronjobs];
+const pods = all.flatMap((manifest) => {
+  const template = templateOf(manifest);
+  return template === undefined ? [] : [{ name: manifest.metadata.name, ...template }];
+});
+const config = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});
+
+describe('the manifests of Kubernetes', () => {
+  it('are a migration, two processes that serve, and a job for each schedule', () => {
+    expect(files.migrate.map(({ kind }) => kind)).toEqual(['Job']);
+    expect(files.serve.map(({ kind }) => kind).toSorted()).toEqual(
+      ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'].toSorted(),
+    );
+    expect(files.serve.find(({ kind }) => kind === 'Deployment')?.spec.replicas).toBe(2);
+    const scheduled = cronjobs.filter(({ kind }) => kind === 'CronJob');
+    expect(scheduled.map(({ spec }) => spec.concurrencyPolicy)).toEqual(scheduled.map(() => 'Forbid'));
+    const jobs = scheduled.map((one) => templateOf(one)?.spec.containers[0].args[1]);
+    expect(jobs.toSorted()).toEqual(Object.keys(config.jobs).toSorted());
+  });
+
+  it.each(pods)(
+    'give a pod of $name few rights, and nothing to write to but its data and /tmp',
+    ({ spec }) => {
+      expect(spec.automountServiceAccountToken).toBe(false);
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      const [container] = spec.containers;
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container.resources.limits.memory).toMatch(/^\d+Gi$/);
+      expect(container.image).toMatch(/^[\w./-]+:[\w.]+$/);
+      expect(container.image).not.toMatch(/:latest$/);
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(config.serve.graceSeconds);
+      const volumes = spec.volumes.map(({ name }) => name);
+      expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(volumes.toSorted());
+    },
+  );
+
+  it.each(pods)(
+    'name only variables that our configuration has, in a pod of $name; secrets are files',
+    ({ spec }) => {
+      const [{ env }] = spec.containers;
+      const names = env.map(({ name }) => name.replace(/_FILE$/, ''));
+      expect(config.variables).toEqual(expect.arrayContaining(names));
+      for (const { name } of env.filter((each) => /KEY|SECRET|PASSWORD|DATABASE/.test(each.name)))
+        expect(name).toMatch(/_FILE$/);
+      const mounted = spec.volumes.flatMap(
+        ({ secret }) => secret?.items.map(({ path }) => `/secrets/${path}`) ?? [],
+      );
+      const used = env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
+      expect(used.toSorted()).toEqual(mounted.toSorted());
+    },
+  );
+
+  it('keep the password of the owner of the tables for the migration', () => {
+    const text = (manifests: readonly Manifest[]) => JSON.stringify(manifests);
+    expect(text(files.migrate)).toContain('migration-url');
+    expect(text([...files.serve, ...cronjobs])).not.toContain('migration-url');
+  });
+
+  it('probe what serve answers, and select the pods that they mean', () => {
+    const deployment = files.serve.find(({ kind }) => kind === 'Deployment');
+    const [container] = deployment?.spec.template?.spec.containers ?? [];
+    expect(container?.startupProbe).toBeDefined();
+    expect(container?.livenessProbe?.httpGet.path).toBe('/healthz');
+    expect(container?.readinessProbe?.httpGet.path).toBe('/readyz');
+    const labels = deployment?.spec.template?.metadata.labels;
+    for (const { kind, spec } of files.serve) {
+      const selector = spec?.selector ?? spec?.podSelector;
+      if (selector !== undefined) expect(labels, kind).toMatchObject(selector.matchLabels);
+    }
+    const policy = files.serve.find(({ kind }) => kind === 'NetworkPolicy');
+    expect(policy?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  });
+
+  it('have the version of the package, as the chart has', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const chart = parse(readFileSync(join(DEPLOY, 'helm/Chart.yaml'), 'utf8')) as Record<string, string>;
+    expect([chart.version, chart.appVersion]).toEqual([version, version]);
+    for (const { spec } of pods) expect(spec.containers[0].image).toMatch(new RegExp(`:${version}$`));
+  });
+});
