@@ -1,6 +1,6 @@
-import pLimit from 'p-limit';
 import type { Client } from '../api/client.ts';
 import { createRequestGate, type RequestGate } from '../delivery/request-gate.ts';
+import { workThrough } from '../delivery/work-through.ts';
 import { createSharedRateLimiter } from '../schedule/shared-rate-limiter.ts';
 import type { Run } from './run.ts';
 
@@ -17,10 +17,7 @@ export type RequestGateShare = {
 
 export type OpenRequestGate = {
   readonly gate: RequestGate;
-  /**
-   * Works through items, as many at a time as the gate allows, until it is stopped. What an item's work throws stops the gate, and is
-   * thrown when the others that were begun have ended.
-   */
+  /** See `workThrough`. */
   forEach<Item>(
     items: Iterable<Item> | AsyncIterable<Item>,
     work: (item: Item) => Promise<void>,
@@ -60,27 +57,7 @@ export function openRequestGate(
   if (run.draining.aborted) drain();
   return {
     gate,
-    async forEach(items, work) {
-      const iterator =
-        Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-      const places = pLimit(gate.concurrency());
-      const failures: unknown[] = [];
-      async function workOn(): Promise<void> {
-        while (gate.stopped() === null) {
-          const next = await iterator.next();
-          if (next.done === true) return;
-          await places(work, next.value);
-          places.concurrency = gate.concurrency();
-        }
-      }
-      const worker = (): Promise<void> =>
-        workOn().catch((error: unknown) => {
-          failures.push(error);
-          gate.stop({ kind: 'unavailable', message: 'the run failed' });
-        });
-      await Promise.all(Array.from({ length: concurrency }, worker));
-      if (failures.length > 0) throw failures[0];
-    },
+    forEach: (items, work) => workThrough(items, { gate, work }),
     close: () => run.draining.removeEventListener('abort', drain),
   };
 }

@@ -3,7 +3,7 @@ import { expectGuarantees, setScene } from './crash.ts';
 
 it('continues from the spool: killed with the answer on disk, the next run records it, and it is no doubt', async () => {
   const scene = await setScene(20);
-  const killed = await scene.startPosting({ dieAt: 'spooled', dieOnEntry: 5 });
+  const killed = await scene.startPosting({ dieAt: 'spooled', dieOnEntry: 2 });
   expect(await killed.ended).toBe('SIGKILL');
   await scene.continuePosting();
   const comparison = await scene.compareWithSandbox();

@@ -4,6 +4,7 @@ import pRetry from 'p-retry';
 import { backoffMs } from '../../delivery/backoff.ts';
 import type { RequestGate } from '../../delivery/request-gate.ts';
 import type { Send } from '../../delivery/send.ts';
+import { workThrough } from '../../delivery/work-through.ts';
 import type { ClaimEntry } from '../../ledger/claim.ts';
 import type { Journal } from '../../ledger/continuity/journal.ts';
 import { LedgerWentBack, type RecordAnswer } from '../../ledger/record.ts';
@@ -50,13 +51,6 @@ export async function postEntries(
 ): Promise<void> {
   const { claim, record, spool, journal, gate, onOutcome } = dependencies;
   const wire = pLimit(gate.concurrency());
-  const places = pLimit(placesFor(gate.concurrency()));
-
-  function adaptTo(concurrency: number): void {
-    if (wire.concurrency === concurrency) return;
-    wire.concurrency = concurrency;
-    places.concurrency = placesFor(concurrency);
-  }
 
   async function send(entry: ClaimedEntry): Promise<Outcome> {
     if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
@@ -70,7 +64,7 @@ export async function postEntries(
     if (!gate.mayWrite()) return { kind: 'not_written', reason: 'the run was ending' };
     const outcome = await dependencies.send(entry);
     gate.report(outcome);
-    adaptTo(gate.concurrency());
+    wire.concurrency = gate.concurrency();
     return outcome;
   }
 
@@ -112,15 +106,11 @@ export async function postEntries(
     });
   }
 
-  // Two pages at a time: the second fills the places that the end of the first leaves free.
-  let previous: Promise<unknown> = Promise.resolve();
-  for await (const page of pages) {
-    if (gate.stopped() !== null) break;
-    const current = places.map(page, post);
-    await previous;
-    previous = current;
-  }
-  await previous;
+  await workThrough(listIds(pages), { gate, placesFor, work: post });
+}
+
+async function* listIds(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield* page;
 }
 
 function placesFor(concurrency: number): number {
