@@ -1,4 +1,4 @@
-import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
   renderHeldFiles,
@@ -53,7 +53,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       renderHeld(report, terminal),
       renderDiffering(report, terminal),
       renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
       renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
       renderCreatorSums(report, terminal),
     ];

@@ -1,5 +1,5 @@
 import { attentionToCodes, codeProblemEvents, renderCodeProblems } from '../../src/present/code-problems.ts';
-import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
   renderHeldFiles,
@@ -45,7 +45,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
       renderCodeProblems(details.codeProblems, terminal),
       renderUnowned(report, terminal),
       renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ doubts: details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
       renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
       renderTooMany(report, terminal),
       renderClickSums(report, terminal),

@@ -1,5 +1,5 @@
 import { wrap } from '../../src/model/text/wrap.ts';
-import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import {
   andMore,
@@ -44,7 +44,7 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       renderNext(summary, terminal),
       renderApproval(summary, terminal),
       renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ doubts: report.details.doubts, ...DOUBTS, configOption }, terminal),
+      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
       renderDoubleCredits(report.details.doubleCredits, { configOption, terminal }),
       renderOutreachSums(report, terminal),
     ];

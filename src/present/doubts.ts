@@ -1,5 +1,6 @@
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
+import type { DoubtDetails, RunReport } from '../model/report.ts';
 import { wrap } from '../model/text/wrap.ts';
 import { andMore, renderItem, renderSection } from './sections.ts';
 import type { Terminal } from './terminal.ts';
@@ -88,14 +89,14 @@ export function renderDoubtLine(doubt: Doubt, terminal: Terminal): string {
 /**
  * The doubts of a run; empty where there are none.
  *
- * @param section.count how many, where not all are listed.
+ * @param section.count how many there are, listed or not.
  * @param section.why what may have happened. That nothing is sent again is said here.
  * @param section.todo `look up each order in the service, then settle it`.
  */
 export function renderDoubtSection(
   section: {
     readonly doubts: readonly Doubt[];
-    readonly count?: number;
+    readonly count: number;
     readonly note?: string;
     readonly why: string;
     readonly todo: string;
@@ -103,14 +104,23 @@ export function renderDoubtSection(
   },
   terminal: Terminal,
 ): string {
-  const { doubts, count = doubts.length, note = '', why, todo, configOption } = section;
+  const { doubts, count, note = '', why, todo, configOption } = section;
   if (doubts.length === 0) return '';
   const lines = [
     ...doubts.map((doubt) => renderDoubtLine(doubt, terminal)),
+    ...andMore(count - doubts.length),
     ...reviewCommand({ todo, configOption, terminal }),
   ];
   const whole = `${why} They are not sent again automatically.`;
   return renderSection({ title: 'Doubts', count, note, why: whole, lines }, terminal);
+}
+
+/** The doubts that a report lists, and how many there are: a report counts double credits among its doubts. */
+export function doubtsListed({ doubts, details }: RunReport & { readonly details: DoubtDetails }): {
+  readonly doubts: readonly Doubt[];
+  readonly count: number;
+} {
+  return { doubts: details.doubts, count: doubts - details.doubleCredits.length };
 }
 
 /** What to do about doubts, and the command for it. */

@@ -27,7 +27,7 @@ export function takeAnswers(
   if (missing.length === 0 && isConfirmed) return toAnswers(values);
   throw new KnownError({
     code: 'answers_missing',
-    message: 'Nobody can be asked here, and the files do not tell everything.',
+    message: 'The files do not tell everything, and there is no terminal to ask you in.',
     help: 'Give the options and run the command again, or run it in a terminal.',
     safe: 'Nothing was written.',
     problems: [
