@@ -21,6 +21,15 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   checkFile: async (file) => (await import('../../src/pipeline/doctor/checks/sources.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
   backfill: 'by_days',
+  starter: {
+    reads: 'orders',
+    settings: [
+      'codes: ./codes.csv # who owns which discount code',
+      'revenue: total # or subtotal, or total_less_refunds',
+      '# schedule: "5 * * * *" # when `serve` runs it: five past every hour',
+      '# start_date: 2026-06-01 # leaves earlier orders to `backfill`',
+    ],
+  },
   demo: 'Orders: each order with an influencer’s code is posted once',
   render: renderOrders,
 };

@@ -19,6 +19,10 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
     needless: (name) =>
       `${name} needs no plan: a creator who has a deal gets no other one, however often a list is read. Put the list where the job reads, look at \`plan ${name}\`, and run it; with --limit, so many requests at a time:\n  npx influencer-sync run ${name}`,
   },
+  starter: {
+    reads: 'creators',
+    settings: ['# dealflow_id: D_XXXXXX # where deals are created, if rows name none'],
+  },
   demo: 'A list of creators: those without a deal get one, once',
   render: renderDeals,
   explain: {

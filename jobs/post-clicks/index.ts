@@ -19,6 +19,7 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
     needless: (name) =>
       `${name} needs no plan: each day of a file is posted once, and a newer file posts the difference. Put the old exports where the job reads, and run it. --limit bounds the requests of one run:\n  npx influencer-sync run ${name}`,
   },
+  starter: { reads: 'clicks', settings: ['codes: ./codes.csv'] },
   demo: 'Clicks: each click on an influencer’s link is added to the deal once',
   render: renderClicks,
   explain: {

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { parseDocument } from 'yaml';
+import { jobKinds } from '../../../../jobs/index.ts';
 import { toPrintableJson } from '../../../model/text/printable.ts';
 import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
 import type { RecognisedSource } from '../../../pipeline/recognise/recognise.ts';
@@ -172,34 +173,21 @@ function uriOf({ place, path }: RecognisedSource, folder: string): string {
   return isFile ? start : `${start}/${path}`;
 }
 
+/** A job of each kind that has something to read, and of those that read nothing. */
 function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): readonly string[] {
-  const of = (kind: RecognisedSource['examined']['kind']): readonly string[] =>
-    sources.filter(({ examined }) => examined.kind === kind).map(({ name }) => name);
-  const job = (kind: string, names: readonly string[], more: readonly string[]): readonly string[] =>
-    names.length === 0
-      ? []
-      : [
-          `  ${kind}:`,
-          `    kind: ${kind}`,
-          `    source: ${names.length === 1 ? names[0] : `[${names.join(', ')}]`}`,
-          `    brand_id: ${brandId}`,
-          ...more,
-        ];
-  return [
-    ...job('attribute-orders', of('orders'), [
-      '    codes: ./codes.csv # who owns which discount code',
-      '    revenue: total # or subtotal, or total_less_refunds',
-      '    # schedule: "5 * * * *" # when `serve` runs it: five past every hour',
-      '    # start_date: 2026-06-01 # leaves earlier orders to `backfill`',
-    ]),
-    ...job('identify-customers', of('customers'), ['    consent: not_refused # or required, or ignored']),
-    ...job('post-clicks', of('clicks'), ['    codes: ./codes.csv']),
-    ...job('import-deals', of('creators'), [
-      '    # dealflow_id: D_XXXXXX # where deals are created, if rows name none',
-    ]),
-    '  mirror-account: # brands, dealflows and deals, for reports and to check codes.csv',
-    '    kind: mirror-account',
-  ];
+  return jobKinds.flatMap(({ kind, starter }) => {
+    if (starter === undefined) return [];
+    const { reads, comment, settings = [] } = starter;
+    const names = sources.filter(({ examined }) => examined.kind === reads).map(({ name }) => name);
+    if (reads !== null && names.length === 0) return [];
+    const source = names.length === 1 ? names[0] : `[${names.join(', ')}]`;
+    return [
+      `  ${kind}:${comment === undefined ? '' : ` # ${comment}`}`,
+      `    kind: ${kind}`,
+      ...(reads === null ? [] : [`    source: ${source}`, `    brand_id: ${brandId}`]),
+      ...settings.map((line) => `    ${line}`),
+    ];
+  });
 }
 
 function environmentText(sources: readonly RecognisedSource[]): string {

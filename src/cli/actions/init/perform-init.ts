@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { jobKinds } from '../../../../jobs/index.ts';
 import { searchBrands } from '../../../api/account.ts';
 import { ApiError } from '../../../api/api-error.ts';
 import type { Client } from '../../../api/client.ts';
@@ -156,12 +157,7 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
   const config = `${options.out === '.' ? '' : `${options.out.replace(/\/$/, '')}/`}pipeline.yaml`;
   const hasOrders = found.sources.some(({ examined }) => examined.kind === 'orders');
   const option = ` --config ${config}${options.envFile === undefined ? '' : ` --env-file ${options.envFile}`}`;
-  const [first] = found.sources;
-  const job = hasOrders
-    ? 'attribute-orders'
-    : first?.examined.kind === 'customers'
-      ? 'identify-customers'
-      : 'mirror-account';
+  const job = jobKinds.find(({ starter }) => starter?.reads === 'orders')?.kind;
   const next = hasOrders ? `npx influencer-sync plan ${job}${option}` : `npx influencer-sync doctor${option}`;
   const unowned = codes.length - owners.length;
   const todo = [
