@@ -10,7 +10,6 @@ import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
-import { initCommand } from './commands/init.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { queryCommand } from './commands/query.ts';
@@ -20,6 +19,11 @@ import { planCommand, runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { serveCommand } from './commands/serve.ts';
+import { codesCommand } from './commands/setup/codes.ts';
+import { completeWordsCommand, completionCommand } from './commands/setup/completion.ts';
+import { configCommand } from './commands/setup/config.ts';
+import { initCommand } from './commands/setup/init.ts';
+import { layoutsCommand } from './commands/setup/layouts.ts';
 import { statusCommand } from './commands/status.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import { completeCommands } from './complete-commands.ts';
@@ -45,6 +49,11 @@ const commands: readonly CommandDefinition[] = [
   migrateCommand,
   apiCommand,
   webhooksCommand,
+  layoutsCommand,
+  codesCommand,
+  configCommand,
+  completionCommand,
+  completeWordsCommand,
 ];
 
 /** What a program needs of the process it runs in. */
@@ -109,7 +118,8 @@ export function createProgram(act: Act, { stdout, stderr }: Omit<Surroundings, '
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help to see its arguments)')
     .addHelpText('after', EXIT_CODES);
-  for (const { name, define } of commands) define(program.command(name), act);
+  for (const { name, isHidden = false, define } of commands)
+    define(program.command(name, { hidden: isHidden }), act);
   program.addCommand(sandboxCommand().copyInheritedSettings(program));
   return program;
 }

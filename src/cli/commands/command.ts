@@ -14,6 +14,8 @@ export type Act = <Arguments extends readonly unknown[]>(
 /** One command, as its file declares it. */
 export type CommandDefinition = {
   readonly name: string;
+  /** For programs of ours: help does not list it. */
+  readonly isHidden?: boolean;
   /** Says what the command takes and does. */
   readonly define: (command: Command, act: Act) => void;
 };

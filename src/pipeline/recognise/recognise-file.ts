@@ -102,10 +102,17 @@ async function asItsLayoutSplits(
     readonly verdict: HeaderVerdict & { readonly kind: 'known' };
   },
   means: ReadingMeans & { readonly encoding: string | null },
-): Promise<RecognisedFile> {
+): Promise<RecognisedFile | RefusedFile> {
   const { layout } = found.verdict;
   const top = await readTop(found.file, layout, means);
   if ('held' in top) throw top.held;
+  const [fault] = top.rejected;
+  if (top.records.length === 0 && fault !== undefined)
+    return {
+      file: found.file,
+      code: 'rows_unreadable',
+      why: `Its header is that of ${layout.title}, but none of its first ${top.rejected.length} rows can be read. Line ${fault.line}: ${fault.reason} Export the file again, without opening it in another program.`,
+    };
   return { ...found, top, splitting: layout };
 }
 

@@ -147,6 +147,11 @@ async function examineGroup(
       : subject === 'customers'
         ? await examineCustomers(examine)
         : rowsOf(subject ?? 'clicks', layout, first);
+  if (examined.kind === 'orders' && hasNoStatus(examined))
+    return {
+      code: 'no_status',
+      why: `It has the columns of ${layout.title}, but no row has a status: it may list abandoned checkouts, not orders.`,
+    };
   return {
     name,
     path,
@@ -158,6 +163,12 @@ async function examineGroup(
     proposed,
     examined,
   };
+}
+
+/** The header of abandoned checkouts is that of orders; only their states are blank. */
+function hasNoStatus({ layout, preview }: OrdersExamined): boolean {
+  const isRequired = layout.required.includes('status');
+  return isRequired && preview.orders > 0 && preview.statuses.every(({ status }) => status === '');
 }
 
 function rowsOf(kind: 'clicks' | 'creators', layout: Layout, { top }: RecognisedFile): RowsExamined {

@@ -117,6 +117,8 @@ test('a file that only resembles an export is refused, with the reason', async (
     'reduced.csv': 'Name,Financial Status,Total,Vendor\n#1,paid,2.00,x\n',
     'fees.csv':
       'id,Created (UTC),Amount,Amount Refunded,Currency,User ID\nfee_1,2026-01-01 10:00,"0,25","0,00",eur,acct_1\n',
+    'checkouts.csv': `${SHOPIFY}\n${ORDER.replace('paid', '')}\n`,
+    'rows.csv': `${SHOPIFY}\n"${ORDER}"\n"${ORDER}"\n`,
     'list.csv': 'email\na@example.com\n',
     'empty.csv': '',
     'broken.gz': gzipSync(SHOPIFY).subarray(0, 30),
@@ -130,6 +132,8 @@ test('a file that only resembles an export is refused, with the reason', async (
     /^header_mismatch: It has columns of Shopify orders export, but not "Created at", "Discount Code" or/,
   );
   expect(why['fees.csv']).toMatch(/none could be credited/);
+  expect(why['checkouts.csv']).toMatch(/^no_status: .* it may list abandoned checkouts/);
+  expect(why['rows.csv']).toMatch(/^rows_unreadable: .* none of its first 2 rows can be read/);
   expect(why['list.csv']).toMatch(/^one_column/);
   expect(why['empty.csv']).toMatch(/^empty_file/);
   expect(why['broken.gz']).toMatch(/^truncated_gzip/);

@@ -1,6 +1,6 @@
 import { parseZone } from '../../../map/values/parse-zone.ts';
 import type { RecognisedSource } from '../../../pipeline/recognise/recognise.ts';
-import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from '../../commands/init.ts';
+import { EVERY_SOURCE, type InitOptions, type SourceAnswers } from '../../commands/setup/init.ts';
 import { usageError } from '../../usage-error.ts';
 
 /** What no file of a source can tell; null where nothing has to be said. */

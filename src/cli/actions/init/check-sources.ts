@@ -12,7 +12,7 @@ import { subjectOf } from '../../../pipeline/recognise/recognise-header.ts';
 import { renderFinding, renderVerdict } from '../../../present/findings.ts';
 import { listFiles } from '../../../source/list-files.ts';
 import { openSourceClients, type SourceClients } from '../../../source/source-clients.ts';
-import type { InitOptions } from '../../commands/init.ts';
+import type { InitOptions } from '../../commands/setup/init.ts';
 import { openConfig } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
 

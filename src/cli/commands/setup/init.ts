@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from './command.ts';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
 
 /** `VALUE` for every source, or `SOURCE=VALUE` for one. */
 export type SourceAnswers = ReadonlyMap<string, string>;
@@ -61,10 +61,10 @@ export const initCommand: CommandDefinition = {
     command.action(
       act(async (output, places: readonly string[], options: InitOptions) => {
         if (options.check === true) {
-          const { checkSources } = await import('../actions/init/check-sources.ts');
+          const { checkSources } = await import('../../actions/init/check-sources.ts');
           return checkSources(output, options);
         }
-        const { performInit } = await import('../actions/init/perform-init.ts');
+        const { performInit } = await import('../../actions/init/perform-init.ts');
         return performInit(output, places, options);
       }),
     );

@@ -1,14 +1,14 @@
-import { describeConsent } from '../model/customer.ts';
-import { formatAmounts, formatMoney } from '../model/money.ts';
-import { maskAddresses } from '../model/text/mask-addresses.ts';
-import { toPrintableLine } from '../model/text/printable.ts';
-import type { CustomersExamined } from '../pipeline/recognise/examine-customers.ts';
-import type { OrdersExamined } from '../pipeline/recognise/examine-orders.ts';
-import type { OrdersPreview } from '../pipeline/recognise/preview-orders.ts';
-import type { Recognised, RecognisedSource } from '../pipeline/recognise/recognise.ts';
-import { renderTable } from './table.ts';
-import type { Terminal } from './terminal.ts';
-import { formatCount, formatInstant, plural } from './text.ts';
+import { describeConsent } from '../../model/customer.ts';
+import { formatAmounts, formatMoney } from '../../model/money.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
+import type { CustomersExamined } from '../../pipeline/recognise/examine-customers.ts';
+import type { OrdersExamined } from '../../pipeline/recognise/examine-orders.ts';
+import type { OrdersPreview } from '../../pipeline/recognise/preview-orders.ts';
+import type { Recognised, RecognisedSource } from '../../pipeline/recognise/recognise.ts';
+import { renderTable } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { formatCount, formatInstant, plural } from '../text.ts';
 
 const CODES_SHOWN = 10;
 const WORDS_SHOWN = 12;
@@ -38,7 +38,8 @@ export function renderSource(source: RecognisedSource, terminal: Terminal): stri
   }
 }
 
-function ordersLines(
+/** What the files of a source of orders come to. */
+export function ordersLines(
   { preview, changes, problems, currency, needsZone, dateOrder }: OrdersExamined,
   terminal: Terminal,
 ): readonly string[] {
@@ -135,7 +136,8 @@ function sampleLines({ sample }: OrdersPreview, needsZone: boolean, terminal: Te
   return ['', '  As they would be posted, once somebody owns their codes:', table];
 }
 
-function customersLines({
+/** The same of customers. */
+export function customersLines({
   rows,
   submitted,
   rejected,

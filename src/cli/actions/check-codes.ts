@@ -1,0 +1,65 @@
+import { readCodeRows } from '../../attribute/load-codes.ts';
+import { requireService } from '../../config/require-service.ts';
+import type { JobSettings } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { CodeProblem } from '../../model/report.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { checkOwners } from '../../pipeline/check-owners.ts';
+import { renderFinding, renderVerdict } from '../../present/findings.ts';
+import type { CodesCheckOptions } from '../commands/setup/codes.ts';
+import { openConfig } from '../open/open-config.ts';
+import { openClient } from '../open/open-service.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** A job whose rows are somebody's by codes.csv. */
+type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: string };
+
+/** Asks the service about the owners and brands of each codes.csv. Mistakes within the file are those of the configuration. */
+export async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const client = openClient(requireService(config));
+  const counts = { ok: 0, warning: 0, problem: 0 };
+  const show = (finding: Finding): void => {
+    counts[finding.status] += 1;
+    output.emit({ event: 'finding', ...finding });
+    output.print(renderFinding(finding, output.terminal));
+  };
+  const seen = new Set<string>();
+  for (const { name, brandId, codes } of Object.values(config.jobs).filter(hasCodes)) {
+    if (seen.has(`${codes} ${brandId}`)) continue;
+    seen.add(`${codes} ${brandId}`);
+    const { rows } = readCodeRows(codes);
+    const { requestsPerSecond } = config.api;
+    const checked = await checkOwners(client, rows, {
+      brandId,
+      requestsPerSecond,
+      maxRequests: options.limit,
+    });
+    const about = `codes of ${name}`;
+    for (const problem of checked.problems) show(toFinding(about, 'problem', problem));
+    for (const problem of checked.warnings) show(toFinding(about, 'warning', problem));
+    const unchecked = checked.unchecked === 0 ? '' : `; ${checked.unchecked} were not checked`;
+    show({
+      status: 'ok',
+      about,
+      what: `The service knows the owners of ${checked.known} of ${rows.length} rows${unchecked}.`,
+    });
+  }
+  output.emit({ event: 'codes_checked', ...counts });
+  output.print(renderVerdict(counts, output.terminal));
+  return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
+}
+
+function hasCodes(job: JobSettings): job is JobWithCodes {
+  return 'codes' in job && typeof job.codes === 'string' && 'brandId' in job;
+}
+
+function toFinding(
+  about: string,
+  status: 'problem' | 'warning',
+  { line, column, value, reason, help }: CodeProblem,
+): Finding {
+  const shown = value === null ? '' : ` ${JSON.stringify(maskAddresses(value))}`;
+  return { status, about, what: `line ${line}, ${column ?? 'row'}${shown}: ${reason}`, fix: help };
+}

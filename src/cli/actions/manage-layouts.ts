@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { sourceAt } from '../../config/load-config-file.ts';
+import { loadLayout, loadLayouts } from '../../map/layout/load-layout.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { describeColumns } from '../../pipeline/recognise/describe-columns.ts';
+import { type CustomersExamined, examineCustomers } from '../../pipeline/recognise/examine-customers.ts';
+import { examineOrders, type OrdersExamined } from '../../pipeline/recognise/examine-orders.ts';
+import { detectTextForm, readTop } from '../../pipeline/recognise/open-text.ts';
+import { recogniseFile } from '../../pipeline/recognise/recognise-file.ts';
+import { subjectOf } from '../../pipeline/recognise/recognise-header.ts';
+import { type ListedLayout, renderLayouts, renderLayoutTest } from '../../present/recognised/layouts.ts';
+import { listFiles } from '../../source/list-files.ts';
+import { openSourceClients, type SourceClients } from '../../source/source-clients.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import type { LayoutTestOptions } from '../commands/setup/layouts.ts';
+import { DEFAULT_CONFIG_PATH } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** Rows that a test reads at most. */
+const MAX_ROWS = 200_000;
+
+/** Lists every layout that a configuration may name. The configuration itself need not be there. */
+export async function listLayouts(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const folders = foldersOf(options);
+  // In the project's own folder nothing is beside them.
+  const own = folders.length > 1 ? (folders[0] ?? '') : '';
+  const listed = loadLayouts(folders).map((layout): ListedLayout => {
+    const subject = subjectOf(layout);
+    return {
+      name: layout.name,
+      title: layout.title,
+      subject: subject ?? 'orders',
+      isOwn: own !== '' && existsSync(join(own, `${layout.name}.yaml`)),
+      required: layout.required,
+      given: layout.lacks.filter((lack) => isGiven(layout, lack)),
+      lacks: layout.lacks,
+    };
+  });
+  for (const layout of listed) output.emit({ event: 'layout', ...layout });
+  output.print(renderLayouts(listed, output.terminal));
+  return EXIT.ok;
+}
+
+/** What a source must say. Exports of orders lack consent only where somebody reads their customers. */
+function isGiven(layout: Layout, lack: Layout['lacks'][number]): boolean {
+  return (
+    lack === 'currency' || lack === 'time_zone' || (lack === 'consent' && subjectOf(layout) === 'customers')
+  );
+}
+
+function foldersOf({ config }: ConfigOptions): readonly string[] {
+  return layoutFolders(resolve(config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH)));
+}
+
+/** Reads one file by a layout, and shows its columns, its rows and what cannot be used. Keeps and sends nothing. */
+export async function testLayout(
+  output: Output,
+  place: string,
+  options: LayoutTestOptions,
+): Promise<ExitCode> {
+  const layouts = loadLayouts(foldersOf(options));
+  const clients = openSourceClients();
+  try {
+    const source = {
+      ...sourceAt(place),
+      timeZone: options.timeZone ?? null,
+      currency: options.currency ?? null,
+      dateOrder: options.dateOrder ?? null,
+    };
+    const file = await onlyFile(place, clients);
+    const means = { source, clients };
+    const layout =
+      options.layout === undefined
+        ? await recognised(file, layouts, clients)
+        : loadLayout(options.layout, foldersOf(options));
+    const { encoding } = await detectTextForm(file, means);
+    const top = await readTop(file, layout, { ...means, encoding });
+    if ('held' in top) throw top.held;
+    const subject = subjectOf(layout) ?? 'orders';
+    const columns = describeColumns(top.header, layout, subject);
+    const examine = { ...means, files: [{ file, encoding }], layout, written: layout, maxRows: MAX_ROWS };
+    const examined =
+      subject === 'orders'
+        ? await examineOrders(examine)
+        : subject === 'customers'
+          ? await examineCustomers(examine)
+          : null;
+    const rows = top.records.length;
+    output.emit({
+      event: 'layout_tested',
+      layout: layout.name,
+      subject,
+      encoding,
+      columns,
+      rows,
+      examined: examined === null ? null : { ...examined, layout: layout.name },
+    });
+    output.print(renderLayoutTest({ layout, subject, columns, examined, rows }, output.terminal));
+    return faultsOf(examined) === 0 ? EXIT.ok : EXIT.rowsRejected;
+  } catch (error) {
+    if (!(error instanceof FileHeld)) throw error;
+    throw new KnownError({
+      code: error.reason.code,
+      message: error.message,
+      where: place,
+      help: error.reason.help,
+      safe: 'Nothing was kept or sent.',
+      exitCode: EXIT.rowsRejected,
+    });
+  } finally {
+    clients.close();
+  }
+}
+
+function faultsOf(examined: OrdersExamined | CustomersExamined | null): number {
+  if (examined === null) return 0;
+  if (examined.kind === 'customers') return examined.held.length + examined.rejected;
+  return examined.preview.held.length + examined.preview.rejected.length + examined.changes.length;
+}
+
+async function recognised(
+  file: SourceFile,
+  layouts: readonly Layout[],
+  clients: SourceClients,
+): Promise<Layout> {
+  const found = await recogniseFile(file, layouts, { source: sourceAt(file.uri), clients });
+  if (!('why' in found) && found.verdict.kind === 'known') return found.verdict.layout;
+  throw new KnownError({
+    code: 'not_recognised',
+    message: 'why' in found ? found.why : 'No layout knows the header of this file.',
+    where: file.uri,
+    help: 'Name a layout with --layout, or let one be proposed:  npx influencer-sync init FOLDER',
+    safe: 'Nothing was kept or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+async function onlyFile(place: string, clients: SourceClients): Promise<SourceFile> {
+  const files: SourceFile[] = [];
+  for await (const file of listFiles(sourceAt(place), { clients })) {
+    files.push(file);
+    if (files.length > 1) break;
+  }
+  const [file] = files;
+  if (file !== undefined && files.length === 1) return file;
+  throw new KnownError({
+    code: 'not_one_file',
+    message: files.length === 0 ? 'There is no file.' : 'There are several files.',
+    where: place,
+    help: 'Name one file.',
+    safe: 'Nothing was read.',
+    exitCode: EXIT.configuration,
+  });
+}

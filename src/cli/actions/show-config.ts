@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { databasePlace } from '../../config/locate.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import { openConfig } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** One setting as it counts. */
+type Setting = {
+  /** `sources.shop.time_zone`. */
+  readonly path: string;
+  readonly value: string;
+  /** `file`, `default`, or the variables of the environment that it takes its value from. */
+  readonly origin: string;
+};
+
+/** Prints every setting with where it comes from. Of a secret, only whether it is set. */
+export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const written: unknown = parse(readFileSync(config.path, 'utf8'));
+  const settings = settingsOf(config).map(
+    ({ path, value }): Setting => ({
+      path: path.join('.'),
+      value: isSecret(path) ? mask(path, value, config) : format(value),
+      origin: originOf(written, path),
+    }),
+  );
+  for (const setting of settings) output.emit({ event: 'setting', ...setting });
+  const { terminal } = output;
+  output.print(`${terminal.style('bold', config.path)}\n`);
+  for (const { path, value, origin } of settings)
+    output.print(`${path}: ${toPrintableLine(value)}  ${terminal.style('dim', `(${origin})`)}`);
+  return EXIT.ok;
+}
+
+type Leaf = { readonly path: readonly string[]; readonly value: unknown };
+
+/** Settings under the names that the file has for them, in its order. */
+function settingsOf(config: PipelineConfig): readonly Leaf[] {
+  const { path: _path, variables: _variables, database, ledger, webhooks, sources, jobs, ...rest } = config;
+  const { dataFolder: _dataFolder, ...ofDatabase } = database;
+  const { secrets, ...ofWebhooks } = webhooks;
+  const { uri: markUri = '', ...ofMark } = ledger.mark ?? {};
+  const sections = {
+    api: rest.api,
+    database: ofDatabase,
+    ledger: { markUri, ...ofMark },
+    sources: mapValues(sources, ({ name: _name, ...source }) => source),
+    jobs: mapValues(jobs, ({ name: _name, sources: names, ...job }) => ({
+      ...job,
+      ...(names.length === 0 ? {} : { source: names }),
+    })),
+    customers: rest.customers,
+    webhooks: { ...ofWebhooks, secret: secrets[0] ?? '', previousSecret: secrets[1] ?? '' },
+    serve: rest.serve,
+  };
+  return leavesOf(sections, []);
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  change: (value: In) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+function leavesOf(value: unknown, path: readonly string[]): readonly Leaf[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path, value }];
+  // Names of sources and jobs stand as they are; settings are written with underscores.
+  const isNamed = path.length === 1 && (path[0] === 'sources' || path[0] === 'jobs');
+  return Object.entries(value).flatMap(([key, part]) =>
+    leavesOf(part, [...path, isNamed ? key : snakeCase(key)]),
+  );
+}
+
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const VARIABLE = /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)/g;
+
+/** Where the value at a path comes from, by what is written there. */
+function originOf(written: unknown, path: readonly string[]): string {
+  let value = written;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !(key in value)) return 'default';
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  const text = JSON.stringify(value) ?? '';
+  const names = [...text.matchAll(VARIABLE)].flatMap(([, name]) => name ?? []);
+  if (names.length === 0) return 'file';
+  const isSet = names.some((name) => (process.env[name] ?? '') !== '');
+  return isSet ? `environment (${names.join(', ')})` : `file (${names.join(', ')} not set)`;
+}
+
+const SECRETS: readonly string[] = [
+  'api.key',
+  'database.url',
+  'database.bi_url',
+  'customers.hash_key',
+  'webhooks.secret',
+  'webhooks.previous_secret',
+];
+
+function isSecret(path: readonly string[]): boolean {
+  return SECRETS.includes(path.join('.'));
+}
+
+/** A database's address without user and password; of anything else, that it is set. */
+function mask(path: readonly string[], value: unknown, { database }: PipelineConfig): string {
+  if (value === '') return '(not set)';
+  if (path.join('.') === 'database.url') return databasePlace(database);
+  return '(set, not shown)';
+}
+
+function format(value: unknown): string {
+  if (value === null || value === '') return '(none)';
+  if (Array.isArray(value)) return value.map(String).join(', ');
+  return withoutCredentials(String(value));
+}
+
+/** An address may hold a password, wherever one is written. */
+function withoutCredentials(text: string): string {
+  return text.replace(/(?<=:\/\/)[^/?#@]*@/, '***@');
+}

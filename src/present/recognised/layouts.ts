@@ -1,0 +1,74 @@
+import type { Layout, ReadFor } from '../../model/layout.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
+import type { ColumnUse } from '../../pipeline/recognise/describe-columns.ts';
+import type { CustomersExamined } from '../../pipeline/recognise/examine-customers.ts';
+import type { OrdersExamined } from '../../pipeline/recognise/examine-orders.ts';
+import { renderTable } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { plural } from '../text.ts';
+import { customersLines, ordersLines } from './sources.ts';
+
+/** One layout as a list shows it. */
+export type ListedLayout = {
+  readonly name: string;
+  readonly title: string;
+  readonly subject: ReadFor;
+  /** Of the deployment, not of the project. */
+  readonly isOwn: boolean;
+  readonly required: readonly string[];
+  /** What a source must say. */
+  readonly given: readonly string[];
+  readonly lacks: readonly string[];
+};
+
+/** Every layout with what a source must say of its files. */
+export function renderLayouts(layouts: readonly ListedLayout[], terminal: Terminal): string {
+  return renderTable(
+    [{ title: 'Layout' }, { title: 'Reads' }, { title: 'The source gives' }, { title: 'Export' }],
+    layouts.map(({ name, title, subject, isOwn, given }) => [
+      isOwn ? `${name} (own)` : name,
+      subject,
+      given.join(', '),
+      title,
+    ]),
+    { terminal },
+  );
+}
+
+/** How one file is read by one layout. */
+export function renderLayoutTest(
+  {
+    layout,
+    subject,
+    columns,
+    examined,
+    rows,
+  }: {
+    readonly layout: Layout;
+    readonly subject: ReadFor;
+    readonly columns: ColumnUse;
+    readonly examined: OrdersExamined | CustomersExamined | null;
+    readonly rows: number;
+  },
+  terminal: Terminal,
+): string {
+  const table = renderTable(
+    [{ title: 'Field' }, { title: 'Column' }],
+    columns.fields.map(({ field, columns: names }) => [field, names.join(', else ')]),
+    { terminal, indent: '  ' },
+  );
+  const unused = columns.unused.map((name) => `"${toPrintableLine(name)}"`).join(', ');
+  return [
+    `${terminal.style('bold', layout.name)}: ${layout.title}, read for ${subject}.`,
+    '',
+    table,
+    '',
+    `  ${columns.unused.length === 0 ? 'Every column is read.' : `${plural(columns.unused.length, 'column')} not read: ${unused}`}`,
+    '',
+    ...(examined === null
+      ? [`  ${plural(rows, 'row')} seen.`]
+      : examined.kind === 'orders'
+        ? ordersLines(examined, terminal)
+        : customersLines(examined)),
+  ].join('\n');
+}
