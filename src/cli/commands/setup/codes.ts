@@ -24,7 +24,7 @@ export const codesCommand: CommandDefinition = {
       .option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, DEFAULT_LIMIT)
       .action(
         act(async (output, options: CodesCheckOptions) =>
-          (await import('../../actions/check-codes.ts')).checkCodes(output, options),
+          (await import('../../actions/setup/check-codes.ts')).checkCodes(output, options),
         ),
       );
     addExamples(command, [['codes check', 'after codes.csv was changed, and before the first run']]);

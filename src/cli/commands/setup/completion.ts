@@ -12,7 +12,7 @@ export const completionCommand: CommandDefinition = {
       .addArgument(new Argument('<shell>', 'of which shell').choices(SHELLS))
       .action(
         act(async (output, shell: Shell) =>
-          (await import('../../actions/complete-words.ts')).printScript(output, shell),
+          (await import('../../actions/setup/complete-words.ts')).printScript(output, shell),
         ),
       );
     addExamples(command, [
@@ -38,7 +38,7 @@ export const completeWordsCommand: CommandDefinition = {
       .allowUnknownOption()
       .action(
         act(async (output, words: readonly string[], _options: object, self: Command) =>
-          (await import('../../actions/complete-words.ts')).completeWords(output, words, self),
+          (await import('../../actions/setup/complete-words.ts')).completeWords(output, words, self),
         ),
       );
   },

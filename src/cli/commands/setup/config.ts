@@ -10,7 +10,7 @@ export const configCommand: CommandDefinition = {
         .description('print every setting with its origin: the file, the environment or the default'),
     ).action(
       act(async (output, options: ConfigOptions) =>
-        (await import('../../actions/show-config.ts')).showConfig(output, options),
+        (await import('../../actions/setup/show-config.ts')).showConfig(output, options),
       ),
     );
     addExamples(command, [

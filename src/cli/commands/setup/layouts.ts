@@ -19,7 +19,7 @@ export const layoutsCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(command.description('list the layouts, and what each needs')).action(
       act(async (output, options: ConfigOptions) =>
-        (await import('../../actions/manage-layouts.ts')).listLayouts(output, options),
+        (await import('../../actions/setup/manage-layouts.ts')).listLayouts(output, options),
       ),
     );
     addExamples(command, [
@@ -42,7 +42,7 @@ function defineTest(command: Command, act: Act): void {
     .addOption(new Option('--date-order <order>', 'where dates do not show it').choices(['MDY', 'DMY']))
     .action(
       act(async (output, file: string, options: LayoutTestOptions) =>
-        (await import('../../actions/manage-layouts.ts')).testLayout(output, file, options),
+        (await import('../../actions/setup/manage-layouts.ts')).testLayout(output, file, options),
       ),
     );
 }

@@ -1,16 +1,16 @@
-import { readCodeRows } from '../../attribute/load-codes.ts';
-import { requireService } from '../../config/require-service.ts';
-import type { JobSettings } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import type { Finding } from '../../model/finding.ts';
-import type { CodeProblem } from '../../model/report.ts';
-import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { checkOwners } from '../../pipeline/check-owners.ts';
-import { renderFinding, renderVerdict } from '../../present/findings.ts';
-import type { CodesCheckOptions } from '../commands/setup/codes.ts';
-import { openConfig } from '../open/open-config.ts';
-import { openClient } from '../open/open-service.ts';
-import type { Output } from '../terminal/output.ts';
+import { readCodeRows } from '../../../attribute/load-codes.ts';
+import { requireService } from '../../../config/require-service.ts';
+import type { JobSettings } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import type { Finding } from '../../../model/finding.ts';
+import type { CodeProblem } from '../../../model/report.ts';
+import { maskAddresses } from '../../../model/text/mask-addresses.ts';
+import { checkOwners } from '../../../pipeline/check-owners.ts';
+import { renderFinding, renderVerdict } from '../../../present/findings.ts';
+import type { CodesCheckOptions } from '../../commands/setup/codes.ts';
+import { openConfig } from '../../open/open-config.ts';
+import { openClient } from '../../open/open-service.ts';
+import type { Output } from '../../terminal/output.ts';
 
 /** A job whose rows are somebody's by codes.csv. */
 type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: string };

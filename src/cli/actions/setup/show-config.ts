@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { databasePlace } from '../../config/locate.ts';
-import type { PipelineConfig } from '../../model/config.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { toPrintableLine } from '../../model/text/printable.ts';
-import type { ConfigOptions } from '../commands/command.ts';
-import { openConfig } from '../open/open-config.ts';
-import type { Output } from '../terminal/output.ts';
+import { databasePlace } from '../../../config/locate.ts';
+import type { PipelineConfig } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { toPrintableLine } from '../../../model/text/printable.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
+import { openConfig } from '../../open/open-config.ts';
+import type { Output } from '../../terminal/output.ts';
 
 /** One setting as it counts. */
 type Setting = {
