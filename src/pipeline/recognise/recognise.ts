@@ -147,6 +147,11 @@ async function examineGroup(
       : subject === 'customers'
         ? await examineCustomers(examine)
         : rowsOf(subject ?? 'clicks', layout, first);
+  if (examined.kind === 'orders' && isDamaged(examined))
+    return {
+      code: 'rows_unreadable',
+      why: `Its header is that of ${layout.title}, but its rows are damaged, so no order can be read. Export it again, without opening it in another program.`,
+    };
   if (examined.kind === 'orders' && hasNoStatus(examined))
     return {
       code: 'no_status',
@@ -169,6 +174,13 @@ async function examineGroup(
 function hasNoStatus({ layout, preview }: OrdersExamined): boolean {
   const isRequired = layout.required.includes('status');
   return isRequired && preview.orders > 0 && preview.statuses.every(({ status }) => status === '');
+}
+
+/** Rows that are not even rows of the header, and no order, or only further lines of such orders, which have no status. */
+function isDamaged(examined: OrdersExamined): boolean {
+  const { orders, rejected } = examined.preview;
+  const isBroken = rejected.some(({ code }) => code === 'ragged_row' || code === 'bad_quoting');
+  return isBroken && (orders === 0 || hasNoStatus(examined));
 }
 
 function rowsOf(kind: 'clicks' | 'creators', layout: Layout, { top }: RecognisedFile): RowsExamined {

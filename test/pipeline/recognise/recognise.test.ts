@@ -46,6 +46,8 @@ function ordersOf({ sources }: Recognised, at = 0): OrdersExamined {
 
 const SHOPIFY = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Id,Notes';
 const ORDER = '#1,ada@example.com,paid,EUR,20.00,MIA10,2026-04-10 11:11:26 +0200,5001,';
+/** A further line of the same order. */
+const FURTHER = '#1,,,,,,,,';
 const OWN = [
   'Bestellnr.;Datum;Zustand;Gesamtbetrag;Gutscheincode;E-Mail;Artikel',
   'B-1;14.05.2026 10:12;bezahlt;1.249,00;MIA10;a@example.com;Hut',
@@ -119,6 +121,7 @@ test('a file that only resembles an export is refused, with the reason', async (
       'id,Created (UTC),Amount,Amount Refunded,Currency,User ID\nfee_1,2026-01-01 10:00,"0,25","0,00",eur,acct_1\n',
     'checkouts.csv': `${SHOPIFY}\n${ORDER.replace('paid', '')}\n`,
     'rows.csv': `${SHOPIFY}\n"${ORDER}"\n"${ORDER}"\n`,
+    'further.csv': `${SHOPIFY}\n"${ORDER}"\n${FURTHER}\n`,
     'list.csv': 'email\na@example.com\n',
     'empty.csv': '',
     'broken.gz': gzipSync(SHOPIFY).subarray(0, 30),
@@ -134,6 +137,7 @@ test('a file that only resembles an export is refused, with the reason', async (
   expect(why['fees.csv']).toMatch(/none could be credited/);
   expect(why['checkouts.csv']).toMatch(/^no_status: .* it may list abandoned checkouts/);
   expect(why['rows.csv']).toMatch(/^rows_unreadable: .* none of its first 2 rows can be read/);
+  expect(why['further.csv']).toMatch(/^rows_unreadable: .* no order can be read/);
   expect(why['list.csv']).toMatch(/^one_column/);
   expect(why['empty.csv']).toMatch(/^empty_file/);
   expect(why['broken.gz']).toMatch(/^truncated_gzip/);
