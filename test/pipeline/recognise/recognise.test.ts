@@ -121,7 +121,6 @@ test('a file that only resembles an export is refused, with the reason', async (
       'id,Created (UTC),Amount,Amount Refunded,Currency,User ID\nfee_1,2026-01-01 10:00,"0,25","0,00",eur,acct_1\n',
     'checkouts.csv': `${SHOPIFY}\n${ORDER.replace('paid', '')}\n`,
     'rows.csv': `${SHOPIFY}\n"${ORDER}"\n"${ORDER}"\n`,
-    'further.csv': `${SHOPIFY}\n"${ORDER}"\n${FURTHER}\n`,
     'list.csv': 'email\na@example.com\n',
     'empty.csv': '',
     'broken.gz': gzipSync(SHOPIFY).subarray(0, 30),
@@ -137,11 +136,20 @@ test('a file that only resembles an export is refused, with the reason', async (
   expect(why['fees.csv']).toMatch(/none could be credited/);
   expect(why['checkouts.csv']).toMatch(/^no_status: .* it may list abandoned checkouts/);
   expect(why['rows.csv']).toMatch(/^rows_unreadable: .* none of its first 2 rows can be read/);
-  expect(why['further.csv']).toMatch(/^rows_unreadable: .* no order can be read/);
   expect(why['list.csv']).toMatch(/^one_column/);
   expect(why['empty.csv']).toMatch(/^empty_file/);
   expect(why['broken.gz']).toMatch(/^truncated_gzip/);
   expect(Object.keys(why)).toContain('picture.png');
+});
+
+test('an export of which only further lines of orders are whole is refused as damaged, not taken as empty', async () => {
+  const { sources, refused } = await look(
+    folderWith({ 'orders.csv': `${SHOPIFY}\n"${ORDER}"\n${FURTHER}\n` }),
+  );
+  expect(sources).toEqual([]);
+  expect(refused).toMatchObject([
+    { code: 'rows_unreadable', why: expect.stringMatching(/no order can be read/) },
+  ]);
 });
 
 test('values that a known layout does not read change it: decimal commas, other dates, other separators, a preamble', async () => {
