@@ -50,6 +50,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** One server with a route for every operation that has a handler, and the control routes under `/_sandbox`. */
 export function buildServer(context: Context): FastifyInstance {
   const server = Fastify({ bodyLimit: MAX_BODY_BYTES, exposeHeadRoutes: false, forceCloseConnections: true });
+  // Fastify wants a body of it and answers 400 without one; as a method of no path it is a 405.
+  server.addHttpMethod('QUERY', { overrideExisting: true });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, readBody(bytes as Buffer));

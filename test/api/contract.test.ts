@@ -79,3 +79,18 @@ test('wants one of three names for a deal, and an empty one is none', () => {
     expect(body.safeParse({ ...order, [name]: 'X' }).success).toBe(true);
   }
 });
+
+test('a deadline is a day of the calendar, in every year', () => {
+  const { deadline } = contract.create_task.body.shape;
+  const wrong: string[] = [];
+  for (const year of [1900, 2000, 2023, 2024, 2026, 2028, 2100, 2400])
+    for (let month = 0; month <= 13; month += 1)
+      for (let day = 0; day <= 32; day += 1) {
+        const text = [String(day).padStart(2, '0'), String(month).padStart(2, '0'), year].join('-');
+        const date = new Date(Date.UTC(year, month - 1, day));
+        const isDay =
+          date.getUTCMonth() === month - 1 && date.getUTCDate() === day && date.getUTCFullYear() === year;
+        if (deadline.safeParse(text).success !== isDay) wrong.push(text);
+      }
+  expect(wrong).toEqual([]);
+});

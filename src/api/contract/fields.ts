@@ -13,7 +13,7 @@ export const countryCode = z.string().regex(/^[A-Za-z]{2}$/, 'must be two letter
 
 /** In a query everything is text; whole numbers are read back from it. */
 export const brandIdInQuery = z
-  .union([z.int(), z.string().regex(/^\d{1,15}$/, 'must be a whole number')])
+  .union([z.int(), z.string().regex(/^[0-9]{1,15}$/, 'must be a whole number')])
   .describe('Integer id of a brand of the account.');
 
 /** Answers that carry one sentence for people and perhaps more. */
@@ -36,7 +36,7 @@ type Identification = {
   readonly collab_id?: string | undefined;
 };
 
-/** The rule that JSON Schema cannot say: something names the deal. An empty text names nothing. */
+/** Something names the deal. An empty text names nothing. */
 export function namesDeal(input: Identification): boolean {
   return Boolean(input.deal_id) || Boolean(input.influencer_handle) || Boolean(input.collab_id);
 }
@@ -45,4 +45,5 @@ export function namesDeal(input: Identification): boolean {
 export const mustNameDeal = {
   path: ['deal_id'],
   message: 'at least one of deal_id, influencer_handle and collab_id is required',
+  params: { atLeastOneOf: ['deal_id', 'influencer_handle', 'collab_id'] },
 };

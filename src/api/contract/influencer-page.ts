@@ -2,12 +2,9 @@ import { z } from 'zod';
 import { brandId, identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
-/** Whether DD-MM-YYYY names a day that exists: 29-02 only in leap years. */
-function isDay(text: string): boolean {
-  const [day = '', month = '', year = ''] = text.split('-');
-  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${year}-${month}-${day}`);
-}
+/** DD-MM-YYYY, of a day that exists: 29-02 only in leap years. A pattern, so that the OpenAPI document says it too. */
+const DAY =
+  /^((0[1-9]|1[0-9]|2[0-8])-(0[1-9]|1[0-2])-[0-9]{4}|(29|30)-(0[13-9]|1[0-2])-[0-9]{4}|31-(0[13578]|1[02])-[0-9]{4}|29-02-([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00))$/;
 
 /** Section "Deal". Further fields of a deal record: not shown, so they are kept as they come. */
 const dealRecord = z.looseObject({
@@ -36,6 +33,7 @@ export const influencerPageOperations = {
       .refine((query) => Boolean(query.deal_id) || Boolean(query.influencer_handle), {
         path: ['deal_id'],
         message: 'at least one of influencer_handle and deal_id is required',
+        params: { atLeastOneOf: ['influencer_handle', 'deal_id'] },
       }),
     body: null,
     response: z.looseObject({ deal_info: dealRecord.optional() }),
@@ -71,10 +69,7 @@ export const influencerPageOperations = {
         .describe('todo_task: standard; wait_task: waiting for a follow-up.'),
       task_title: text,
       task_description: text,
-      deadline: z
-        .string()
-        .regex(/^\d{2}-\d{2}-\d{4}$/, 'must be a date as DD-MM-YYYY')
-        .refine(isDay, 'must be a day of the calendar, as DD-MM-YYYY'),
+      deadline: z.string().regex(DAY, 'must be a day of the calendar, as DD-MM-YYYY'),
       assigned_to: z.string().nullable().describe('User id; null: nobody.'),
     }),
     response: messageResponse,
@@ -89,14 +84,20 @@ export const influencerPageOperations = {
     otherPaths: [],
     sendsKey: true,
     query: null,
-    body: z.looseObject({
-      deal_id: text,
-      new_stage: z
-        .int()
-        .optional()
-        .describe('Which fields are required: not shown. Stage numbering: not shown.'),
-      dashboard_id: z.string().optional().describe('A dealflow id.'),
-    }),
+    body: z
+      .looseObject({
+        deal_id: text,
+        new_stage: z
+          .int()
+          .optional()
+          .describe('Which fields are required: not shown. Stage numbering: not shown.'),
+        dashboard_id: z.string().optional().describe('A dealflow id.'),
+      })
+      .refine((body) => body.new_stage !== undefined || body.dashboard_id !== undefined, {
+        path: ['new_stage'],
+        message: 'at least one of new_stage and dashboard_id is required',
+        params: { atLeastOneOf: ['new_stage', 'dashboard_id'] },
+      }),
     response: messageResponse.extend({ ugc_tracking_activated: z.boolean() }),
     repeatable: true,
     credits: null,

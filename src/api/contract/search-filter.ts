@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Bounds and weights are numeric strings in the specification's sample; numbers are accepted too. */
 const numeric = z.union([
-  z.string().regex(/^-?\d+(\.\d+)?$/, 'must be a number or a numeric string'),
+  z.string().regex(/^-?[0-9]+(\.[0-9]+)?$/, 'must be a number or a numeric string'),
   z.number(),
 ]);
 const range = z.looseObject({ left_number: numeric.optional(), right_number: numeric.optional() });

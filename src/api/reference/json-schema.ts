@@ -22,15 +22,20 @@ export type JsonSchema = {
  * (`x-not-shown`, `x-not-in-specification`), taken from its description.
  *
  * @param io `input` of a request, `output` of an answer.
+ * @param options.keepsBounds whether it says which whole numbers a double can count: a tool that makes requests needs that, a reader does not.
  */
-export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function toJsonSchema(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  { keepsBounds = false } = {},
+): JsonSchema {
   const { $schema: _draft, ...json } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       // Bounds of what a double can count say nothing to a reader.
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (!keepsBounds && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (!keepsBounds && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       const { description = '' } = jsonSchema;
       if (/\bnot shown\b/i.test(description)) jsonSchema['x-not-shown'] = true;
       if (/\bnot in the specification\b/i.test(description)) jsonSchema['x-not-in-specification'] = true;
@@ -39,8 +44,18 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSch
   return json as JsonSchema;
 }
 
+/** Members of which at least one must be there and not be empty; null where there is no such rule. */
+export function atLeastOneOf(schema: z.ZodType): readonly string[] | null {
+  if (!(schema instanceof z.ZodObject)) return null;
+  for (const { _zod } of schema._zod.def.checks ?? []) {
+    const { params } = _zod.def as { readonly params?: { readonly atLeastOneOf?: readonly string[] } };
+    if (params?.atLeastOneOf !== undefined) return params.atLeastOneOf;
+  }
+  return null;
+}
+
 /**
- * Rules between members, which JSON Schema does not say here: `at least one of deal_id, influencer_handle and collab_id is required`.
+ * Rules between members, in words: `at least one of deal_id, influencer_handle and collab_id is required`.
  */
 export function rulesOf(schema: z.ZodType): readonly string[] {
   if (!(schema instanceof z.ZodObject)) return [];

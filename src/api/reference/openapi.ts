@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
+import { webhookEvents } from '../contract/webhook-events.ts';
 import { type OperationName, operationNames, operationOf } from '../contract.ts';
 import { exampleOf } from './examples.ts';
 import { GROUPS } from './groups.ts';
-import { rulesOf, toJsonSchema } from './json-schema.ts';
+import { atLeastOneOf, rulesOf, toJsonSchema } from './json-schema.ts';
 
 /** Version of the interface: section Versioning of the specification. */
 const VERSION = '1.4.2';
@@ -39,6 +40,7 @@ function describeService(): object {
     security: [{ apiKey: [] }],
     tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
     paths: describePaths(),
+    webhooks: describeEvents(),
     components: COMPONENTS,
   };
 }
@@ -81,7 +83,7 @@ function describeOperation(name: OperationName, operation: Operation): object {
             required: true,
             content: {
               'application/json': {
-                schema: toJsonSchema(body, 'input'),
+                schema: describeBody(body),
                 examples: { one: { value: exampleOf(name).body } },
               },
             },
@@ -91,13 +93,130 @@ function describeOperation(name: OperationName, operation: Operation): object {
       '200': {
         description: 'Done.',
         content: { 'application/json': { schema: toJsonSchema(response, 'output') } },
+        ...(LEADS_TO_DEAL.includes(name) ? { links: DEAL_LINK } : {}),
       },
-      ...(sendsKey ? { '429': { $ref: '#/components/responses/TooManyRequests' } } : {}),
+      ...describeRefusals(name, operation),
       '4XX': { $ref: '#/components/responses/Refused' },
       '5XX': { $ref: '#/components/responses/Failed' },
     },
   };
 }
+
+/** Operations that answer with the id of a deal. */
+const LEADS_TO_DEAL: readonly OperationName[] = [
+  'create_deal',
+  'new_influencer_click',
+  'new_influencer_referral',
+];
+
+const DEAL_LINK = {
+  deal: {
+    operationId: 'get_deal_details',
+    parameters: { deal_id: '$response.body#/deal_id' },
+    description: 'The deal of this answer.',
+  },
+};
+
+/** What a request is refused with beside what all are. The specification shows no status; the sandbox answers these. */
+const REFUSALS: Partial<Readonly<Record<OperationName, readonly (keyof typeof REASONS)[]>>> = {
+  get_search: ['402'],
+  get_analytics_page: ['402', '404'],
+  identify_influencers: ['404'],
+  identify_influencers_real_time: ['404'],
+  create_deal: ['404'],
+  submit_influencers: ['402', '404'],
+  get_deal_details: ['404'],
+  create_note: ['404'],
+  create_task: ['404'],
+  update_dealstage: ['404'],
+  update_deal_info: ['404'],
+  update_post_capture: ['404'],
+  new_influencer_click: ['404'],
+  new_influencer_referral: ['404', '409'],
+  create_webhook: ['409'],
+};
+
+const REASONS = {
+  '400': 'A field is missing or does not fit; the message names it.',
+  '401': 'The key is missing or invalid.',
+  '402': 'Not enough credits.',
+  '404': 'What the request names does not exist.',
+  '409': 'It exists already.',
+  '413': 'The body is too large.',
+  '415': 'The body is not application/json.',
+} as const;
+
+function describeRefusals(name: OperationName, { body, sendsKey }: Operation): Record<string, object> {
+  const statuses: readonly (keyof typeof REASONS)[] = [
+    '400',
+    ...(sendsKey ? (['401'] as const) : []),
+    ...(REFUSALS[name] ?? []),
+    ...(body === null ? [] : (['413', '415'] as const)),
+  ];
+  return {
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        { description: REASONS[status], content: { 'application/json': { schema: ERROR } } },
+      ]),
+    ),
+    ...(sendsKey ? { '429': { $ref: '#/components/responses/TooManyRequests' } } : {}),
+  };
+}
+
+/** The schema of a body, with the rule that one of several members must be there. */
+function describeBody(body: z.ZodType): object {
+  const members = atLeastOneOf(body);
+  const schema = toJsonSchema(body, 'input', { keepsBounds: true });
+  if (members === null) return schema;
+  const anyOf = members.map((name) => ({ required: [name], properties: { [name]: { minLength: 1 } } }));
+  return { ...schema, anyOf };
+}
+
+/** Section Events: what the service posts to a registered address. */
+function describeEvents(): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(webhookEvents).map(([kind, event]) => [
+      kind,
+      {
+        post: {
+          operationId: `receive_${kind}`,
+          tags: ['webhooks'],
+          summary: firstSentence(event.description ?? kind),
+          description: event.description,
+          security: [],
+          parameters: EVENT_HEADERS,
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: toJsonSchema(event, 'output') } },
+          },
+          responses: {
+            '2XX': { description: 'Acknowledged.' },
+            '4XX': { description: 'Not acknowledged. Whether it is sent again: not shown.' },
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** Section Events, "Delivery and verification". */
+const EVENT_HEADERS = [
+  {
+    name: 'X-Service-Timestamp',
+    in: 'header',
+    required: true,
+    description: 'Unix seconds of sending. Not signed.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'X-Service-Signature',
+    in: 'header',
+    required: true,
+    description: 'HMAC-SHA256 of the raw body with the signing secret, in lower-case hex.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  },
+];
 
 const NOT_REPEATABLE =
   'Must not be repeated: after a lost answer it is unknown whether the request was processed.';
@@ -107,7 +226,7 @@ function rulesIn(schema: z.ZodType | null): readonly string[] {
 }
 
 function describeQuery(name: OperationName, query: z.ZodType): readonly object[] {
-  const { properties = {}, required = [] } = toJsonSchema(query, 'input');
+  const { properties = {}, required = [] } = toJsonSchema(query, 'input', { keepsBounds: true });
   const example = exampleOf(name).query ?? {};
   return Object.entries(properties).map(([member, { description, ...schema }]) => ({
     name: member,

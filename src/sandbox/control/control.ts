@@ -5,6 +5,7 @@ import { explainIssues } from '../../api/call.ts';
 import type { Context } from '../build-server.ts';
 import { type FaultRule, readFaultRules } from '../faults/fault-rule.ts';
 import type { LineLog } from '../line-log.ts';
+import { addPages } from '../pages/add-pages.ts';
 import { chooseTenants } from './choose-tenant.ts';
 import { addActionRoutes } from './control-action.ts';
 import { addStateRoutes, type Guard } from './control-state.ts';
@@ -59,6 +60,7 @@ export function addControlRoutes(server: FastifyInstance, context: Context): voi
   addActionRoutes(server, context, onRequest);
   addTimeRoutes(server, context, onRequest);
   addTrafficRoutes(server, context, onRequest);
+  addPages(server, context, onRequest);
 }
 
 /** Puts rules into force. A `refuse` that waits for nothing takes effect at once, so that a client meets a closed port. */

@@ -26,8 +26,6 @@ export const dealWork: Handlers = {
   update_dealstage: ({ account, body }) =>
     withDeal(account, body.deal_id, (deal) => {
       const { new_stage: stage, dashboard_id: dealflowId } = body;
-      if (stage === undefined && dealflowId === undefined)
-        return refuse(400, 'new_stage: at least one of new_stage and dashboard_id is required');
       if (dealflowId !== undefined) {
         const refusal = moveToDealflow(account, deal, dealflowId);
         if (refusal !== null) return refusal;

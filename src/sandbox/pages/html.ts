@@ -1,0 +1,59 @@
+/** Markup that is safe to send. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+type Part = Html | string | number | boolean | null | undefined | readonly Html[];
+
+/** Builds markup; every value that is not `Html` itself is escaped. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(
+    texts.map((text, index) => text + (index < parts.length ? render(parts[index]) : '')).join(''),
+  );
+}
+
+function render(part: Part): string {
+  if (part instanceof Html) return part.markup;
+  if (Array.isArray(part)) return part.map((one: Html) => one.markup).join('');
+  return escapeText(part === null || part === undefined ? '' : String(part));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** A whole page: no script, no network. */
+export function page(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title><style>${new Html(STYLE)}</style></head>
+<body><nav><a href="/">Sandbox</a> <a href="/docs">Operations</a> <a href="/openapi.json">openapi.json</a></nav>
+<h1>${title}</h1>${content}</body></html>
+`.markup;
+}
+
+/** What a browser may do with a page: show it. */
+export const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const;
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}
+nav a{margin-right:1rem}table{border-collapse:collapse;width:100%;font-size:.9rem}
+th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
+pre{overflow:auto;background:#8881;padding:.6rem;font-size:.85rem}summary{cursor:pointer;padding:.2rem 0}
+@media(prefers-color-scheme:dark){body{background:#111;color:#eee}a{color:#8bf}}`;
