@@ -45,14 +45,7 @@ export async function readDispositions(
     with accepted as (
       select s.currency, count(*) as orders, sum(s.amount) as amount
       from ${stored.orders} s
-      where s.job = ${job} and s.source = any(${sources}::text[]) and s.disposition = 'accepted'
-        and s.disposition_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
-        and (
-          select (
-            select (select r.kind from ops.runs r where r.run_id = t.run_id)
-            from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt)
-          from ledger.entries e where e.entry_id = s.entry_id) is distinct from 'backfill'
-        and (select r.entry_id from ledger.recovered_claims r where r.entry_id = s.entry_id limit 1) is null
+      where ${acceptedInRun({ runId, job, sources })}
       group by s.currency
     ),
     taken as (
@@ -81,13 +74,27 @@ export async function readDispositions(
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
 
-type DispositionsOptions = {
+export type DispositionsOptions = {
   readonly runId: string;
   readonly job: string;
   readonly sources: readonly string[];
 };
 
-const STORED = { orders: sql`reporting.order_dispositions`, sums: sql`reporting.funnel_days` };
+export const STORED = { orders: sql`reporting.order_dispositions`, sums: sql`reporting.funnel_days` };
+
+/**
+ * Order `s` was accepted since the run began, and neither by a backfill meanwhile nor by a run that a restored database had lost.
+ */
+export function acceptedInRun({ runId, job, sources }: DispositionsOptions): RawBuilder<boolean> {
+  return sql`s.job = ${job} and s.source = any(${sources}::text[]) and s.disposition = 'accepted'
+        and s.disposition_at >= (select r.started_at from ops.runs r where r.run_id = ${runId}::bigint)
+        and (
+          select (
+            select (select r.kind from ops.runs r where r.run_id = t.run_id)
+            from ledger.attempts t where t.entry_id = e.entry_id and t.attempt = e.attempt)
+          from ledger.entries e where e.entry_id = s.entry_id) is distinct from 'backfill'
+        and (select r.entry_id from ledger.recovered_claims r where r.entry_id = s.entry_id limit 1) is null`;
+}
 
 /** The same without the tables of `reporting`. */
 export function workOutStandings(

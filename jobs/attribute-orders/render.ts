@@ -1,24 +1,24 @@
 import { formatAmounts, formatMoney } from '../../src/model/money.ts';
-import { attentionToCodes, codeProblemEvents, renderCodeProblems } from '../../src/present/code-problems.ts';
-import { renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import type { Bars, Block, CountLine } from '../../src/present/blocks/block.ts';
 import {
-  attentionToFiles,
-  renderHeldFiles,
-  renderRead,
-  renderRejectedRows,
-} from '../../src/present/read-files.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import {
-  type CountLine,
+  describeRefusals,
+  describeSums,
   formatReasons,
   formatSum,
-  renderCounts,
-  renderRefusals,
-  renderSection,
-  renderSums,
-} from '../../src/present/sections.ts';
-import { renderTable } from '../../src/present/table.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
+} from '../../src/present/blocks/render-blocks.ts';
+import {
+  attentionToCodes,
+  codeProblemEvents,
+  describeCodeProblems,
+} from '../../src/present/code-problems.ts';
+import { describeDoubleCredits, describeDoubts } from '../../src/present/doubts.ts';
+import {
+  attentionToFiles,
+  describeHeldFiles,
+  describeRead,
+  describeRejectedRows,
+} from '../../src/present/read-files.ts';
+import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
 import type { OrderDetails, OrdersReport } from './report.ts';
@@ -37,22 +37,23 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
     ];
   },
   events: ({ details }) => codeProblemEvents(details.codeProblems),
-  sections: (summary, terminal) => {
+  blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
-      renderRead(summary),
-      renderDispositions(summary, terminal),
-      renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
-      renderRejectedRows(summary, terminal),
-      renderCodeProblems(details.codeProblems, terminal),
-      renderUnownedCodes(report, terminal),
-      renderHeldOrders(report, terminal),
-      renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ ...doubtsOf(report), configOption }, terminal),
-      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
-      renderAdjustments(report, terminal),
-      renderOrderSums(summary, terminal),
+      describeRead(summary),
+      ...describeDispositions(summary),
+      ...describeCredits(report),
+      ...describeHeldFiles(summary, 'nothing in them was posted'),
+      ...describeRejectedRows(summary),
+      ...describeCodeProblems(details.codeProblems),
+      ...describeUnownedCodes(report),
+      ...describeHeldOrders(report),
+      ...describeRefusals(refusalsOf(report)),
+      ...describeDoubts({ ...doubtsOf(report), configOption }),
+      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeAdjustments(report),
+      ...describeOrderSums(summary),
     ];
   },
 };
@@ -85,19 +86,27 @@ const LINES: readonly Line[] = [
   { disposition: 'unaccounted', label: 'unaccounted', note: () => 'this must not happen', color: 'red' },
 ];
 
-function renderDispositions(
-  { report: { counts, details }, isPlan = false }: Summary,
-  terminal: Terminal,
-): string {
-  const lines = LINES.map(({ disposition, label, note, ...look }): CountLine => {
+function describeDispositions({ report: { counts, details }, isPlan = false }: Summary): readonly Block[] {
+  const lines = dispositionLines(details, isPlan);
+  return [
+    {
+      kind: 'counts',
+      whole: plural(counts.orders, 'order'),
+      meaning: 'of this job so far, each counted once',
+      lines,
+      labelWidth: 16,
+      total: counts.orders,
+    },
+  ];
+}
+
+/** A line for each way in which orders stand, in the order in which they are read. */
+export function dispositionLines(details: OrderDetails, isPlan = false): readonly CountLine[] {
+  return LINES.map(({ disposition, label, note, ...look }): CountLine => {
     const groups = groupsAt(disposition, details);
     const shownLabel = isPlan && disposition === 'ready' ? 'would be posted' : label;
     return [shownLabel, sumOf(groups), { note: note(groups), ...look }];
   });
-  return [
-    `${terminal.style('bold', plural(counts.orders, 'order'))} of this job so far, each counted once:`,
-    ...renderCounts(lines, { labelWidth: 16, total: counts.orders, terminal }),
-  ].join('\n');
 }
 
 function groupsAt(disposition: Disposition, { dispositions }: OrderDetails): readonly DispositionGroup[] {
@@ -117,8 +126,43 @@ function toBePosted(groups: readonly DispositionGroup[]): string {
   return `${formatAmounts(groups)}${ofThem}`;
 }
 
-function renderUnownedCodes({ details }: OrdersReport, terminal: Terminal): string {
-  if (details.unownedCodes.length === 0) return '';
+/** Who earned what, so far and in this run. */
+function describeCredits({ details }: OrdersReport): readonly Block[] {
+  const { credits, creditsTotal } = details;
+  if (credits.length === 0) return [];
+  return [
+    {
+      kind: 'section',
+      title: 'Credited to influencers',
+      count: creditsTotal,
+      note: 'most so far first; bars compare amounts of one currency',
+      parts: [creditBars(details)],
+    },
+  ];
+}
+
+/** A row for each influencer and currency, with a bar. */
+export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
+  return {
+    kind: 'bars',
+    columns: [
+      { title: 'influencer' },
+      { title: 'new', align: 'right' },
+      { title: 'orders', align: 'right' },
+      { title: 'credited so far', align: 'right' },
+    ],
+    rows: credits.map(({ influencer, currency, orders, ordersSoFar, amountSoFar, share }) => ({
+      cells: [influencer, formatCount(orders), formatCount(ordersSoFar), formatMoney(amountSoFar, currency)],
+      group: currency,
+      share,
+    })),
+    total: creditsTotal,
+    brief: 12,
+  };
+}
+
+function describeUnownedCodes({ details }: OrdersReport): readonly Block[] {
+  if (details.unownedCodes.length === 0) return [];
   const rows = details.unownedCodes.map(({ code, orders, amount, currency }) => [
     code,
     formatCount(orders),
@@ -129,31 +173,31 @@ function renderUnownedCodes({ details }: OrdersReport, terminal: Terminal): stri
     { title: 'orders', align: 'right' },
     { title: 'revenue', align: 'right' },
   ] as const;
-  return renderSection(
+  return [
     {
-      title: 'Codes that credited nobody',
+      kind: 'section',
+      title: 'Codes that credited no influencer',
       count: details.unownedCodesTotal,
       note: 'by revenue',
-      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
+      parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
       help: 'No influencer owned these codes on the order date, or the code belongs to another brand. Fix codes.csv; the next run retries these orders.',
     },
-    terminal,
-  );
+  ];
 }
 
-function renderHeldOrders({ details }: OrdersReport, terminal: Terminal): string {
+function describeHeldOrders({ details }: OrdersReport): readonly Block[] {
   const groups = groupsAt('held', details).filter(({ reason }) => reason === 'ambiguous_codes');
-  if (groups.length === 0) return '';
-  return renderSection(
+  if (groups.length === 0) return [];
+  return [
     {
+      kind: 'section',
       title: 'Held for ambiguous codes',
       count: sumOf(groups),
       note: formatAmounts(groups),
       help: 'Each order carries codes of two deals, so the tool does not guess. Give the codes one owner in codes.csv, or end the validity of one of them; the next run decides again.',
     },
-    terminal,
-  );
+  ];
 }
 
 function refusalsOf({ details }: OrdersReport) {
@@ -178,20 +222,20 @@ function doubtsOf({ counts, details }: OrdersReport) {
   };
 }
 
-function renderAdjustments({ details }: OrdersReport, terminal: Terminal): string {
-  if (details.adjustments.length === 0) return '';
-  return renderSection(
+function describeAdjustments({ details }: OrdersReport): readonly Block[] {
+  if (details.adjustments.length === 0) return [];
+  return [
     {
+      kind: 'section',
       title: 'Changed after they were posted',
       count: details.adjustments.reduce((sum, { entries }) => sum + entries, 0),
       note: details.adjustments.map(({ kind, entries }) => `${kind} ${formatCount(entries)}`).join(', '),
       why: 'The service has no operation to correct an order, so nothing was sent. Each change is recorded as an adjustment.',
     },
-    terminal,
-  );
+  ];
 }
 
-function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, terminal: Terminal): string {
+function describeOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary): readonly Block[] {
   const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
   const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
   const equation = formatSum(plural(counts.orders, 'order'), [
@@ -206,5 +250,5 @@ function renderOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary, ter
     [doubts, 'in doubt'],
   ]);
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }

@@ -13,6 +13,7 @@ import {
   readRunDoubts,
   readRunFiles,
 } from '../../src/report/run-report.ts';
+import { type Credit, readCredits } from './read-credits.ts';
 import {
   BY_BACKFILL,
   countOrders,
@@ -59,10 +60,18 @@ export type OrderCounts = FileCounts & {
   readonly ready_by_backfill: number;
 };
 
+/** Whether a report is of a run of `attribute-orders`. */
+export function isOrdersReport(report: RunReport): report is OrdersReport {
+  return report.kind === 'attribute-orders';
+}
+
 /** What the summary of a run says beyond its counts. */
 export type OrderDetails = FileDetails &
   DoubtDetails & {
     readonly dispositions: readonly DispositionGroup[];
+    /** Those who were credited with most of each currency so far, at most 100 in all. */
+    readonly credits: readonly Credit[];
+    readonly creditsTotal: number;
     /** The most valuable ones of each currency, at most 10 in all. */
     readonly unownedCodes: readonly UnownedCode[];
     readonly unownedCodesTotal: number;
@@ -72,6 +81,8 @@ export type OrderDetails = FileDetails &
   };
 
 const SHOWN_CODES = 10;
+/** A page lists more than a terminal, and is still read. */
+const SHOWN_CREDITS = 100;
 
 /**
  * What a run of `attribute-orders` did and where every order of its job stands after it. Called when the run has settled what it claimed
@@ -79,7 +90,7 @@ const SHOWN_CODES = 10;
  *
  * @param options.codeProblems what could not be used of codes.csv.
  * @param options.areReportsStale the refresh failed: where each order stands is worked out anew, which takes a while when there are many, and
- * codes without an owner are not listed.
+ * who was credited and codes without an owner are not listed.
  */
 export async function reportOrders(
   db: Database,
@@ -97,6 +108,9 @@ export async function reportOrders(
   const unowned = areReportsStale
     ? { codes: [], total: 0 }
     : await listUnownedCodes(db, { job, sources, limit: SHOWN_CODES });
+  const credited = areReportsStale
+    ? { credits: [], total: 0 }
+    : await readCredits(db, { runId, job, sources, limit: SHOWN_CREDITS });
   const { details: doubtDetails } = await readRunDoubts(db, { job });
   const { rejected, held, in_doubt: doubts } = counts.entries;
   return {
@@ -110,6 +124,8 @@ export async function reportOrders(
     needsAttention: codeProblems.length > 0 || files.needAttention || rejected > 0 || held > 0,
     details: {
       dispositions,
+      credits: credited.credits,
+      creditsTotal: credited.total,
       ...files.details,
       ...doubtDetails,
       unownedCodes: unowned.codes,

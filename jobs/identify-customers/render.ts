@@ -1,21 +1,13 @@
 import { describeConsent } from '../../src/model/customer.ts';
-import { wrap } from '../../src/model/text/wrap.ts';
+import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
 import {
   attentionToFiles,
-  renderHeldFiles,
-  renderRead,
-  renderRejectedRows,
+  describeHeldFiles,
+  describeRead,
+  describeRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
-import {
-  type CountLine,
-  formatSum,
-  renderCounts,
-  renderItem,
-  renderRefusals,
-  renderSums,
-} from '../../src/present/sections.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
@@ -28,23 +20,23 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     ...clause(report.counts.refusals.customers, 'customer was refused', 'customers were refused'),
   ],
   events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
-  sections: (summary, terminal) => {
+  blocks: (summary) => {
     const { report, isPlan = false } = summary;
     return [
-      renderRead(summary),
-      renderDispositions(report, isPlan, terminal),
-      renderConsent(report, terminal),
-      renderPassedOver(report.counts, terminal),
-      renderLookups(report, isPlan, terminal),
-      renderHeldFiles(summary, { consequence: 'nothing in them was submitted', terminal }),
-      renderRejectedRows(summary, terminal),
-      renderRefusals(refusalsOf(report), terminal),
-      renderCustomerSums(report, terminal),
+      describeRead(summary),
+      ...describeDispositions(report, isPlan),
+      ...describeConsentColumns(report),
+      ...describePassedOver(report.counts),
+      ...describeLookups(report, isPlan),
+      ...describeHeldFiles(summary, 'nothing in them was submitted'),
+      ...describeRejectedRows(summary),
+      ...describeRefusals(refusalsOf(report)),
+      ...describeCustomerSums(report),
     ];
   },
 };
 
-function renderDispositions({ counts }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
+function describeDispositions({ counts }: CustomersReport, isPlan: boolean): readonly Block[] {
   const { submitted, already, waiting, refused, unsubscribed, calls } = counts;
   const took = calls.accepted > 0 ? `in ${plural(calls.accepted, 'call')}` : '';
   const toMake = calls.to_make > 0 ? `in ${plural(calls.to_make, 'call')}` : '';
@@ -55,43 +47,42 @@ function renderDispositions({ counts }: CustomersReport, isPlan: boolean, termin
     ['refused', refused, { note: 'the service refused the address', color: 'yellow' }],
     ['unsubscribed', unsubscribed, { note: 'never sent' }],
   ];
-  const title = terminal.style('bold', plural(counts.customers, 'customer'));
   const meaning =
     'Submitted means that the service has queued them. The influencers that it identifies appear there, under "Your customers", within the hour.';
   return [
-    `${title} of this brand so far, each counted once:`,
-    ...renderCounts(lines, { labelWidth: 20, total: counts.customers, terminal }),
-    ...(submitted > 0
-      ? [terminal.style('dim', wrap(meaning, { width: terminal.columns, indent: '  ' }))]
-      : []),
-  ].join('\n');
+    {
+      kind: 'counts',
+      whole: plural(counts.customers, 'customer'),
+      meaning: 'of this brand so far, each counted once',
+      lines,
+      labelWidth: 20,
+      total: counts.customers,
+      ...(submitted > 0 ? { note: meaning } : {}),
+    },
+  ];
 }
 
 /** The column that was taken for consent, so that you see a wrong one before a customer who refused is submitted. */
-function renderConsent({ details }: CustomersReport, terminal: Terminal): string {
-  if (details.consent.length === 0) return '';
-  const lines = details.consent.map(({ source, ...consent }) =>
-    renderItem(`${source}: ${describeConsent(consent)}`, terminal),
+function describeConsentColumns({ details }: CustomersReport): readonly Block[] {
+  if (details.consent.length === 0) return [];
+  const parts = details.consent.map(
+    ({ source, ...consent }) => ({ kind: 'item', text: `${source}: ${describeConsent(consent)}` }) as const,
   );
-  return ['Consent in the files of this run:', ...lines].join('\n');
+  return [{ kind: 'section', title: 'Consent in the files of this run', parts }];
 }
 
-function renderPassedOver({ passed_over: passed }: CustomerCounts, terminal: Terminal): string {
+function describePassedOver({ passed_over: passed }: CustomerCounts): readonly Block[] {
   const reasons = [
     [passed.no_address, 'without an address'],
     [passed.no_consent, 'without consent'],
     [passed.unsubscribed, 'unsubscribed'],
   ] as const;
   const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
-  if (said.length === 0) return '';
-  return wrap(`Rows skipped: ${said.join(', ')}.`, {
-    width: terminal.columns,
-    indent: '  ',
-    firstIndent: '',
-  });
+  if (said.length === 0) return [];
+  return [{ kind: 'text', text: `Rows skipped: ${said.join(', ')}.` }];
 }
 
-function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, terminal: Terminal): string {
+function describeLookups({ counts, details }: CustomersReport, isPlan: boolean): readonly Block[] {
   const {
     asked,
     influencers,
@@ -100,7 +91,7 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, te
     beyond_budget: beyond,
     to_ask: toAsk,
   } = counts.lookups;
-  if (details.lookupBudget === null) return '';
+  if (details.lookupBudget === null) return [];
   const parts = [
     ...(isPlan ? [] : [`${plural(asked, 'customer')} looked up`]),
     ...(influencers > 0 ? [`${plural(influencers, 'influencer')}`] : []),
@@ -111,11 +102,8 @@ function renderLookups({ counts, details }: CustomersReport, isPlan: boolean, te
       ? [`${formatCount(beyond)} beyond the budget of ${formatCount(details.lookupBudget)}`]
       : []),
   ];
-  return wrap(`In real time: ${parts.length === 0 ? 'no customer to look up' : parts.join(', ')}.`, {
-    width: terminal.columns,
-    indent: '  ',
-    firstIndent: '',
-  });
+  const text = `In real time: ${parts.length === 0 ? 'no customer to look up' : parts.join(', ')}.`;
+  return [{ kind: 'text', text }];
 }
 
 function refusalsOf({ counts, details }: CustomersReport) {
@@ -126,7 +114,7 @@ function refusalsOf({ counts, details }: CustomersReport) {
   };
 }
 
-function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, terminal: Terminal): string {
+function describeCustomerSums({ counts, sumsAddUp }: CustomersReport): readonly Block[] {
   const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
   const equation = formatSum(plural(customers, 'customer'), [
     [submitted, 'submitted'],
@@ -136,5 +124,5 @@ function renderCustomerSums({ counts, sumsAddUp }: CustomersReport, terminal: Te
     [unsubscribed, 'unsubscribed'],
   ]);
   const otherwise = '. Please report this. No customer is submitted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }

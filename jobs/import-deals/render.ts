@@ -1,21 +1,13 @@
-import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
-  renderHeldFiles,
-  renderRead,
-  renderRejectedRows,
+  describeHeldFiles,
+  describeRead,
+  describeRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import {
-  type CountLine,
-  formatSum,
-  renderCounts,
-  renderRefusals,
-  renderSection,
-  renderSums,
-} from '../../src/present/sections.ts';
-import { renderTable } from '../../src/present/table.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { DealsReport } from './report.ts';
 
@@ -41,26 +33,26 @@ export const renderDeals: ReportRenderer<DealsReport> = {
     ];
   },
   events: () => [],
-  sections: (summary, terminal) => {
+  blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
-      renderRead(summary),
-      renderDispositions(summary, terminal),
-      renderUpdates(summary),
-      renderHeldFiles(summary, { consequence: 'no deal of them was created', terminal }),
-      renderRejectedRows(summary, terminal),
-      renderHeld(report, terminal),
-      renderDiffering(report, terminal),
-      renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
-      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
-      renderCreatorSums(report, terminal),
+      describeRead(summary),
+      ...describeDispositions(summary),
+      ...describeUpdates(summary),
+      ...describeHeldFiles(summary, 'no deal of them was created'),
+      ...describeRejectedRows(summary),
+      ...describeHeld(report),
+      ...describeDiffering(report),
+      ...describeRefusals(refusalsOf(report)),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
+      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeCreatorSums(report),
     ];
   },
 };
 
-function renderDispositions({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
+function describeDispositions({ report: { counts }, isPlan = false }: Summary): readonly Block[] {
   const lines: readonly CountLine[] = [
     ['created', counts.created, { note: 'in this run', color: 'green', always: true }],
     ['created before', counts.already],
@@ -74,13 +66,19 @@ function renderDispositions({ report: { counts }, isPlan = false }: Summary, ter
     ['held', counts.held, { note: 'see below', color: 'yellow' }],
   ];
   return [
-    `${terminal.style('bold', plural(counts.creators, 'creator'))} of this job so far, as its files state now:`,
-    ...renderCounts(lines, { labelWidth: 17, total: counts.creators, terminal }),
-  ].join('\n');
+    {
+      kind: 'counts',
+      whole: plural(counts.creators, 'creator'),
+      meaning: 'of this job so far, as its files state now',
+      lines,
+      labelWidth: 17,
+      total: counts.creators,
+    },
+  ];
 }
 
 /** Notes, stages and statuses: what was sent, and what waits. */
-function renderUpdates({ report: { counts }, isPlan = false }: Summary): string {
+function describeUpdates({ report: { counts }, isPlan = false }: Summary): readonly Block[] {
   const sent = [
     [counts.notes_sent, 'note'],
     [counts.stages_sent, 'stage'],
@@ -94,10 +92,11 @@ function renderUpdates({ report: { counts }, isPlan = false }: Summary): string 
     parts.flatMap(([count, one, many]) => (count === 0 ? [] : [plural(count, one, many)])).join(', ');
   const sentText = list(sent);
   const waitingText = list(waiting);
-  return [
+  const lines = [
     ...(sentText === '' ? [] : [`Sent for deals in this run: ${sentText}.`]),
     ...(waitingText === '' ? [] : [`${isPlan ? 'Would be sent' : 'To be sent'}: ${waitingText}.`]),
-  ].join('\n');
+  ];
+  return lines.length === 0 ? [] : [{ kind: 'text', text: lines.join('\n') }];
 }
 
 const HELD_HELP: Readonly<Record<string, string>> = {
@@ -107,44 +106,44 @@ const HELD_HELP: Readonly<Record<string, string>> = {
   deal_not_mirrored: 'the service knows a deal of this handle: run mirror-account, then this job again',
 };
 
-function renderHeld({ counts, details }: DealsReport, terminal: Terminal): string {
-  if (details.held.length === 0) return '';
+function describeHeld({ counts, details }: DealsReport): readonly Block[] {
+  if (details.held.length === 0) return [];
   const rows = details.held.map(({ handle, platform, why }) => [
     handle,
     platform,
     HELD_HELP[why] ?? why.replaceAll('_', ' '),
   ]);
   const columns = [{ title: 'creator' }, { title: 'platform' }, { title: 'what to do' }] as const;
-  return renderSection(
+  return [
     {
+      kind: 'section',
       title: 'Held',
       count: counts.held,
       note: 'no deal is created for them',
-      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
+      parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
     },
-    terminal,
-  );
+  ];
 }
 
-function renderDiffering({ counts, details }: DealsReport, terminal: Terminal): string {
-  if (details.differing.length === 0) return '';
+function describeDiffering({ counts, details }: DealsReport): readonly Block[] {
+  if (details.differing.length === 0) return [];
   const rows = details.differing.map(({ handle, dealId, why }) => [
     handle,
     dealId ?? '',
     why.replaceAll('_', ' '),
   ]);
   const columns = [{ title: 'creator' }, { title: 'deal' }, { title: 'terms that differ' }] as const;
-  return renderSection(
+  return [
     {
+      kind: 'section',
       title: 'Terms that differ',
       count: counts.terms_differ,
-      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
+      parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
       help: 'The list states other terms than the deal has. The service has no operation that changes them, so nothing was sent: change them on the deal page, or correct the list.',
     },
-    terminal,
-  );
+  ];
 }
 
 function refusalsOf({ details }: DealsReport) {
@@ -162,7 +161,7 @@ const DOUBTS = {
   todo: 'look for each creator in the service, then settle it, with the id of the deal',
 };
 
-function renderCreatorSums({ counts, sumsAddUp }: DealsReport, terminal: Terminal): string {
+function describeCreatorSums({ counts, sumsAddUp }: DealsReport): readonly Block[] {
   const equation = formatSum(plural(counts.creators, 'creator'), [
     [counts.created, 'created'],
     [counts.already, 'created before'],
@@ -174,5 +173,5 @@ function renderCreatorSums({ counts, sumsAddUp }: DealsReport, terminal: Termina
     [counts.held, 'held'],
   ]);
   const otherwise = '. Please report this; no deal is created twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }

@@ -1,9 +1,7 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
-import { wrap } from '../../src/model/text/wrap.ts';
+import type { Block } from '../../src/present/blocks/block.ts';
+import { describeSums } from '../../src/present/blocks/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { renderItem, renderSection, renderSums } from '../../src/present/sections.ts';
-import { renderTable } from '../../src/present/table.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorReport, Unread } from './report.ts';
 
@@ -21,41 +19,48 @@ export const renderMirror: ReportRenderer<MirrorReport> = {
       clause(counts.drift, 'field changed at the service', 'fields changed at the service'),
     ].flat(),
   events: ({ details }) => details.drift.map((drift) => ({ event: 'drift', ...drift })),
-  sections: (summary, terminal) => [
-    renderPlan(summary, terminal),
-    renderChanges(summary, terminal),
-    renderCoverage(summary, terminal),
-    renderProblems(summary, terminal),
-    renderUnread('Deals that could not be read', summary.report.details.failing, terminal),
-    renderUnread('Answers that could not be read', summary.report.details.unreadable, terminal),
-    renderDrift(summary, terminal),
-    renderDealSums(summary, terminal),
+  blocks: (summary) => [
+    ...describePlan(summary),
+    ...describeChanges(summary),
+    ...describeCoverage(summary),
+    ...describeProblems(summary),
+    ...describeUnread('Deals that could not be read', summary.report.details.failing),
+    ...describeUnread('Answers that could not be read', summary.report.details.unreadable),
+    ...describeDrift(summary),
+    ...describeDealSums(summary),
   ],
 };
 
-function renderPlan({ report: { details, counts } }: Summary, terminal: Terminal): string {
+function describePlan({ report: { details, counts } }: Summary): readonly Block[] {
   const { plan } = details;
-  if (plan === null) return '';
+  if (plan === null) return [];
   const due = Object.values(plan.dueByWay).reduce((sum, deals) => sum + deals, 0);
   const ways = Object.entries(plan.dueByWay).map(([way, deals]) => `${wordFor(way)} ${formatCount(deals)}`);
   const asks = Math.min(plan.handles + plan.prefixes, plan.autocompleteBudget);
-  const lines = [
-    `  ${formatCount(2).padStart(9)}  listings: brands, dealflows`,
-    `  ${formatCount(plan.handles).padStart(9)}  handles without a known deal`,
-    `  ${formatCount(plan.prefixes).padStart(9)}  prefixes of handles, and more if an answer is cut off`,
-    `  ${formatCount(due).padStart(9)}  deals that are due${ways.length === 0 ? '' : `: ${ways.join(', ')}`}`,
-  ];
+  const rows = [
+    [2, 'listings: brands, dealflows'],
+    [plan.handles, 'handles without a known deal'],
+    [plan.prefixes, 'prefixes of handles, and more if an answer is cut off'],
+    [due, `deals that are due${ways.length === 0 ? '' : `: ${ways.join(', ')}`}`],
+  ] as const;
+  const parts = rows.map(
+    // A line that begins with blanks is left as it is, so that the numbers stand below each other.
+    ([count, what]) => ({ kind: 'item', text: `  ${formatCount(count).padStart(7)}  ${what}` }) as const,
+  );
   const budget =
     `At most ${plural(plan.budget, 'request')} (budget), ${formatCount(plan.autocompleteBudget)} of them to search for deals. ${
       2 + asks + due > plan.budget
         ? 'The rest waits for the next run; deals read longest ago come first.'
         : ''
     }`.trim();
+  const known = `${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known`;
   return [
-    `${terminal.style('bold', 'A run would request')}, of ${plural(counts.deals_known, 'deal')} that ${counts.deals_known === 1 ? 'is' : 'are'} known:`,
-    ...lines,
-    wrap(budget, { width: terminal.columns, indent: '  ' }),
-  ].join('\n');
+    {
+      kind: 'section',
+      title: `A run would request, of ${known}`,
+      parts: [...parts, { kind: 'aside', text: budget }],
+    },
+  ];
 }
 
 const KINDS = [
@@ -73,15 +78,15 @@ const CHANGE_COLUMNS = [
   { title: 'gone', align: 'right' },
 ] as const;
 
-function renderChanges({ report: { counts, details } }: Summary, terminal: Terminal): string {
-  if (details.plan !== null) return '';
+function describeChanges({ report: { counts, details } }: Summary): readonly Block[] {
+  if (details.plan !== null) return [];
   const asked = `Sent ${plural(counts.requests, 'request')}, discovered ${plural(counts.deals_discovered, 'new deal')}.`;
   if (!counts.published) {
     const staged = `Nothing was published: ${plural(details.staged, 'record')} read so far wait for the next run and are not read again.`;
-    return wrap(`${asked} ${staged}`, { width: terminal.columns, indent: '' });
+    return [{ kind: 'text', text: `${asked} ${staged}` }];
   }
   const rows = KINDS.map(([label, kind]) => [label, ...cells(counts[kind])]);
-  return `${asked}\n${renderTable(CHANGE_COLUMNS, rows, { terminal, indent: '  ' })}`;
+  return [{ kind: 'text', text: asked, parts: [{ kind: 'table', columns: CHANGE_COLUMNS, rows }] }];
 }
 
 function cells(counts: RecordCounts): readonly string[] {
@@ -119,9 +124,9 @@ const COVERAGE_COLUMNS = [
   { title: 'oldest', cutAt: 'never' },
 ] as const;
 
-function renderCoverage({ report: { details } }: Summary, terminal: Terminal): string {
+function describeCoverage({ report: { details } }: Summary): readonly Block[] {
   const all = details.coverage[0];
-  if (all === undefined) return '';
+  if (all === undefined) return [];
   const rows = details.coverage.map((way) => [
     wordFor(way.way),
     ...[way.known, way.alsoKnown, way.fresh, way.stale, way.unread, way.failing, way.deleted].map(
@@ -131,49 +136,52 @@ function renderCoverage({ report: { details } }: Summary, terminal: Terminal): s
   ]);
   const note =
     'The service has no list of deals. This table shows the deals discovered so far; others may exist.';
-  return renderSection(
+  return [
     {
+      kind: 'section',
       title: 'Coverage',
       count: all.known,
       note: 'deals by how they were first discovered',
-      lines: [
-        renderTable(COVERAGE_COLUMNS, rows, { terminal, indent: '  ' }),
-        terminal.style('dim', wrap(note, { width: terminal.columns, indent: '  ' })),
-        ...(details.waiting > 0 ? [`  ${plural(details.waiting, 'deal')} to read in the next run.`] : []),
+      parts: [
+        { kind: 'table', columns: COVERAGE_COLUMNS, rows },
+        { kind: 'aside', text: note },
+        ...(details.waiting > 0
+          ? [{ kind: 'item', text: `${plural(details.waiting, 'deal')} to read in the next run.` } as const]
+          : []),
       ],
     },
-    terminal,
-  );
+  ];
 }
 
-function renderProblems({ report: { details } }: Summary, terminal: Terminal): string {
-  if (details.problems.length === 0) return '';
-  const lines = details.problems.map((problem) => renderItem(problem, terminal));
-  return renderSection({ title: 'Read only in part', count: lines.length, lines }, terminal);
+function describeProblems({ report: { details } }: Summary): readonly Block[] {
+  if (details.problems.length === 0) return [];
+  const parts = details.problems.map((text) => ({ kind: 'item', text }) as const);
+  return [{ kind: 'section', title: 'Read only in part', count: parts.length, parts }];
 }
 
-function renderUnread(title: string, unread: readonly Unread[], terminal: Terminal): string {
-  if (unread.length === 0) return '';
+function describeUnread(title: string, unread: readonly Unread[]): readonly Block[] {
+  if (unread.length === 0) return [];
   const count = unread.reduce((sum, { records }) => sum + records, 0);
-  const lines = unread.map(({ records, reason, recordKind }) =>
-    renderItem(`${formatCount(records)} × ${recordKind}: ${reason}`, terminal),
+  const parts = unread.map(
+    ({ records, reason, recordKind }) =>
+      ({ kind: 'item', text: `${formatCount(records)} × ${recordKind}: ${reason}` }) as const,
   );
-  return renderSection({ title, count, lines }, terminal);
+  return [{ kind: 'section', title, count, parts }];
 }
 
-function renderDrift({ report: { counts, details } }: Summary, terminal: Terminal): string {
-  if (details.drift.length === 0) return '';
-  return renderSection(
+function describeDrift({ report: { counts, details } }: Summary): readonly Block[] {
+  if (details.drift.length === 0) return [];
+  return [
     {
+      kind: 'section',
       title: 'Drift',
       count: counts.drift,
       note: 'the answers of the service changed',
-      lines: details.drift.map((drift) => renderItem(describe(drift), terminal)),
+      parts: details.drift.map((drift) => ({ kind: 'item', text: describe(drift) }) as const),
       shown: details.drift.length,
       help: '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.',
     },
-    terminal,
-  );
+  ];
 }
 
 function describe({ recordKind, field, kind, expected, found, records, sampleId }: Drift): string {
@@ -185,10 +193,10 @@ function describe({ recordKind, field, kind, expected, found, records, sampleId 
   return `${where} should be ${expected} and is ${found}, ${of}`;
 }
 
-function renderDealSums({ report: { counts, details, sumsAddUp } }: Summary, terminal: Terminal): string {
-  if (!counts.published || details.plan !== null) return '';
+function describeDealSums({ report: { counts, details, sumsAddUp } }: Summary): readonly Block[] {
+  if (!counts.published || details.plan !== null) return [];
   const { deals } = counts;
   const equation = `${plural(deals.asked, 'deal')} requested = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
   const otherwise = ', or the rows of the coverage do not add up to all deals. Please report this.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }

@@ -1,22 +1,18 @@
-import { attentionToCodes, codeProblemEvents, renderCodeProblems } from '../../src/present/code-problems.ts';
-import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
+import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
+import {
+  attentionToCodes,
+  codeProblemEvents,
+  describeCodeProblems,
+} from '../../src/present/code-problems.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import {
   attentionToFiles,
-  renderHeldFiles,
-  renderRead,
-  renderRejectedRows,
+  describeHeldFiles,
+  describeRead,
+  describeRejectedRows,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import {
-  type CountLine,
-  formatSum,
-  renderCounts,
-  renderRefusals,
-  renderSection,
-  renderSums,
-} from '../../src/present/sections.ts';
-import { renderTable } from '../../src/present/table.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { ClicksReport } from './report.ts';
 
@@ -34,26 +30,26 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
     ];
   },
   events: ({ details }) => codeProblemEvents(details.codeProblems),
-  sections: (summary, terminal) => {
+  blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
     return [
-      renderRead(summary),
-      renderDispositions(summary, terminal),
-      renderHeldFiles(summary, { consequence: 'nothing in them was posted', terminal }),
-      renderRejectedRows(summary, terminal),
-      renderCodeProblems(details.codeProblems, terminal),
-      renderUnowned(report, terminal),
-      renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
-      renderDoubleCredits(details.doubleCredits, { configOption, terminal }),
-      renderTooMany(report, terminal),
-      renderClickSums(report, terminal),
+      describeRead(summary),
+      ...describeDispositions(summary),
+      ...describeHeldFiles(summary, 'nothing in them was posted'),
+      ...describeRejectedRows(summary),
+      ...describeCodeProblems(details.codeProblems),
+      ...describeUnowned(report),
+      ...describeRefusals(refusalsOf(report)),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
+      ...describeDoubleCredits(details.doubleCredits, configOption),
+      ...describeTooMany(report),
+      ...describeClickSums(report),
     ];
   },
 };
 
-function renderDispositions({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
+function describeDispositions({ report: { counts }, isPlan = false }: Summary): readonly Block[] {
   const requests = `in ${plural(counts.requests, 'request')}`;
   const lines: readonly CountLine[] = [
     ['posted', counts.posted, { note: requests, color: 'green', always: true }],
@@ -67,30 +63,36 @@ function renderDispositions({ report: { counts }, isPlan = false }: Summary, ter
     ['written off', counts.written_off],
   ];
   return [
-    `${terminal.style('bold', plural(counts.clicks, 'click'))} of this job so far, as its files state now:`,
-    ...renderCounts(lines, { labelWidth: 16, total: counts.clicks, terminal }),
-  ].join('\n');
+    {
+      kind: 'counts',
+      whole: plural(counts.clicks, 'click'),
+      meaning: 'of this job so far, as its files state now',
+      lines,
+      labelWidth: 16,
+      total: counts.clicks,
+    },
+  ];
 }
 
-function renderUnowned({ details }: ClicksReport, terminal: Terminal): string {
-  if (details.unowned.length === 0) return '';
+function describeUnowned({ details }: ClicksReport): readonly Block[] {
+  if (details.unowned.length === 0) return [];
   const rows = details.unowned.map(({ written, reason, clicks }) => [
     written,
     formatCount(clicks),
     reason.replaceAll('_', ' '),
   ]);
   const columns = [{ title: 'link or code' }, { title: 'clicks', align: 'right' }, { title: 'why' }] as const;
-  return renderSection(
+  return [
     {
-      title: 'Links and codes that credited nobody',
+      kind: 'section',
+      title: 'Links and codes that credited no influencer',
       count: details.unownedTotal,
       note: 'by clicks',
-      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
+      parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
       help: 'No influencer owned these links and codes on that day, or several did. Fix codes.csv; the next run decides again.',
     },
-    terminal,
-  );
+  ];
 }
 
 function refusalsOf({ counts, details }: ClicksReport) {
@@ -107,20 +109,20 @@ const DOUBTS = {
   todo: 'compare each with the clicks of the deal in the service, then settle it',
 };
 
-function renderTooMany({ counts, details }: ClicksReport, terminal: Terminal): string {
-  if (counts.too_many === 0) return '';
-  return renderSection(
+function describeTooMany({ counts, details }: ClicksReport): readonly Block[] {
+  if (counts.too_many === 0) return [];
+  return [
     {
+      kind: 'section',
       title: 'Posted, and no longer stated',
       count: counts.too_many,
       note: `${formatCount(details.adjusted)} noted in this run`,
       why: 'Newer files state fewer clicks than were posted. The service cannot take clicks back, so nothing was sent; each is recorded as an adjustment.',
     },
-    terminal,
-  );
+  ];
 }
 
-function renderClickSums({ counts, sumsAddUp }: ClicksReport, terminal: Terminal): string {
+function describeClickSums({ counts, sumsAddUp }: ClicksReport): readonly Block[] {
   const equation = formatSum(plural(counts.clicks, 'click'), [
     [counts.attributed, 'attributed'],
     [counts.unattributed, 'unattributed'],
@@ -128,5 +130,5 @@ function renderClickSums({ counts, sumsAddUp }: ClicksReport, terminal: Terminal
     [counts.excluded, 'excluded'],
   ]);
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }

@@ -1,18 +1,13 @@
-import { wrap } from '../../src/model/text/wrap.ts';
-import { doubtsListed, renderDoubleCredits, renderDoubtSection } from '../../src/present/doubts.ts';
-import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
+import type { Block, CountLine } from '../../src/present/blocks/block.ts';
 import {
   andMore,
-  type CountLine,
+  describeRefusals,
+  describeSums,
   formatReasons,
   formatSum,
-  renderCounts,
-  renderRefusals,
-  renderSection,
-  renderSums,
-} from '../../src/present/sections.ts';
-import { renderTable } from '../../src/present/table.ts';
-import type { Terminal } from '../../src/present/terminal.ts';
+} from '../../src/present/blocks/render-blocks.ts';
+import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
+import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import { costOf, type OutreachReport, type ShownInfluencer } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
@@ -36,17 +31,17 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
       ),
     ].flat(),
   events: () => [],
-  sections: (summary, terminal) => {
+  blocks: (summary) => {
     const { report, configOption } = summary;
     return [
-      renderDispositions(summary, terminal),
-      renderCredits(summary, terminal),
-      renderNext(summary, terminal),
-      renderApproval(summary, terminal),
-      renderRefusals(refusalsOf(report), terminal),
-      renderDoubtSection({ ...doubtsListed(report), ...DOUBTS, configOption }, terminal),
-      renderDoubleCredits(report.details.doubleCredits, { configOption, terminal }),
-      renderOutreachSums(report, terminal),
+      ...describeDispositions(summary),
+      ...describeCredits(summary),
+      ...describeNext(summary),
+      ...describeMissingApproval(summary),
+      ...describeRefusals(refusalsOf(report)),
+      ...describeDoubts({ ...doubtsListed(report), ...DOUBTS, configOption }),
+      ...describeDoubleCredits(report.details.doubleCredits, configOption),
+      ...describeOutreachSums(report),
     ];
   },
 };
@@ -67,7 +62,7 @@ function nameOf({ platform, username, userId, followers }: ShownInfluencer): str
   return `${username ?? userId} on ${platform}${followers === null ? '' : `, ${plural(followers, 'follower')}`}`;
 }
 
-function renderDispositions({ report, isPlan = false }: Summary, terminal: Terminal): string {
+function describeDispositions({ report, isPlan = false }: Summary): readonly Block[] {
   const { counts, details } = report;
   const { waiting, excluded } = counts;
   const reasons = Object.entries(excluded).map(([reason, orders]) => ({ reason, orders }));
@@ -90,22 +85,29 @@ function renderDispositions({ report, isPlan = false }: Summary, terminal: Termi
     ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
     ['written off', counts.written_off],
   ];
-  const shown = renderCounts(lines, { labelWidth: 20, total: counts.candidates, terminal });
-  const title = terminal.style('bold', plural(counts.candidates, 'influencer'));
-  return [`${title} among the customers so far; outreach ${details.outreachId}:`, ...shown].join('\n');
+  return [
+    {
+      kind: 'counts',
+      whole: plural(counts.candidates, 'influencer'),
+      meaning: `among the customers so far; outreach ${details.outreachId}`,
+      lines,
+      labelWidth: 20,
+      total: counts.candidates,
+    },
+  ];
 }
 
-function renderCredits({ report: { counts }, isPlan = false }: Summary, terminal: Terminal): string {
+function describeCredits({ report: { counts }, isPlan = false }: Summary): readonly Block[] {
   const { budget, spent, in_doubt: doubtful, left } = counts.credits;
   const risk = counts.in_doubt > 0 && doubtful !== '0.00' ? `, ${doubtful} perhaps (in doubt)` : '';
   const text = isPlan
     ? `Search credits: a run may spend ${budget}; this one would spend ${costOf(counts.ready)} at most.`
     : `Search credits: ${spent} of this run's ${budget} were spent${risk}; ${left} were left.`;
-  return wrap(text, { width: terminal.columns, indent: '' });
+  return [{ kind: 'text', text }];
 }
 
-function renderNext({ report: { counts, details }, isPlan = false }: Summary, terminal: Terminal): string {
-  if (details.next.length === 0) return '';
+function describeNext({ report: { counts, details }, isPlan = false }: Summary): readonly Block[] {
+  if (details.next.length === 0) return [];
   const columns = [
     { title: 'handle' },
     { title: 'platform', cutAt: 'never' },
@@ -118,29 +120,28 @@ function renderNext({ report: { counts, details }, isPlan = false }: Summary, te
     userId,
     followers === null ? '' : formatCount(followers),
   ]);
-  return renderSection(
+  return [
     {
+      kind: 'section',
       title: isPlan ? 'Would be submitted' : 'To be submitted',
       count: counts.ready + counts.waiting.approval,
       note: 'most followers first',
-      lines: [renderTable(columns, rows, { terminal, indent: '  ' })],
+      parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
     },
-    terminal,
-  );
+  ];
 }
 
-function renderApproval(
-  { report: { counts }, finished, configOption = '' }: Summary,
-  terminal: Terminal,
-): string {
-  if (counts.waiting.approval === 0) return '';
+function describeMissingApproval({
+  report: { counts },
+  finished,
+  configOption = '',
+}: Summary): readonly Block[] {
+  if (counts.waiting.approval === 0) return [];
   const why =
     'Nothing was submitted, because this needs your approval. Run it with --yes, or set approve: true in the settings of the job.';
-  return [
-    terminal.style('yellow', wrap(why, { width: terminal.columns, indent: '' })),
-    `  npx influencer-sync run ${finished.job} --yes${configOption}`,
-  ].join('\n');
+  const lines = [`npx influencer-sync run ${finished.job} --yes${configOption}`];
+  return [{ kind: 'text', text: why, tone: 'yellow', commands: { lines } }];
 }
 
 function refusalsOf({ counts, details }: OutreachReport) {
@@ -163,7 +164,7 @@ const DOUBTS = {
   todo: 'check in the service whether the outreach has them, then settle it',
 };
 
-function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, terminal: Terminal): string {
+function describeOutreachSums({ counts, sumsAddUp }: OutreachReport): readonly Block[] {
   const { waiting, excluded } = counts;
   const equation = formatSum(plural(counts.candidates, 'influencer'), [
     [counts.submitted, 'submitted'],
@@ -176,7 +177,7 @@ function renderOutreachSums({ counts, sumsAddUp }: OutreachReport, terminal: Ter
     [counts.written_off, 'written off'],
   ]);
   const otherwise = '. Please report this. No influencer is submitted twice meanwhile.';
-  return renderSums({ equation, sumsAddUp, otherwise }, terminal);
+  return describeSums({ equation, sumsAddUp, otherwise });
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

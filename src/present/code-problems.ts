@@ -1,34 +1,21 @@
 import type { CodeProblem } from '../model/report.ts';
-import { wrap } from '../model/text/wrap.ts';
-import { renderSection } from './sections.ts';
-import type { Terminal } from './terminal.ts';
-import { clause, cut, formatCount } from './text.ts';
+import type { Section } from './blocks/block.ts';
+import { clause, formatCount } from './text.ts';
 
 /** A summary shows so many and counts the rest. */
 const SHOWN = 10;
 
-/** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to fix it. Empty when there are none. */
-export function renderCodeProblems(problems: readonly CodeProblem[], terminal: Terminal): string {
-  if (problems.length === 0) return '';
-  const lines = problems.slice(0, SHOWN).flatMap(({ line, column, value, reason, help }) => {
-    // What an event of the service told of stands in no line.
-    const source = line > 0 ? `codes.csv line ${formatCount(line)}` : 'told by an event';
-    const place = `${source}${column === null ? '' : `, column ${column}`}`;
-    return [
-      `  ${terminal.style('bold', place)}${value === null ? '' : ` ${JSON.stringify(cut(value, 40))}`}`,
-      wrap(reason, { width: terminal.columns, indent: '    ' }),
-      terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '    ' })),
-    ];
+/** Rows of codes.csv that could not be used: line, column, value, what is wrong, how to fix it. */
+export function describeCodeProblems(problems: readonly CodeProblem[]): readonly Section[] {
+  if (problems.length === 0) return [];
+  const parts = problems.slice(0, SHOWN).map(({ line, column, value, reason, help }) => {
+    // What an event of the service says stands in no line.
+    const file = line > 0 ? `codes.csv line ${formatCount(line)}` : 'from an event';
+    const place = `${file}${column === null ? '' : `, column ${column}`}`;
+    return { kind: 'fault', place, value, source: null, reason, help } as const;
   });
-  return renderSection(
-    {
-      title: 'Rows of codes.csv to fix',
-      count: problems.length,
-      lines,
-      shown: Math.min(problems.length, SHOWN),
-    },
-    terminal,
-  );
+  const count = problems.length;
+  return [{ kind: 'section', title: 'Rows of codes.csv to fix', count, parts, shown: parts.length }];
 }
 
 /** `2 rows of codes.csv need correction`. */

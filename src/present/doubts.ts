@@ -2,9 +2,10 @@ import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import type { DoubtDetails, RunReport } from '../model/report.ts';
 import { wrap } from '../model/text/wrap.ts';
-import { andMore, renderItem, renderSection } from './sections.ts';
+import type { Commands, Part, Section } from './blocks/block.ts';
+import { renderBlocks } from './blocks/render-blocks.ts';
 import type { Terminal } from './terminal.ts';
-import { formatCount, formatDuration, formatInstant, plural } from './text.ts';
+import { formatDuration, formatInstant, plural } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
 export function renderDoubts(
@@ -19,7 +20,7 @@ export function renderDoubts(
   },
   terminal: Terminal,
 ): string {
-  const credits = renderDoubleCredits(doubleCredits, { configOption, terminal });
+  const credits = renderBlocks(describeDoubleCredits(doubleCredits, configOption), terminal);
   if (doubts.length === 0) return credits === '' ? 'No order is in doubt.\n' : `${credits}\n`;
   const amounts = formatAmounts(
     doubts.flatMap(({ amount, currency }) => (amount === null ? [] : [{ amount, currency }])),
@@ -46,73 +47,82 @@ export function renderDoubts(
   ].join('\n')}\n`;
 }
 
-/** Orders that the service accepted more than once, with the money; empty where there is none. */
-export function renderDoubleCredits(
+/** Orders that the service accepted more than once, with the money. */
+export function describeDoubleCredits(
   credits: readonly DoubleCredit[],
-  {
-    configOption = '',
-    terminal,
-  }: { readonly configOption?: string | undefined; readonly terminal: Terminal },
-): string {
-  if (credits.length === 0) return '';
+  configOption = '',
+): readonly Section[] {
+  if (credits.length === 0) return [];
   const extra = credits.flatMap(({ amount, currency, credits: times }) =>
     amount === null ? [] : Array.from({ length: times - 1 }, () => ({ amount, currency })),
   );
-  const title = `Credited more than once (${formatCount(credits.length)}): ${formatAmounts(extra)} too much`;
-  const lines = credits
+  const parts = credits
     .slice(0, SHOWN_CREDITS)
-    .map(({ entryId, orderId, subject, amount, currency, dealId, credits: times }) =>
-      renderItem(
-        `entry ${entryId}: ${orderId === null ? subject : `order ${orderId}`}${amount === null ? '' : `, ${formatMoney(amount, currency)}`}, accepted ${times} times${dealId === null ? '' : `, deal ${dealId}`}`,
-        terminal,
-      ),
-    );
+    .map(({ entryId, orderId, subject, amount, currency, dealId, credits: times }) => {
+      const about = orderId === null ? subject : `order ${orderId}`;
+      const money = amount === null ? '' : `, ${formatMoney(amount, currency)}`;
+      const deal = dealId === null ? '' : `, deal ${dealId}`;
+      return {
+        kind: 'item',
+        text: `entry ${entryId}: ${about}${money}, accepted ${times} times${deal}`,
+      } as const;
+    });
   return [
-    terminal.style(['bold', 'red'], title),
-    ...lines,
-    ...andMore(credits.length - lines.length),
-    terminal.style('dim', '  # correct each in the service, then acknowledge it'),
-    `  npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`,
-  ].join('\n');
+    {
+      kind: 'section',
+      title: 'Credited more than once',
+      count: credits.length,
+      note: `${formatAmounts(extra)} too much`,
+      tone: 'alarm',
+      parts,
+      shown: parts.length,
+      commands: {
+        about: 'correct each in the service, then acknowledge it',
+        lines: [`npx influencer-sync review <entry> --acknowledge --reason '…'${configOption}`],
+      },
+    },
+  ];
 }
 
 const SHOWN_CREDITS = 20;
 
 /** One doubt in one or two lines. */
-export function renderDoubtLine(doubt: Doubt, terminal: Terminal): string {
+export function describeDoubt(doubt: Doubt): Part {
   const amount = doubt.amount === null ? '' : `, ${formatMoney(doubt.amount, doubt.currency)}`;
   const about = doubt.orderId === null ? doubt.subject : `order ${doubt.orderId}`;
   const text = `entry ${doubt.entryId}: ${about}${amount}, ${formatDuration(doubt.ageSeconds)} ago: ${doubt.reason}`;
-  return renderItem(text, terminal);
+  return { kind: 'item', text };
 }
 
 /**
- * The doubts of a run; empty where there are none.
+ * The doubts of a run.
  *
  * @param section.count how many there are, listed or not.
  * @param section.why what may have happened. That nothing is sent again is said here.
  * @param section.todo `look up each order in the service, then settle it`.
  */
-export function renderDoubtSection(
-  section: {
-    readonly doubts: readonly Doubt[];
-    readonly count: number;
-    readonly note?: string;
-    readonly why: string;
-    readonly todo: string;
-    readonly configOption?: string | undefined;
-  },
-  terminal: Terminal,
-): string {
+export function describeDoubts(section: {
+  readonly doubts: readonly Doubt[];
+  readonly count: number;
+  readonly note?: string;
+  readonly why: string;
+  readonly todo: string;
+  readonly configOption?: string | undefined;
+}): readonly Section[] {
   const { doubts, count, note = '', why, todo, configOption } = section;
-  if (doubts.length === 0) return '';
-  const lines = [
-    ...doubts.map((doubt) => renderDoubtLine(doubt, terminal)),
-    ...andMore(count - doubts.length),
-    ...reviewCommand({ todo, configOption, terminal }),
+  if (doubts.length === 0) return [];
+  return [
+    {
+      kind: 'section',
+      title: 'Doubts',
+      count,
+      note,
+      why: `${why} They are not sent again automatically.`,
+      parts: doubts.map(describeDoubt),
+      shown: doubts.length,
+      commands: reviewCommand(todo, configOption),
+    },
   ];
-  const whole = `${why} They are not sent again automatically.`;
-  return renderSection({ title: 'Doubts', count, note, why: whole, lines }, terminal);
 }
 
 /** The doubts that a report lists, and how many there are: a report counts double credits among its doubts. */
@@ -124,13 +134,8 @@ export function doubtsListed({ doubts, details }: RunReport & { readonly details
 }
 
 /** What to do about doubts, and the command for it. */
-export function reviewCommand(options: {
-  readonly todo: string;
-  readonly configOption?: string | undefined;
-  readonly terminal: Terminal;
-}): readonly string[] {
-  const { todo, configOption = '', terminal } = options;
-  return [terminal.style('dim', `  # ${todo}`), `  npx influencer-sync review${configOption}`];
+export function reviewCommand(todo: string, configOption = ''): Commands {
+  return { about: todo, lines: [`npx influencer-sync review${configOption}`] };
 }
 
 /** The order was sent for a handle, and nothing says which deal the service credited. */

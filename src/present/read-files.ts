@@ -1,10 +1,10 @@
 import type { FilesReport, HeldFile, RejectedRowPlace } from '../model/report.ts';
 import { fileName } from '../model/text/file-name.ts';
-import { wrap } from '../model/text/wrap.ts';
+import type { Fault, Part, Section, TextBlock } from './blocks/block.ts';
+import { renderPart } from './blocks/render-blocks.ts';
 import type { RunSummary } from './report-renderer.ts';
-import { renderItem, renderSection } from './sections.ts';
 import type { Terminal } from './terminal.ts';
-import { clause, cut, formatCount, plural } from './text.ts';
+import { clause, formatCount, plural } from './text.ts';
 
 type FilesSummary = RunSummary<FilesReport>;
 
@@ -17,51 +17,49 @@ export function attentionToFiles({ counts, details }: FilesReport): readonly str
 }
 
 /** How much a run has read. */
-export function renderRead({ report: { counts, details } }: FilesSummary): string {
+export function describeRead({ report: { counts, details } }: FilesSummary): TextBlock {
   const { duplicateFiles } = details;
   const again =
     duplicateFiles > 0 ? `, ${plural(duplicateFiles, 'file')} with content that was read before` : '';
-  return `Read ${plural(counts.files, 'file')}, ${plural(counts.rows, 'row')}${again}.`;
+  return {
+    kind: 'text',
+    text: `Read ${plural(counts.files, 'file')}, ${plural(counts.rows, 'row')}${again}.`,
+  };
 }
 
 /** File, source and why, then how to fix it. */
-export function renderHeldFile(file: HeldFile, terminal: Terminal): readonly string[] {
-  const { source, uri, message, help } = file;
+export function describeHeldFile({ source, uri, message, help }: HeldFile): Part {
   const name = `${fileName(uri)} (source ${source})`;
   // A message may begin with the address of its file, whose name says enough.
   const text = message.startsWith(`${uri} `) ? `${name}${message.slice(uri.length)}` : `${name}: ${message}`;
-  return [
-    renderItem(text, terminal),
-    terminal.style('cyan', wrap(help, { width: terminal.columns, indent: '    ' })),
-  ];
+  return { kind: 'item', text, help };
 }
 
 /** @param consequence what that means, for the heading: `nothing of them was posted`. */
-export function renderHeldFiles(
-  { report }: FilesSummary,
-  { consequence, terminal }: { readonly consequence: string; readonly terminal: Terminal },
-): string {
+export function describeHeldFiles({ report }: FilesSummary, consequence: string): readonly Section[] {
   const { heldFiles } = report.details;
-  if (heldFiles.length === 0) return '';
-  const lines = heldFiles.flatMap((file) => renderHeldFile(file, terminal));
-  return renderSection({ title: 'Held files', count: heldFiles.length, note: consequence, lines }, terminal);
+  if (heldFiles.length === 0) return [];
+  const parts = heldFiles.map(describeHeldFile);
+  return [{ kind: 'section', title: 'Held files', count: heldFiles.length, note: consequence, parts }];
 }
 
 /** Rejected rows, and how to see the rest and to fix them. A plan leaves nothing behind that could be listed. */
-export function renderRejectedRows(summary: FilesSummary, terminal: Terminal): string {
+export function describeRejectedRows(summary: FilesSummary): readonly Section[] {
   const { report, finished, configOption = '', isPlan = false } = summary;
   const { rejectedRows } = report.details;
-  if (rejectedRows.length === 0) return '';
+  if (rejectedRows.length === 0) return [];
   const command = `npx influencer-sync rejected --run ${finished.run_id}`;
-  const commands = [
-    terminal.style('dim', '  # all of them; and the rows themselves, to correct and put back'),
-    `  ${command}${configOption}`,
-    `  ${command} --export fix.csv${configOption}`,
-  ];
-  const rows = rejectedRows.flatMap((row) => renderRejectedRow(row, terminal));
-  const count = Math.max(report.counts.rejected_rows, rejectedRows.length);
-  const lines = [...rows, ...(isPlan ? [] : commands)];
-  return renderSection({ title: 'Rejected rows', count, lines }, terminal);
+  const commands = {
+    about: 'all of them; and the rows themselves, to correct and put back',
+    lines: [`${command}${configOption}`, `${command} --export fix.csv${configOption}`],
+  };
+  const section = {
+    kind: 'section',
+    title: 'Rejected rows',
+    count: Math.max(report.counts.rejected_rows, rejectedRows.length),
+    parts: rejectedRows.map(describeRejectedRow),
+  } as const;
+  return [isPlan ? section : { ...section, commands }];
 }
 
 export type RejectedInput = {
@@ -83,24 +81,14 @@ export function renderRejected(
   const more = total - shown;
   return `${[
     terminal.style('bold', plural(total, 'rejected row')),
-    ...rows.flatMap((row) => renderRejectedRow(row, terminal)),
+    ...rows.flatMap((row) => renderPart(describeRejectedRow(row), terminal)),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
     terminal.style('dim', '# the rows themselves, to correct and put back'),
     `npx influencer-sync rejected --export fix.csv${configOption}`,
   ].join('\n')}\n`;
 }
 
-/** File, line, column, value, source, what is wrong, how to fix it. */
-function renderRejectedRow(row: RejectedRowPlace, terminal: Terminal): readonly string[] {
-  const column = row.column === null ? '' : `, column ${row.column}`;
-  const value = row.value === null ? '' : ` ${JSON.stringify(cut(row.value, 40))}`;
-  const place = `${fileName(row.uri)} line ${formatCount(row.line)}${column}`;
-  const source = `(source ${row.source})`;
-  // The place and the value stay on one line, which can be searched for.
-  const fits = `  ${place}${value} ${source}`.length <= terminal.columns;
-  return [
-    `  ${terminal.style('bold', place)}${value}${fits ? ` ${source}` : ''}`,
-    wrap(fits ? row.reason : `${source} ${row.reason}`, { width: terminal.columns, indent: '    ' }),
-    terminal.style('cyan', wrap(row.help, { width: terminal.columns, indent: '    ' })),
-  ];
+function describeRejectedRow({ uri, line, column, value, source, reason, help }: RejectedRowPlace): Fault {
+  const place = `${fileName(uri)} line ${formatCount(line)}${column === null ? '' : `, column ${column}`}`;
+  return { kind: 'fault', place, value, source, reason, help };
 }

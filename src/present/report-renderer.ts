@@ -1,6 +1,8 @@
 import type { RunReport } from '../model/report.ts';
 import type { RunFinished } from '../model/run.ts';
 import { wrap } from '../model/text/wrap.ts';
+import type { Block } from './blocks/block.ts';
+import { renderBlocks } from './blocks/render-blocks.ts';
 import type { Terminal } from './terminal.ts';
 
 export type RunSummary<Report extends RunReport = RunReport> = {
@@ -14,7 +16,7 @@ export type RunSummary<Report extends RunReport = RunReport> = {
   readonly problem?: string | null;
 };
 
-/** How the report of one kind of job is shown. */
+/** What the report of one kind of job says. */
 export type ReportRenderer<Report extends RunReport = RunReport> = {
   /** What a run did, in a few words, for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
@@ -22,8 +24,8 @@ export type ReportRenderer<Report extends RunReport = RunReport> = {
   attention(report: Report): readonly string[];
   /** What a program is told before `run_finished`. */
   events(report: Report): readonly Readonly<Record<string, unknown>>[];
-  /** The summary below its title; empty ones are left out. The first begins right under the title. */
-  sections(summary: RunSummary<Report>, terminal: Terminal): readonly string[];
+  /** What the run came to, part by part: drawn on a terminal below the title, and on a page. */
+  blocks(summary: RunSummary<Report>): readonly Block[];
 };
 
 /** What a run came to: its title, why it stopped if it did, and what its kind of job tells. */
@@ -31,9 +33,7 @@ export function renderRunSummary(
   summary: RunSummary,
   { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
 ): string {
-  const sections = renderer.sections(summary, terminal);
-  const shown = sections.filter((section) => section !== '').join('\n\n');
-  return `${renderTitle(summary, { renderer, terminal })}\n${shown}\n`;
+  return `${renderTitle(summary, { renderer, terminal })}\n${renderBlocks(renderer.blocks(summary), terminal)}\n`;
 }
 
 const STATUS_WORDS = {
@@ -43,13 +43,22 @@ const STATUS_WORDS = {
   interrupted: ['yellow', 'interrupted; the next run continues from here'],
 } as const;
 
+/** `ok`; `finished; 4 rows were rejected and 2 orders need your attention`. */
+export function describeOutcome(
+  { finished, report }: Pick<RunSummary, 'finished' | 'report'>,
+  renderer: ReportRenderer,
+): string {
+  const [, words] = STATUS_WORDS[finished.status];
+  const clauses = finished.status === 'issues' ? renderer.attention(report) : [];
+  return clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
+}
+
 function renderTitle(
   { finished, report, isPlan = false, problem = null }: RunSummary,
   { renderer, terminal }: { readonly renderer: ReportRenderer; readonly terminal: Terminal },
 ): string {
-  const [color, words] = STATUS_WORDS[finished.status];
-  const clauses = finished.status === 'issues' ? renderer.attention(report) : [];
-  const outcome = clauses.length === 0 ? words : `finished; ${inOneSentence(clauses)}`;
+  const [color] = STATUS_WORDS[finished.status];
+  const outcome = describeOutcome({ finished, report }, renderer);
   const name = isPlan ? `Plan of ${finished.job}` : `Run ${finished.run_id} of ${finished.job}`;
   const title = `${name}: ${isPlan ? 'nothing was sent' : outcome}`;
   const [first = '', ...more] = wrap(title, { width: terminal.columns, indent: '  ', firstIndent: '' }).split(

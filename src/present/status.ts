@@ -3,8 +3,9 @@ import { formatAmounts, formatMoney } from '../model/money.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
-import { renderDoubleCredits, renderDoubtLine, reviewCommand } from './doubts.ts';
-import { renderHeldFile } from './read-files.ts';
+import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
+import { describeDoubleCredits, describeDoubt, reviewCommand } from './doubts.ts';
+import { describeHeldFile } from './read-files.ts';
 import { type DidOfRun, renderRuns } from './runs.ts';
 import { renderSchedule } from './slots.ts';
 import { renderTable } from './table.ts';
@@ -31,7 +32,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderWork(input, terminal),
     renderHeld(input, terminal),
     renderWaitingClaims(input, terminal),
-    renderDoubleCredits(input.status.doubleCredits, { configOption: input.configOption, terminal }),
+    renderBlocks(describeDoubleCredits(input.status.doubleCredits, input.configOption), terminal),
     renderDoubts(input, terminal),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -104,7 +105,7 @@ function renderWork({ status }: StatusInput, terminal: Terminal): string {
 
 function renderHeld({ status }: StatusInput, terminal: Terminal): string {
   if (status.heldFiles.length === 0) return '';
-  const lines = status.heldFiles.flatMap((file) => renderHeldFile(file, terminal));
+  const lines = status.heldFiles.flatMap((file) => renderPart(describeHeldFile(file), terminal));
   return [terminal.style(['bold', 'yellow'], `Held files (${status.heldFiles.length})`), ...lines].join('\n');
 }
 
@@ -122,12 +123,9 @@ function renderDoubts({ status, configOption }: StatusInput, terminal: Terminal)
     (sum, { state, entries }) => (state === 'in_doubt' ? sum + entries : sum),
     0,
   );
-  const lines = status.doubts.map((doubt) => renderDoubtLine(doubt, terminal));
+  const lines = status.doubts.flatMap((doubt) => renderPart(describeDoubt(doubt), terminal));
   const title = terminal.style(['bold', 'red'], `In doubt (${formatCount(count)})`);
-  const command = reviewCommand({
-    todo: 'look up each order in the service, then settle it',
-    configOption,
-    terminal,
-  });
+  const todo = 'look up each order in the service, then settle it';
+  const command = renderCommands(reviewCommand(todo, configOption), terminal);
   return [title, ...lines, ...command].join('\n');
 }

@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { toPrintableLine } from '../model/text/printable.ts';
 import type { Terminal } from './terminal.ts';
 import { cut, cutFront } from './text.ts';
@@ -42,7 +43,7 @@ function fitWidths(
   total: number,
 ): readonly number[] {
   const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+    Math.max(stringWidth(column.title), ...rows.map((row) => stringWidth(row[index] ?? ''))),
   );
   const available = total - GAP.length * (columns.length - 1);
   for (let over = sum(widths) - available; over > 0; over -= 1) {
@@ -59,7 +60,8 @@ function fitWidths(
 function place(cell: string, column: Column, width: number): string {
   const shown =
     cutOf(column) === 'never' ? cell : cutOf(column) === 'front' ? cutFront(cell, width) : cut(cell, width);
-  return column.align === 'right' ? shown.padStart(width) : shown.padEnd(width);
+  const padding = ' '.repeat(Math.max(0, width - stringWidth(shown)));
+  return column.align === 'right' ? `${padding}${shown}` : `${shown}${padding}`;
 }
 
 function cutOf(column: Column): 'end' | 'front' | 'never' {

@@ -10,9 +10,14 @@ export type Terminal = {
   readonly isInteractive: boolean;
   /** `style` puts sequences into the text. */
   readonly isStyled: boolean;
+  /** It shows more than ASCII: its locale says UTF-8. */
+  readonly hasUnicode: boolean;
   /** Colours the text where that is wanted; otherwise gives it back as it is. */
   style(format: Format, text: string): string;
 };
+
+/** Of the environment. */
+type Variables = Readonly<Record<string, string | undefined>>;
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
@@ -23,7 +28,7 @@ const MIN_COLUMNS = 40;
 const MAX_COLUMNS = 120;
 
 /** Colour only on a terminal, unless NO_COLOR or FORCE_COLOR say otherwise: `styleText` knows those rules. */
-export function createTerminal(stream: Stream): Terminal {
+export function createTerminal(stream: Stream, env: Variables): Terminal {
   const isInteractive = stream.isTTY === true;
   const style: Terminal['style'] = (format, text) =>
     styleText(format, text, { stream, validateStream: true });
@@ -31,11 +36,18 @@ export function createTerminal(stream: Stream): Terminal {
     columns: Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, stream.columns ?? DEFAULT_COLUMNS)),
     isInteractive,
     isStyled: style('bold', 'x') !== 'x',
+    hasUnicode: hasUnicode(process.platform, env),
     style,
   };
 }
 
+/** The first of the three that is set decides, as in POSIX. Windows has no such variables, and its terminals show Unicode. */
+export function hasUnicode(platform: string, env: Variables): boolean {
+  if (platform === 'win32') return true;
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
+}
+
 /** Text only, of a fixed width. */
 export function plainTerminal(columns: number = DEFAULT_COLUMNS): Terminal {
-  return { columns, isInteractive: false, isStyled: false, style: (_format, text) => text };
+  return { columns, isInteractive: false, isStyled: false, hasUnicode: true, style: (_format, text) => text };
 }

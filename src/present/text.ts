@@ -1,3 +1,5 @@
+import stringWidth from 'string-width';
+
 /** `1234567` → `1,234,567`. */
 export function formatCount(count: number | string): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -13,14 +15,33 @@ export function clause(count: number, one: string, many: string): readonly strin
   return count === 0 ? [] : [plural(count, one, many)];
 }
 
-/** Cuts to a width, with … for what was cut off. */
+/** Cuts to a width, with … for what was cut off. Letters that take two cells of a terminal count as two, and none is cut in half. */
 export function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+  return stringWidth(text) <= width ? text : `${firstCells(lettersOf(text), width - 1)}…`;
 }
 
 /** Cuts at the front, where the end tells more: a path. */
 export function cutFront(text: string, width: number): string {
-  return text.length <= width ? text : `…${text.slice(text.length - Math.max(0, width - 1))}`;
+  if (stringWidth(text) <= width) return text;
+  return `…${lettersOf(firstCells(lettersOf(text).reverse(), width - 1))
+    .reverse()
+    .join('')}`;
+}
+
+function lettersOf(text: string): string[] {
+  return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)].map(
+    ({ segment }) => segment,
+  );
+}
+
+/** As many of the letters as fit into so many cells. */
+function firstCells(letters: readonly string[], width: number): string {
+  let cells = 0;
+  const fits = letters.findIndex((letter) => {
+    cells += stringWidth(letter);
+    return cells > width;
+  });
+  return letters.slice(0, fits === -1 ? letters.length : fits).join('');
 }
 
 const MINUTE_S = 60;

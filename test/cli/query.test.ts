@@ -33,6 +33,7 @@ describe('amounts in the table of an answer', () => {
     columns: 80,
     isInteractive: false,
     isStyled: false,
+    hasUnicode: true,
     style: (_format: unknown, text: string) => text,
   };
   const ask = (rows: readonly (readonly (string | null)[])[], columns: readonly string[]) =>

@@ -321,6 +321,8 @@ describe('summary of a run', () => {
       { ...group, disposition: 'in_doubt', reason: 'timeout' },
     ],
     duplicateFiles: 1,
+    credits: [],
+    creditsTotal: 0,
     unownedCodes: [{ code: 'SUMMER5', currency: 'EUR', orders: 2, amount: '150.0000' }],
     unownedCodesTotal: 3,
     rejectedRows: [
@@ -402,7 +404,7 @@ describe('summary of a run', () => {
         npx influencer-sync rejected --run 12 --config x.yaml
         npx influencer-sync rejected --run 12 --export fix.csv --config x.yaml
 
-      Codes that credited nobody (3): by revenue
+      Codes that credited no influencer (3): by revenue
         code     orders     revenue
         SUMMER5       2  150.00 EUR
         and 2 more
@@ -474,6 +476,8 @@ describe('summary of a run', () => {
     const nothing: OrderDetails = {
       dispositions: [],
       duplicateFiles: 0,
+      credits: [],
+      creditsTotal: 0,
       unownedCodes: [],
       unownedCodesTotal: 0,
       rejectedRows: [],

@@ -8,13 +8,13 @@ import type {
 import { formatAmounts } from '../../../src/model/money.ts';
 import { fileName } from '../../../src/model/text/file-name.ts';
 import { wrap } from '../../../src/model/text/wrap.ts';
+import type { CountLine } from '../../../src/present/blocks/block.ts';
 import {
-  type CountLine,
   formatReasons,
   formatSum,
   renderCounts,
   renderItem,
-} from '../../../src/present/sections.ts';
+} from '../../../src/present/blocks/render-blocks.ts';
 import { renderTable } from '../../../src/present/table.ts';
 import type { Terminal } from '../../../src/present/terminal.ts';
 import { formatCount, formatDuration, formatInstant, plural } from '../../../src/present/text.ts';

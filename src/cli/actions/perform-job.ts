@@ -10,6 +10,7 @@ import { isLoopback } from '../../model/text/is-loopback.ts';
 import { createLogger } from '../../observe/logger.ts';
 import type { RunOptions } from '../../pipeline/run.ts';
 import { describeStop, runJob } from '../../pipeline/run-job.ts';
+import { type ReportedSummary, renderReportPage } from '../../present/html/report-page.ts';
 import { renderRunSummary } from '../../present/report-renderer.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { configOption } from '../commands/command.ts';
@@ -24,22 +25,34 @@ import { openClient } from '../open/open-service.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
+import { openReportFile } from '../terminal/report-file.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 
-/** Runs or plans a job of the configuration and shows what came of it. */
+/** Runs or plans a job of the configuration, shows what came of it, and writes its report where that is asked for. */
 export async function performJob(output: Output, request: Request): Promise<ExitCode> {
   const config = openConfig(request.options);
-  return performConfigured(output, config, request);
+  const { report: file } = request.options;
+  const writeReport = file === undefined ? null : openReportFile(file);
+  const done = await performConfigured(output, config, request);
+  output.emit(done.summary.finished);
+  if (file !== undefined && writeReport !== null) {
+    writeReport(renderReportPage([done], { title: `Report of ${request.jobName}`, madeAt: new Date() }));
+    if (!output.json) output.warn(`Report: ${file}`);
+  }
+  return done.exitCode;
 }
 
-/** The same, for a configuration at hand. */
+/** A run or plan that has ended, as it is shown. */
+export type PerformedJob = ReportedSummary & { readonly exitCode: ExitCode };
+
+/** Runs or plans a job of a configuration at hand and shows what came of it, all but the event `run_finished`. */
 export async function performConfigured(
   output: Output,
   config: PipelineConfig,
   request: Request,
-): Promise<ExitCode> {
+): Promise<PerformedJob> {
   const { job, kind } = findJob(config, request.jobName);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
@@ -80,10 +93,9 @@ export async function performConfigured(
       if (!output.json) output.warn('');
       output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
       for (const event of kind.render.events(report)) output.emit(event);
-      output.emit(finished);
       const { event: _, ...facts } = finished;
       log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-      return exitCode;
+      return { summary, renderer: kind.render, exitCode };
     });
   } finally {
     progress.end();

@@ -13,6 +13,7 @@ export type RunCommandOptions = ConfigOptions & {
   readonly yes?: boolean;
   readonly newLedger?: boolean;
   readonly reason?: string;
+  readonly report?: string;
 };
 
 export const runCommand: CommandDefinition = {
@@ -32,11 +33,13 @@ export const runCommand: CommandDefinition = {
         '--new-ledger',
         'start a new ledger where another one was used; orders that the old one posted may be posted again',
       )
-      .option('--reason <text>', 'with --new-ledger: why; kept with the decision');
+      .option('--reason <text>', 'with --new-ledger: why; kept with the decision')
+      .option('--report <file.html>', 'write what the run came to as one page for a browser');
     addExamples(command, [
       ['run attribute-orders', 'the whole job'],
       ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
       ['run attribute-orders --file 2026-04', 'read only the files of April'],
+      ['run attribute-orders --report report.html', 'a page to pass on: who earned what, and what to fix'],
       ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
     ]);
     command.action(

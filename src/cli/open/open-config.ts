@@ -135,11 +135,19 @@ export async function withMigratedDatabase<Result>(
   return withDatabase(
     config,
     async (db) => {
-      for (const name of await migrate(db)) progress.note(`Applied migration ${name}.`);
+      const applied = await migrate(db);
+      if (applied.length > 0) progress.note(describeMigrations(applied));
       return work(db, true);
     },
     { migrated: false, stopping },
   );
+}
+
+function describeMigrations(names: readonly string[]): string {
+  const [first, last] = [names[0], names.at(-1)];
+  return names.length === 1
+    ? `Applied migration ${first}.`
+    : `Applied ${names.length} migrations: ${first} to ${last}.`;
 }
 
 /**

@@ -41,8 +41,8 @@ export function createOutput(options: {
   const { stdout, stderr, json } = options;
   ignoreClosedPipe(stdout);
   ignoreClosedPipe(stderr);
-  const terminal = createTerminal(stdout);
-  const errorTerminal = createTerminal(stderr);
+  const terminal = createTerminal(stdout, process.env);
+  const errorTerminal = createTerminal(stderr, process.env);
   const emit = (event: object): void => {
     if (json) stdout.write(`${toPrintableJson(JSON.stringify(withSnakeCaseKeys(event)))}\n`);
   };

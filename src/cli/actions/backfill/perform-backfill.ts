@@ -29,7 +29,8 @@ import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { RunTarget } from '../../../model/run.ts';
 import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
 import { describeStop } from '../../../pipeline/run-job.ts';
-import { renderCodeProblems } from '../../../present/code-problems.ts';
+import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
+import { describeCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { BackfillOptions, ResumeOptions } from '../../commands/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
@@ -79,7 +80,7 @@ export async function performBackfill(
       }
       const { backfill, changes, codeProblems } = await planBackfill(run, period, wantedShare(options));
       showPlan(run, backfill, { output, options, isKept });
-      output.print(renderCodeProblems(codeProblems, output.terminal));
+      output.print(renderBlocks(describeCodeProblems(codeProblems), output.terminal));
       const isWhole = await warnOfHeldFiles(run, { output, options });
       const planned = isWhole ? EXIT.ok : EXIT.rowsRejected;
       if (options.plan === true || backfill.plan.groups.every(({ standing }) => standing !== 'to_post'))

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { DecimalText } from '../../src/model/order.ts';
+import { acceptedInRun, type DispositionsOptions, STORED } from './read-dispositions.ts';
+
+/** What one influencer was credited with in one currency. */
+export type Credit = {
+  /** Handle; where only that is known, the deal or collaboration. */
+  readonly influencer: string;
+  readonly dealId: string | null;
+  readonly currency: string;
+  /** Accepted in this run. */
+  readonly orders: number;
+  readonly amount: DecimalText;
+  /** Accepted so far, by runs of all jobs and by backfills. */
+  readonly ordersSoFar: number;
+  readonly amountSoFar: DecimalText;
+  /** From 0 to 1: of the most that anybody has in this currency, of `amountSoFar`. */
+  readonly share: number;
+};
+
+type Row = Omit<Credit, 'orders' | 'ordersSoFar' | 'share'> & {
+  readonly orders: string;
+  readonly ordersSoFar: string;
+  readonly share: string;
+};
+
+/** Who was credited with what, as of the last refresh: the first of each currency first, by what they have so far. */
+export async function readCredits(
+  db: Database,
+  options: DispositionsOptions & { readonly limit: number },
+): Promise<{ readonly credits: readonly Credit[]; readonly total: number }> {
+  const { rows } = await sql<Row & { total: string }>`
+    with of_run as (
+      select s.target, s.currency, count(*) as orders, sum(s.amount) as amount
+      from ${STORED.orders} s where ${acceptedInRun(options)} and s.target is not null
+      group by s.target, s.currency
+    ),
+    so_far as (
+      select d.target, d.currency, max(d.influencer_handle) as handle, max(d.deal_id) as deal_id,
+        sum(d.accepted_orders) as orders, sum(d.accepted_amount) as amount
+      from reporting.deal_days d where d.accepted_orders > 0
+      group by d.target, d.currency
+    )
+    select coalesce(a.handle, a.deal_id, regexp_replace(a.target, '^[a-z]+:', '')) as influencer, a.deal_id as "dealId", a.currency,
+      coalesce(r.orders, 0) as orders, coalesce(r.amount, 0)::text as amount, a.orders as "ordersSoFar", a.amount::text as "amountSoFar",
+      case when max(a.amount) over (partition by a.currency) > 0
+        then greatest(a.amount, 0) / max(a.amount) over (partition by a.currency) else 0 end as share,
+      count(*) over () as total
+    from so_far a left join of_run r on r.target = a.target and r.currency = a.currency
+    order by row_number() over (partition by a.currency order by a.amount desc, a.target), a.currency
+    limit ${options.limit}`.execute(db);
+  return {
+    credits: rows.map(({ total: _total, ...row }) => ({
+      ...row,
+      orders: Number(row.orders),
+      ordersSoFar: Number(row.ordersSoFar),
+      share: Number(row.share),
+    })),
+    total: Number(rows[0]?.total ?? 0),
+  };
+}

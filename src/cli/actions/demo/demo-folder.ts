@@ -1,0 +1,48 @@
+import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { shortPath } from '../../../config/locate.ts';
+import { EXIT } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { packageFile } from '../../../package/package-file.ts';
+
+const FOLDER_OF_PACKAGE = 'influencer-sync-demo';
+
+/**
+ * Where the demo has its configuration and exports, and keeps its database and its report. In a clone: `config/demo`. An installed package is
+ * not written to, and may be read-only, so the files are copied into the folder `influencer-sync-demo` below the current one. Either way the
+ * database and the report of an earlier demo are removed; other files stay.
+ *
+ * @throws KnownError `demo_folder` (exit 2) where the current folder cannot be written to either.
+ */
+export function prepareDemoFolder(): string {
+  const bundled = fileURLToPath(packageFile('config/demo/'));
+  const isInstalled = bundled.includes(`${sep}node_modules${sep}`);
+  const folder = isInstalled || !isWritable(bundled) ? resolve(FOLDER_OF_PACKAGE) : bundled;
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const made of ['.data', 'report.html']) rmSync(join(folder, made), { recursive: true, force: true });
+    if (folder !== bundled)
+      cpSync(bundled, folder, { recursive: true, filter: (path) => !path.includes('.data') });
+    return folder;
+  } catch (cause) {
+    throw new KnownError({
+      code: 'demo_folder',
+      message: 'The demo cannot write its files here.',
+      where: shortPath(folder),
+      help: 'Start it in a folder that this user may write to.',
+      safe: 'Nothing was run.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isOrdersReport } from '../../../../jobs/attribute-orders/report.ts';
+import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
+import { kindOf, loadConfig } from '../../../../jobs/index.ts';
+import { shortPath } from '../../../config/locate.ts';
+import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { packageFile } from '../../../package/package-file.ts';
+import { renderReportPage } from '../../../present/html/report-page.ts';
+import { renderRunSummary } from '../../../present/report-renderer.ts';
+import { startSandbox } from '../../../sandbox/start-sandbox.ts';
+import type { Output } from '../../terminal/output.ts';
+import { type PerformedJob, performConfigured } from '../perform-job.ts';
+import { prepareDemoFolder } from './demo-folder.ts';
+import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
+
+const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
+
+/**
+ * Starts the sandbox, runs the jobs of its configuration, in their order, from nothing, and posts orders again to show that nothing is posted twice.
+ * Leaves a report page, and a database that can be looked at with the other commands.
+ *
+ * @param options.isVerbose shows each run as the command `run` does; otherwise the demo tells what came of them.
+ * @returns 130 when a person has interrupted it.
+ * @throws KnownError `demo_failed` (exit 1) when a run failed, or the second run posted something.
+ */
+export async function runDemo(
+  output: Output,
+  { isVerbose }: { readonly isVerbose: boolean },
+): Promise<ExitCode> {
+  const folder = prepareDemoFolder();
+  const path = join(folder, 'pipeline.yaml');
+  const sandbox = await startSandbox({ port: 0, data: ACCOUNT });
+  try {
+    const config = loadConfig(path, {
+      ...process.env,
+      INFLUENCER_API_URL: sandbox.url,
+      INFLUENCER_API_KEY: sandbox.key,
+      INFLUENCER_API_URL_FILE: '',
+      INFLUENCER_API_KEY_FILE: '',
+    });
+    output.print(introduceDemo(output.terminal));
+    const jobs = Object.values(config.jobs);
+    const performed: PerformedJob[] = [];
+    for (const job of [...jobs, ...jobs.filter(isAttributeOrders)]) {
+      const isAgain = performed.length >= jobs.length;
+      const before = isAgain ? await countReferrals(sandbox.url) : 0;
+      const done = await performShown(output, { config, job, isAgain, isVerbose });
+      if (done.exitCode === EXIT.interrupted) return EXIT.interrupted;
+      if (done.summary.finished.status === 'failed') throw runFailed(output, done);
+      performed.push(done);
+      const postedAgain = isAgain ? (await countReferrals(sandbox.url)) - before : 0;
+      if (postedAgain !== 0) throw postedTwice(postedAgain);
+    }
+    const firstRuns = performed.slice(0, jobs.length);
+    const reportPath = join(folder, 'report.html');
+    writeFileSync(reportPath, pageOf(firstRuns));
+    const posted = await countReferrals(sandbox.url);
+    for (const { summary } of firstRuns)
+      if (isOrdersReport(summary.report)) output.print(tellOrders(summary.report, output.terminal));
+    output.print(
+      endDemo({ posted, reportPath: shortPath(reportPath), config: shortPath(path) }, output.terminal),
+    );
+    output.emit({ event: 'demo_finished', posted, posted_again: 0, report: reportPath });
+    return EXIT.ok;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+type Step = {
+  readonly config: PipelineConfig;
+  readonly job: JobSettings;
+  readonly isAgain: boolean;
+  readonly isVerbose: boolean;
+};
+
+/** One run: with all that it says, or in one line. */
+async function performShown(
+  output: Output,
+  { config, job, isAgain, isVerbose }: Step,
+): Promise<PerformedJob> {
+  const options = { config: shortPath(config.path) };
+  const request = { jobName: job.name, options, isPlan: false };
+  if (isVerbose) {
+    const heading = isAgain ? 'Orders again: a second run must post 0' : kindOf(job).demo;
+    output.print(`\n${output.terminal.style('bold', heading)}\n\n`);
+  }
+  const done = await performConfigured(isVerbose ? output : quietly(output), config, request);
+  output.emit(done.summary.finished);
+  const did = done.renderer.did(done.summary.report.counts);
+  if (!isVerbose) output.print(`  ${job.name.padEnd(20)}${did}${isAgain ? ' the second time' : ''}`);
+  return done;
+}
+
+/** Says of a run what changes on this machine, and nothing else; events stay. */
+function quietly(output: Output): Output {
+  return {
+    ...output,
+    print: () => {},
+    warn: () => {},
+    createProgress: () =>
+      output.json
+        ? output.createProgress()
+        : {
+            begin: () => {},
+            advance: () => {},
+            end: () => {},
+            note: (message) => output.print(`  ${message}`),
+          },
+  };
+}
+
+/** Orders first: they are the money. */
+function pageOf(performed: readonly PerformedJob[]): string {
+  const [orders, others] = [true, false].map((wanted) =>
+    performed.filter(({ summary }) => isOrdersReport(summary.report) === wanted),
+  );
+  return renderReportPage([...(orders ?? []), ...(others ?? [])], {
+    title: 'Report of the demo',
+    madeAt: new Date(),
+  });
+}
+
+/** From the request log of the sandbox: what it really processed, whatever anyone says. */
+async function countReferrals(url: string): Promise<number> {
+  const log = await (await fetch(`${url}/_sandbox/log/referrals`)).text();
+  return log.split('\n').filter((line) => line !== '').length;
+}
+
+function runFailed(output: Output, { summary, renderer }: PerformedJob): KnownError {
+  output.print(renderRunSummary(summary, { renderer, terminal: output.terminal }));
+  return new KnownError({
+    code: 'demo_failed',
+    message: `The run of ${summary.finished.job} failed.`,
+    help: 'Start the demo again; with --verbose it shows every step. If it fails again, please report it.',
+    exitCode: EXIT.crash,
+  });
+}
+
+function postedTwice(count: number): KnownError {
+  return new KnownError({
+    code: 'demo_failed',
+    message: `The second run posted ${count} orders.`,
+    help: 'This must not happen. Please report it with the output above.',
+    exitCode: EXIT.crash,
+  });
+}

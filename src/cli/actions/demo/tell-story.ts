@@ -1,0 +1,61 @@
+import { creditBars, dispositionLines } from '../../../../jobs/attribute-orders/render.ts';
+import type { OrdersReport } from '../../../../jobs/attribute-orders/report.ts';
+import type { CountLine } from '../../../present/blocks/block.ts';
+import { renderCounts, renderPart } from '../../../present/blocks/render-blocks.ts';
+import type { Terminal } from '../../../present/terminal.ts';
+import { plural } from '../../../present/text.ts';
+
+const LABEL_WIDTH = 16;
+
+/** Before the first job. */
+export function introduceDemo(terminal: Terminal): string {
+  return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
+a sandbox of the service. It takes half a minute; nothing leaves this machine.
+`;
+}
+
+/** What became of the orders: who earned what, and what was not credited and why. */
+export function tellOrders({ counts, details }: OrdersReport, terminal: Terminal): string {
+  const lines: readonly CountLine[] = [
+    ...dispositionLines(details).filter(([label]) => !CREDITED.includes(label)),
+    [
+      'unreadable rows',
+      counts.rejected_rows,
+      { note: 'with file, line and fix in the report', color: 'yellow' },
+    ],
+  ];
+  const notCredited = lines.map(
+    ([label, count, more]): CountLine => [label, count, { ...more, always: false }],
+  );
+  return [
+    '',
+    `${terminal.style('bold', 'Who earned what')}: ${plural(counts.entries.accepted, 'order')} credited, amounts by currency`,
+    ...renderPart(creditBars(details), terminal),
+    '',
+    terminal.style('bold', 'What was not credited, and why'),
+    ...renderCounts(notCredited, { labelWidth: LABEL_WIDTH, total: counts.orders, terminal }),
+  ].join('\n');
+}
+
+const CREDITED: readonly string[] = ['posted', 'already known'];
+
+/** That a second run posted nothing, and where to go from here. */
+export function endDemo(
+  {
+    posted,
+    reportPath,
+    config,
+  }: { readonly posted: number; readonly reportPath: string; readonly config: string },
+  terminal: Terminal,
+): string {
+  return `
+${terminal.style('bold', 'The same job again')}: 0 orders posted. The sandbox still has ${posted}, each once.
+
+${terminal.style('bold', 'The whole report')}, for a browser:  ${reportPath}
+${terminal.style('bold', 'With your own exports')}:            npx influencer-sync init FOLDER
+${terminal.style('bold', 'Look around')}:
+  npx influencer-sync explain order 5601000000101 --config ${config}
+  npx influencer-sync rejected --config ${config}
+  npx influencer-sync status --config ${config}
+`;
+}

@@ -1,0 +1,44 @@
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { shortPath } from '../../config/locate.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+
+/**
+ * A file for `--report`, checked before the run does anything: a run that has posted should not end without its report.
+ *
+ * @returns writes it.
+ * @throws KnownError `report_file_invalid` (exit 2) where there is no such folder, or this user may not write there.
+ */
+export function openReportFile(path: string): (page: string) => void {
+  const file = resolve(path);
+  try {
+    accessSync(dirname(file), constants.W_OK);
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
+  } catch (cause) {
+    throw new KnownError({
+      code: 'report_file_invalid',
+      message: 'The report cannot be written there.',
+      where: shortPath(file),
+      help: 'Name a file in a folder that exists and that this user may write to, for example --report report.html.',
+      safe: 'Nothing was read or sent.',
+      exitCode: EXIT.configuration,
+      cause,
+    });
+  }
+  return (page) => {
+    try {
+      writeFileSync(file, page);
+    } catch (cause) {
+      throw new KnownError({
+        code: 'report_not_written',
+        message: 'The run has ended and is recorded, but its report could not be written.',
+        where: shortPath(file),
+        help: 'Make room there, then see the run with:  npx influencer-sync runs',
+        safe: 'The ledger has everything that was sent.',
+        exitCode: EXIT.crash,
+        cause,
+      });
+    }
+  };
+}

@@ -1,0 +1,51 @@
+import { describeOutcome, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
+import { formatInstant } from '../text.ts';
+import { blockMarkup } from './block-markup.ts';
+import { type Html, html } from './html.ts';
+import { pageStyle } from './page-style.ts';
+
+/** A run, and who says what it came to. */
+export type ReportedSummary = { readonly summary: RunSummary; readonly renderer: ReportRenderer };
+
+/**
+ * One file that a person without a terminal can open, print and pass on: what runs came to, from the same blocks as the terminal shows.
+ * It needs no network and runs no script, and its policy has the browser refuse both. Cells of files and e-mail addresses are not in it.
+ *
+ * @param runs in the order of the page.
+ */
+export function renderReportPage(
+  runs: readonly ReportedSummary[],
+  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
+): string {
+  const page = html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+${pageStyle}
+</head>
+<body>
+<header>
+<h1>${title}</h1>
+<p class="dim">Made by influencer-sync at ${formatInstant(madeAt)} UTC. All times are UTC. Amounts are never added up across currencies.</p>
+</header>
+<main>
+${runs.map(runMarkup)}</main>
+</body>
+</html>
+`;
+  return page.toString();
+}
+
+function runMarkup({ summary, renderer }: ReportedSummary): Html {
+  const { finished, problem = null } = summary;
+  return html`<article>
+<h2>${finished.job} <span class="status ${finished.status}">${describeOutcome(summary, renderer)}</span></h2>
+<p class="dim">Run ${finished.run_id}${finished.service === null ? null : `, sent to ${finished.service}`}</p>
+${problem === null ? null : html`<p class="red">${problem}</p>`}
+${renderer.blocks(summary).map(blockMarkup)}</article>
+`;
+}
