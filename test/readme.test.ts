@@ -23,6 +23,14 @@ it('the README and CONTRIBUTING show commands in sh blocks only, so that each of
   expect(['README.md', 'docs/CONTRIBUTING.md'].flatMap(findLooseCommands)).toEqual([]);
 });
 
+it('docs/README.md lists each page of docs once', () => {
+  const listed = [...readFileSync('docs/README.md', 'utf8').matchAll(/^- \[.*\]\(([\w-]+\.md)\)/gm)].map(
+    ([, page]) => `docs/${page}`,
+  );
+  const pages = globSync('docs/*.md').filter((page) => page !== 'docs/README.md');
+  expect(listed.toSorted()).toEqual(pages.toSorted());
+});
+
 it('a line of prose has 100 characters at most; tables and code may be wider', () => {
   const long = PAGES.flatMap((page) =>
     readProse(page)
