@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { DATA_MODEL_FILE, DICTIONARY_FILE, describeViews } from './support/data-dictionary.ts';
+import { describeErrors, TROUBLESHOOTING_FILE } from './support/error-reference.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './support/generated-files.ts';
 import { setup } from './support/setup.ts';
 
-const MEND = 'Run `npm run schema` and commit what it writes.';
+const FIX = 'Run `npm run schema` and commit what it writes.';
 
 /** The schemas of the project: all but those of Postgres itself and of the migration tool. */
 const OURS = sql`nspname not in ('public', 'information_schema') and nspname not like 'pg\\_%'`;
@@ -16,19 +17,23 @@ const OWNER = '00000000-0000-4000-8000-000000000001';
 
 describe('what is written down about the tables', () => {
   it('sql/schema.sql is what the migrations and views add up to (npm run schema writes it)', async () => {
-    expect(readFileSync(SCHEMA_FILE, 'utf8'), MEND).toBe(await dumpSchema());
+    expect(readFileSync(SCHEMA_FILE, 'utf8'), FIX).toBe(await dumpSchema());
   });
 
   it('src/db/tables.ts has the types of the migrated tables (npm run schema writes it)', async () => {
     const { databaseUrl } = await setup();
-    expect(readFileSync(TABLES_FILE, 'utf8'), MEND).toBe(await generateTableTypes(databaseUrl));
+    expect(readFileSync(TABLES_FILE, 'utf8'), FIX).toBe(await generateTableTypes(databaseUrl));
   });
 
   it('docs/data-dictionary.md and its picture say what the comments of schema bi say (npm run schema writes them)', async () => {
     const { db } = await setup();
     const { dictionary, picture } = await describeViews(db);
-    expect(readFileSync(DICTIONARY_FILE, 'utf8'), MEND).toBe(dictionary);
-    expect(readFileSync(DATA_MODEL_FILE, 'utf8'), MEND).toBe(picture);
+    expect(readFileSync(DICTIONARY_FILE, 'utf8'), FIX).toBe(dictionary);
+    expect(readFileSync(DATA_MODEL_FILE, 'utf8'), FIX).toBe(picture);
+  });
+
+  it('docs/troubleshooting.md lists every error by exit code, as the code words it (npm run schema writes it)', () => {
+    expect(readFileSync(TROUBLESHOOTING_FILE, 'utf8'), FIX).toBe(describeErrors());
   });
 
   it('every schema, table, view, column and function says in a COMMENT what it is', async () => {

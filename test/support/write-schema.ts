@@ -1,14 +1,16 @@
 /**
  * `npm run schema`: writes what follows from `sql/migrations/` and `sql/views/`: the dumped schema, the types of the tables, the data
- * dictionary and its picture.
+ * dictionary and its picture; and the page of the errors, from the code.
  */
 import { writeFileSync } from 'node:fs';
 import { connect } from '../../src/db/connect.ts';
 import { DATA_MODEL_FILE, DICTIONARY_FILE, describeViews } from './data-dictionary.ts';
+import { describeErrors, TROUBLESHOOTING_FILE } from './error-reference.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './generated-files.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { createTestDatabase, prepareDatabases } from './test-database.ts';
 
+writeFileSync(TROUBLESHOOTING_FILE, describeErrors());
 writeFileSync(SCHEMA_FILE, await dumpSchema());
 const server = await startPostgresServer();
 try {
