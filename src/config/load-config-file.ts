@@ -153,6 +153,7 @@ function toWebhooks(file: PipelineFile['webhooks']): WebhookSettings {
     encoding: file.encoding,
     maxBodyBytes: file.max_body_bytes,
     maxConnectionsPerAddress: file.max_connections_per_address,
+    maxAgeSeconds: file.max_age_seconds,
   };
 }
 

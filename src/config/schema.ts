@@ -137,6 +137,9 @@ const webhooks = z
       .describe(
         'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
       ),
+    max_age_seconds: wholeNumber(0, 86_400)
+      .prefault(0)
+      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
   })
   .prefault({})
   .describe('The receiver of events: `npx influencer-sync webhooks`.');

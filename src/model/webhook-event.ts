@@ -17,6 +17,8 @@ export type WebhookSettings = {
   readonly maxBodyBytes: number;
   /** Connections of one address at most; one more ends the one that has waited longest. */
   readonly maxConnectionsPerAddress: number;
+  /** How far the timestamp header may be from now; 0 or not given: any, or none at all. */
+  readonly maxAgeSeconds?: number;
 };
 
 /** A signed event of the service. */

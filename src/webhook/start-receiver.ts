@@ -10,7 +10,7 @@ import { type Delivery, readEvent } from './read-event.ts';
 import { verifySignature } from './verify-signature.ts';
 
 /** What became of one delivery. */
-export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'not_stored' | 'refused';
+export type DeliveryFate = 'stored' | 'replayed' | 'forged' | 'unsigned' | 'stale' | 'not_stored' | 'refused';
 
 export type ReceiverOptions = {
   readonly settings: WebhookSettings;
@@ -141,7 +141,19 @@ function verify(
   }
   const { kind: addressKind = null } = request.params as { readonly kind?: string };
   const timestamp = headerOf(request, `${settings.headerPrefix.toLowerCase()}-timestamp`);
+  if (isStale(timestamp, settings.maxAgeSeconds ?? 0)) {
+    onDelivery('stale', 401, null);
+    answer(reply, 401, `The header ${settings.headerPrefix}-Timestamp is missing or too far from now.`);
+    return null;
+  }
   return { body, addressKind, timestamp };
+}
+
+/** @param maxAgeSeconds 0: nothing is. */
+function isStale(timestamp: string | undefined, maxAgeSeconds: number): boolean {
+  if (maxAgeSeconds === 0) return false;
+  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return true;
+  return Math.abs(Date.now() / 1000 - Number(timestamp)) > maxAgeSeconds;
 }
 
 async function storeDelivery(
