@@ -6,12 +6,12 @@ export const TROUBLESHOOTING_FILE = 'docs/troubleshooting.md';
 
 /** What an exit code means, and where to go on reading. */
 const EXIT_CODES: Readonly<Record<Exclude<keyof typeof EXIT, 'ok'>, string>> = {
-  crash: `Something unexpected. A stack trace below the message means a bug; please report it. Without one, the
-database or the service failed. The next run continues from what the ledger has recorded.`,
+  crash: `Something unexpected. A stack trace below the message means a bug; please report it. Without one,
+the database or the service failed. The next run continues from what the ledger has recorded.`,
   configuration: `The configuration, the command line, or a file, folder or credential that they name. Nothing was
 sent. \`npx influencer-sync doctor\` checks all of it at once ([doctor.md](doctor.md)).`,
-  rowsRejected: `The run did its work, and some rows or files could not be used. \`rejected\` and \`files\` list them
-([held-files.md](held-files.md)); correct them in the export and upload it again.`,
+  rowsRejected: `The run did its work, and some rows or files could not be used. \`rejected\` and \`files\` list
+them ([held-files.md](held-files.md)); correct them in the export and upload it again.`,
   authentication: `The service refused the API key, or the key is of another account. Nothing was credited with it.`,
   alreadyRunning: `Another process does this work. That is no failure: the next run continues.`,
   doubts: `Requests that the service may have processed, without an answer that says so. They are not sent
@@ -19,7 +19,8 @@ again. \`npx influencer-sync review\` lists them and says how to settle each
 ([ledger.md](ledger.md)).`,
   ledgerWentBack: `The database lacks claims that were made from this machine: it was restored, failed over or
 replaced. Nothing is sent until you decide ([disaster.md](disaster.md)).`,
-  interrupted: `The run was told to stop (Ctrl-C, SIGTERM). What was on its way is recorded; the next run continues.`,
+  interrupted: `The run was told to stop (Ctrl-C, SIGTERM). What was on its way is recorded; the next run
+continues.`,
 };
 
 type KnownFailure = {
@@ -61,10 +62,10 @@ function readFailures(path: string): readonly KnownFailure[] {
     NewExpression({ callee, arguments: [details] }) {
       if (callee.type !== 'Identifier' || callee.name !== 'KnownError') return;
       if (details?.type !== 'ObjectExpression') return;
-      const codes = textsOf(valueOf(details, 'code'));
-      const exits = exitsIn(valueOf(details, 'exitCode'));
-      const messages = textsOf(valueOf(details, 'message'));
-      const helps = textsOf(valueOf(details, 'help'));
+      const codes = textsOf(propertyOf(details, 'code'));
+      const exits = exitsIn(propertyOf(details, 'exitCode'));
+      const messages = textsOf(propertyOf(details, 'message'));
+      const helps = textsOf(propertyOf(details, 'help'));
       // Where there are two codes, there are two of what depends on the same condition, in the same order.
       const ofCode = <T>(all: readonly T[], index: number): readonly T[] =>
         all.length === codes.length ? all.slice(index, index + 1) : all;
@@ -80,7 +81,7 @@ function readFailures(path: string): readonly KnownFailure[] {
   return failures;
 }
 
-function valueOf(object: ObjectExpression, name: string): Expression | null {
+function propertyOf(object: ObjectExpression, name: string): Expression | null {
   for (const property of object.properties)
     if (property.type === 'Property' && property.key.type === 'Identifier' && property.key.name === name)
       return property.value;
