@@ -83,14 +83,9 @@ describe('the package, installed from its archive into an empty folder', () => {
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'sql/roles.sql', 'README.md']));
   });
 
-  it.each(['this Node', 'the oldest Node that package.json names'])('runs the demo on %s', async (which) => {
+  it('runs the demo on the oldest Node that package.json names', async () => {
     const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
-    const events = await runIn(
-      project,
-      bin,
-      ['demo', '--json'],
-      which === 'this Node' ? undefined : oldestNode,
-    );
+    const events = await runIn(project, bin, ['demo', '--json'], oldestNode);
     expect(JSON.parse(events.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'demo_finished' });
   });
 

@@ -3,6 +3,7 @@ import { reapLost } from '../../../../src/ledger/reap.ts';
 import { acceptDoubt, approveResend } from '../../../../src/ledger/resolve.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../../../pipeline/workshop.ts';
 import { type CliProcess, type CliResult, readEvents } from '../../../support/run-cli.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 /** Orders that its runs credit by themselves begin here. */
 const START_DATE = '2025-01-01';
@@ -169,9 +170,25 @@ export async function letLeasesEnd({ db }: Workshop): Promise<void> {
   await sql`update ops.leases set expires_at = to_timestamp(0)`.execute(db);
 }
 
+/** What the service has processed, when it has dealt with all that a killed process left in its sockets. */
+async function waitForPosted(workshop: Workshop): Promise<ReadonlySet<string>> {
+  let posted = await workshop.posted();
+  let unchanged = 0;
+  await waitFor(async () => {
+    const now = await workshop.posted();
+    unchanged = now.length === posted.length ? unchanged + 1 : 0;
+    posted = now;
+    return unchanged >= UNCHANGED_READS;
+  });
+  return new Set(posted);
+}
+
+/** Each is an exchange with the service, which takes up what waits in its sockets in between. */
+const UNCHANGED_READS = 20;
+
 /** A person looks each doubt up in the service: accepted if it is there, else sent again. @returns how many there were. */
 export async function settleDoubts(workshop: Workshop): Promise<number> {
-  const posted = new Set(await workshop.posted());
+  const posted = await waitForPosted(workshop);
   await reapLost(workshop.db);
   const { rows } = await sql<{ entry_id: string; order_id: string }>`
     select entry_id, order_id from ledger.entries where state = 'in_doubt'`.execute(workshop.db);
