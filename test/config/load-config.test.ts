@@ -140,6 +140,7 @@ describe('a good file', () => {
       encoding: 'hex',
       maxBodyBytes: 1024 ** 2,
       maxConnectionsPerAddress: 250,
+      maxAgeSeconds: 0,
     });
     const section = 'webhooks: {secret: "\u0024{NEW:-}", previous_secret: old, header_prefix: X-Acme}';
     const { webhooks } = load(`${SPECIFIED}${section}\n`, { NEW: 'new' });
