@@ -107,9 +107,12 @@ describe('a backfill that is stopped', () => {
   it('by pause waits, goes on by resume, and by SIGTERM leaves no doubt', async () => {
     const { workshop, orders } = await openTwoYears();
     const whole = credited(orders).length;
+    // Loads the command, which runs in this process: the backfill could otherwise end before it has paused it.
+    await workshop.cli('backfill', 'pause');
     const first = start(workshop);
     await waitFor(async () => (await countPosted(workshop)) > whole * 0.05, LONG);
-    expect((await workshop.cli('backfill', 'pause')).exitCode).toBe(0);
+    const paused = await workshop.cli('backfill', 'pause');
+    expect(paused.exitCode, paused.stderr).toBe(0);
     await waitFor(() => first.stdout().includes('Paused.'));
     const posted = (await workshop.posted()).length;
     const status = await backfill(workshop, 'status');
