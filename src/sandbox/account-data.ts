@@ -29,6 +29,12 @@ const count = z
 
 const brandData = z.strictObject({ id: brandId, name: text });
 const dealflowData = z.strictObject({ id, name: text, brand_id: brandId });
+const outreachData = z.strictObject({
+  id,
+  name: text,
+  /** Where its deals are opened; the first of the account when not given. */
+  dealflow_id: optional,
+});
 const dealData = z.strictObject({
   deal_id: id,
   influencer_handle: text,
@@ -53,10 +59,11 @@ const accountData = z.strictObject({
   /** Signs the account's events; made from the seed when not given. */
   webhook_secret: optional,
   brands: z.array(brandData).min(1),
-  dealflows: z.array(dealflowData).default([]),
+  /** One for each brand, made from the seed, when not given. */
+  dealflows: z.array(dealflowData).optional(),
   deals: z.array(dealData).default([]),
-  /** Outreach campaigns. */
-  outreaches: z.array(z.strictObject({ id, name: text })).default([]),
+  /** Outreach campaigns; one, made from the seed, when not given. */
+  outreaches: z.array(outreachData).optional(),
   /** What the account may spend. */
   credits: z
     .strictObject({ search: amount.default(SEARCH_CREDITS), reports: count.default(REPORT_CREDITS) })

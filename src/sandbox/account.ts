@@ -1,13 +1,14 @@
-import type { AccountData, DealData } from './account-data.ts';
+import type { DealData } from './account-data.ts';
 import { addExact, type ExactSum, exactText } from './exact.ts';
 import { idFrom } from './random-id.ts';
-import { type Collection, createCollection } from './state/collection.ts';
-import { type Credits, createCredits } from './state/credits.ts';
+import type { Collection } from './state/collection.ts';
+import type { Credits } from './state/credits.ts';
 import type { StateStore } from './state/state-store.ts';
 
 export type Brand = { readonly id: number; readonly name: string };
 export type Dealflow = { readonly id: string; readonly name: string; readonly brandId: number };
-export type Outreach = { readonly id: string; readonly name: string };
+/** A campaign opens its deals in one dealflow; null: the account has none. */
+export type Outreach = { readonly id: string; readonly name: string; readonly dealflowId: string | null };
 
 export type Collaboration = {
   readonly id: string;
@@ -19,10 +20,14 @@ export type Collaboration = {
   details: Readonly<Record<string, unknown>>;
   /** Whether posts of the influencer are captured. */
   capturesPosts: boolean;
+  /** How many were. */
+  capturedPosts: number;
   clicks: number;
   referrals: number;
   /** By currency, never summed across; the empty text is the account's own. */
   readonly sales: Map<string, ExactSum>;
+  /** What `salesOf` said when the last payout was requested. */
+  paidSales: Readonly<Record<string, string>>;
 };
 
 export type Deal = {
@@ -100,43 +105,12 @@ export type Account = {
   readonly webhooks: Collection<Webhook>;
 };
 
-/**
- * @param seed of the account's ids, its own included where `data` gives none.
- * @param stateStore where the account's state is kept; null: only in memory. State that it holds goes before `data`.
- */
-export function createAccount(
-  data: AccountData,
-  seed: string,
-  stateStore: StateStore | null = null,
-): Account {
-  const account: Account = {
-    id: accountIdOf(data, seed),
-    seed,
-    stateStore,
-    brands: new Map(data.brands.map((brand) => [brand.id, brand])),
-    dealflows: new Map(
-      data.dealflows.map((flow) => [flow.id, { id: flow.id, name: flow.name, brandId: flow.brand_id }]),
-    ),
-    outreaches: new Map(data.outreaches.map((outreach) => [outreach.id, outreach])),
-    deals: new Map(),
-    dealsByHandle: new Map(),
-    collaborations: new Map(),
-    orders: createCollection(stateStore, 'order'),
-    credits: createCredits(stateStore, data.credits),
-    seen: createCollection(stateStore, 'seen'),
-    reports: createCollection(stateStore, 'report'),
-    submitted: createCollection(stateStore, 'submitted'),
-    enquiries: createCollection(stateStore, 'enquiry'),
-    store: createCollection(stateStore, 'store'),
-    webhooks: createCollection(stateStore, 'webhook'),
-  };
-  if (restoreDeals(account)) return account;
-  for (const deal of data.deals) addDeal(account, deal);
-  return account;
-}
-
-export function accountIdOf({ id }: Pick<AccountData, 'id'>, seed: string): string {
-  return id ?? idFrom(seed, 'account');
+/** The next id of the seed that is not taken. */
+export function newDealId({ deals, seed }: Account): string {
+  for (let number = deals.size; ; number += 1) {
+    const id = idFrom(seed, 'deal', number);
+    if (!deals.has(id)) return id;
+  }
 }
 
 export type NewDeal = Omit<DealData, 'platform'> & {
@@ -157,9 +131,11 @@ export function addDeal(account: Account, data: NewDeal): Collaboration {
     code: data.code,
     details: data.collaborationDetails ?? {},
     capturesPosts: false,
+    capturedPosts: 0,
     clicks: 0,
     referrals: 0,
     sales: new Map(),
+    paidSales: {},
   };
   enterCollaboration(account, collaboration);
   keepCollaboration(account, collaboration);
@@ -214,6 +190,11 @@ export function creditSale(
   collaboration.sales.set(currency, sum);
 }
 
+/** Exact text by currency, as `sales` has them. */
+export function salesOf({ sales }: Collaboration): Readonly<Record<string, string>> {
+  return Object.fromEntries([...sales].map(([currency, sum]) => [currency, exactText(sum)]));
+}
+
 /** To be called after a change to a deal, so that it outlives the process. */
 export function keepDeal({ stateStore }: Account, { collaborations: _, ...deal }: Deal): void {
   stateStore?.put('deal', deal.id, deal);
@@ -228,21 +209,30 @@ export function keepCollaboration({ stateStore }: Account, collaboration: Collab
 }
 
 type KeptDeal = Omit<Deal, 'collaborations'>;
-type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales'> & {
+type KeptCollaboration = Omit<Collaboration, 'deal' | 'sales' | 'capturedPosts' | 'paidSales'> & {
   readonly dealId: string;
+  readonly capturedPosts?: number;
+  readonly paidSales?: Readonly<Record<string, string>>;
   readonly sales: readonly (readonly [currency: string, exact: string])[];
 };
 
-/** @returns whether there were any. */
-function restoreDeals(account: Account): boolean {
+/** Puts the deals of the store into the account. @returns whether there were any. */
+export function restoreDeals(account: Account): boolean {
   const { stateStore } = account;
   for (const [, value] of stateStore?.all('deal') ?? [])
     enterDeal(account, { ...(value as KeptDeal), collaborations: [] });
   for (const [, value] of stateStore?.all('collaboration') ?? []) {
-    const { dealId, sales, ...rest } = value as KeptCollaboration;
+    // Files of an earlier version lack what has a value here.
+    const { dealId, sales, capturedPosts = 0, paidSales = {}, ...rest } = value as KeptCollaboration;
     const deal = account.deals.get(dealId);
     if (deal === undefined) continue;
-    enterCollaboration(account, { ...rest, deal, sales: new Map(sales.map(readSale)) });
+    enterCollaboration(account, {
+      ...rest,
+      deal,
+      capturedPosts,
+      paidSales,
+      sales: new Map(sales.map(readSale)),
+    });
   }
   return account.deals.size > 0;
 }

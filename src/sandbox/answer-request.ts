@@ -73,6 +73,7 @@ export function createAnswerer(
         requestLog: world.requestLog,
         population: world.population,
         events: world.events,
+        followUps: world.followUps,
         duplicates: world.duplicates,
         clock: world.clock,
         identifyDelayMs: world.identifyDelayMs,

@@ -1,5 +1,7 @@
+import type { WebhookType } from '../api/contract/webhook-types.ts';
 import { type Account, type Collaboration, keepCollaboration } from './account.ts';
-import type { Events } from './events/events.ts';
+import type { Clock } from './clock.ts';
+import type { EventDetails, Events } from './events/events.ts';
 
 /** What may be agreed anew for a collaboration; absent members stay, null takes away. */
 export type Terms = {
@@ -12,7 +14,7 @@ export type Terms = {
 
 /** Changes the terms of a collaboration and fires an event for the code, the link and the commission, as far as they became different. */
 export function changeTerms(
-  { account, events }: { readonly account: Account; readonly events: Events },
+  { account, events, clock }: { readonly account: Account; readonly events: Events; readonly clock: Clock },
   collaboration: Collaboration,
   terms: Terms,
 ): void {
@@ -22,8 +24,10 @@ export function changeTerms(
   collaboration.code = code;
   collaboration.details = { ...collaboration.details, ...details };
   keepCollaboration(account, collaboration);
+  const tell = (kind: WebhookType, details: EventDetails): void =>
+    void events.fire(kind, { collaboration, details, atMs: clock.now() });
   if (before.code !== after.code || before.code_perc !== after.code_perc)
-    events.fire('update_discount_code', collaboration, {
+    tell('update_discount_code', {
       code_information: {
         old_discount_code: before.code,
         new_discount_code: after.code,
@@ -32,14 +36,14 @@ export function changeTerms(
       },
     });
   if (before.commission_perc !== after.commission_perc)
-    events.fire('update_commission', collaboration, {
+    tell('update_commission', {
       commission_information: {
         old_commission_perc: before.commission_perc,
         new_commission_perc: after.commission_perc,
       },
     });
   if (before.custom_url !== after.custom_url || before.custom_url_target !== after.custom_url_target)
-    events.fire('update_custom_link', collaboration, {
+    tell('update_custom_link', {
       custom_link_information: {
         old_custom_link: before.custom_url,
         new_custom_link: after.custom_url,

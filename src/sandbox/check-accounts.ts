@@ -37,7 +37,8 @@ export function checkAccounts(accounts: readonly AccountData[], isListed: boolea
 /** One account by itself. Accounts do not see each other, so two may use the same ids. */
 function findInAccount(data: AccountData): readonly Finding[] {
   const brands = new Set(data.brands.map((brand) => brand.id));
-  const dealflows = new Map(data.dealflows.map((flow) => [flow.id, flow.brand_id]));
+  const { dealflows: given = [], outreaches = [] } = data;
+  const dealflows = new Map(given.map((flow) => [flow.id, flow.brand_id]));
   const collaborations = data.deals.map((deal) => deal.collab_id);
   return [
     ...repeated(
@@ -46,14 +47,20 @@ function findInAccount(data: AccountData): readonly Finding[] {
       'id',
     ),
     ...repeated(
-      data.dealflows.map((flow) => flow.id),
+      given.map((flow) => flow.id),
       'dealflows',
       'id',
     ),
-    ...repeated(collaborations, 'deals', 'collab_id'),
-    ...data.dealflows.flatMap((flow, index) =>
-      unknownBrand(brands, flow.brand_id, ['dealflows', index, 'brand_id']),
+    ...repeated(
+      outreaches.map((outreach) => outreach.id),
+      'outreaches',
+      'id',
     ),
+    ...repeated(collaborations, 'deals', 'collab_id'),
+    ...outreaches.flatMap(({ dealflow_id: id }, index) =>
+      id === null ? [] : unknownDealflow(dealflows, id, ['outreaches', index, 'dealflow_id']),
+    ),
+    ...given.flatMap((flow, index) => unknownBrand(brands, flow.brand_id, ['dealflows', index, 'brand_id'])),
     ...data.deals.flatMap((deal, index) => {
       const missing = unknownBrand(brands, deal.brand_id, ['deals', index, 'brand_id']);
       return missing.length > 0 ? missing : wrongDealflow(dealflows, deal, ['deals', index, 'dealflow_id']);
@@ -89,17 +96,23 @@ function wrongDealflow(
   deal: AccountData['deals'][number],
   path: Path,
 ): readonly Finding[] {
-  const brandId = dealflows.get(deal.dealflow_id);
-  const help = `Use one of: ${[...dealflows.keys()].join(', ')}.`;
-  if (brandId === undefined) return [{ path, message: `There is no dealflow ${deal.dealflow_id}.`, help }];
-  if (brandId === deal.brand_id) return [];
-  return [
-    {
-      path,
-      message: `Dealflow ${deal.dealflow_id} belongs to brand ${brandId}, not to ${deal.brand_id}.`,
-      help,
-    },
-  ];
+  const { dealflow_id: id, brand_id: brandId } = deal;
+  const owner = dealflows.get(id);
+  if (owner === undefined) return unknownDealflow(dealflows, id, path);
+  if (owner === brandId) return [];
+  const message = `Dealflow ${id} belongs to brand ${owner}, not to ${brandId}.`;
+  return [{ path, message, help: namesOf(dealflows) }];
+}
+
+function unknownDealflow(dealflows: ReadonlyMap<string, number>, id: string, path: Path): readonly Finding[] {
+  if (dealflows.has(id)) return [];
+  return [{ path, message: `There is no dealflow ${id}.`, help: namesOf(dealflows) }];
+}
+
+function namesOf(dealflows: ReadonlyMap<string, number>): string {
+  return dealflows.size === 0
+    ? 'List it under dealflows.'
+    : `Use one of: ${[...dealflows.keys()].join(', ')}.`;
 }
 
 /** Two entries of one deal are two collaborations of one influencer. */

@@ -1,8 +1,10 @@
-import { type Account, accountIdOf, createAccount } from './account.ts';
+import type { Account } from './account.ts';
 import type { AccountData } from './account-data.ts';
 import type { EventStream } from './events/event-stream.ts';
 import { createEvents } from './events/events.ts';
+import { createFollowUps } from './events/follow-ups.ts';
 import { createPoster, signEvent } from './events/post-event.ts';
+import { accountIdOf, openAccount } from './open-account.ts';
 import type { Session, World } from './operations/operation.ts';
 import { idFrom } from './random-id.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -51,7 +53,7 @@ export function registerAccounts(
       stateStore === null || accountId === firstId ? stateStore : scopeStateStore(stateStore, accountId);
     const keys = [...(isFirst && key !== undefined ? [key] : []), ...data.keys];
     return {
-      account: createAccount(data, own, collection),
+      account: openAccount(data, own, collection),
       seed: own,
       keys: keys.length > 0 ? [...new Set(keys)] : [`sandbox-${idFrom(own, 'key').toLowerCase()}`],
       webhookSecret:
@@ -68,7 +70,7 @@ function seedOf({ id }: AccountData, seed: string, index: number): string {
   return index === 0 ? seed : `${seed}/account ${index}`;
 }
 
-export type TenantOptions = Omit<World, 'account' | 'events'> & {
+export type TenantOptions = Omit<World, 'account' | 'events' | 'followUps'> & {
   readonly headerPrefix: string;
   readonly retryMs: number;
   /** Null: as many as come. */
@@ -93,7 +95,8 @@ export function openTenant(registered: Registered, options: TenantOptions): Tena
     clock: shared.clock,
     stream,
   });
-  const world: World = { ...shared, account, events };
+  const followUps = createFollowUps({ ...shared, account, events });
+  const world: World = { ...shared, account, events, followUps };
   const rateLimit = requestsAMinute === null ? null : createRateLimit(requestsAMinute, shared.clock.now);
   const sessions = keys.map((key, index): [string, Session] => {
     const userId = index === 0 ? idFrom(seed, 'user') : idFrom(seed, 'user', index);

@@ -245,7 +245,10 @@ function firstOf([first]: readonly Tenant[]): Pick<Sandbox, 'key' | 'webhookSecr
 }
 
 function silence(tenants: readonly Tenant[]): void {
-  for (const { world } of tenants) world.events.close();
+  for (const { world } of tenants) {
+    world.followUps.close();
+    world.events.close();
+  }
 }
 
 function openRequestLog(open: () => RequestLog): RequestLog {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { type OperationName, operationNames, operationOf } from '../../src/api/contract.ts';
-import { createAccount } from '../../src/sandbox/account.ts';
 import { createAnswerer, type Request } from '../../src/sandbox/answer-request.ts';
+import { openAccount } from '../../src/sandbox/open-account.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
 import { aboutExisting, drawInputs, toRequest, WEBHOOK } from './arbitrary-call.ts';
@@ -18,7 +18,7 @@ const SLOW_REQUESTS = REQUESTS / 10;
 let session: Session;
 
 beforeEach(() => {
-  const account = createAccount(demoData(), '1');
+  const account = openAccount(demoData(), '1');
   account.credits.refill({ search: 100_000_000, reports: 1_000_000 });
   account.webhooks.set(`${WEBHOOK.webhook_type} ${WEBHOOK.webhook_url}`, WEBHOOK);
   const requestLog = createRequestLog([account], { stateStore: null, file: null, notesOrders: false });

@@ -3,6 +3,7 @@ import type { AccountData } from '../../src/sandbox/account-data.ts';
 import { createClock } from '../../src/sandbox/clock.ts';
 import { createEventStream } from '../../src/sandbox/events/event-stream.ts';
 import { createEvents } from '../../src/sandbox/events/events.ts';
+import { createFollowUps } from '../../src/sandbox/events/follow-ups.ts';
 import type { World } from '../../src/sandbox/operations/operation.ts';
 import { DEMO_ACCOUNT, readAccounts } from '../../src/sandbox/read-accounts.ts';
 import type { RequestLog } from '../../src/sandbox/request-log.ts';
@@ -20,17 +21,19 @@ export function demoData(): AccountData {
 /** The world of one account, without a server. Nobody is called: what an event does is tested with a real receiver. */
 export function openQuietWorld(account: Account, requestLog: RequestLog): World {
   const clock = createClock();
+  const events = createEvents(account, {
+    poster: { post: async () => ({ status: 200, error: null }), close() {} },
+    retryMs: 1,
+    appUrl: () => 'http://sandbox.test',
+    clock,
+    stream: createEventStream(),
+  });
   return {
     account,
     population,
     requestLog,
-    events: createEvents(account, {
-      poster: { post: async () => ({ status: 200, error: null }), close() {} },
-      retryMs: 1,
-      appUrl: () => 'http://sandbox.test',
-      clock,
-      stream: createEventStream(),
-    }),
+    events,
+    followUps: createFollowUps({ account, population, events, clock }),
     duplicates: 'accept',
     clock,
     identifyDelayMs: 0,

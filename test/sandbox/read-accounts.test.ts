@@ -41,7 +41,7 @@ test('reads ids and codes as the text that they are', () => {
 test('has an account of its own with brand 4819 and a dozen deals', () => {
   const [{ brands, dealflows, deals } = NOTHING] = readAccounts(DEMO_ACCOUNT);
   expect(brands[0]).toEqual({ id: 4819, name: 'Acme Skincare' });
-  expect(dealflows.map(({ id }) => id)).toContain('D_FSSI4P');
+  expect(dealflows?.map(({ id }) => id)).toContain('D_FSSI4P');
   expect(deals.length).toBeGreaterThanOrEqual(12);
 });
 
@@ -66,6 +66,11 @@ test.each<[string, (yaml: string) => string, RegExp]>([
     'a dealflow of nothing',
     (yaml) => yaml.replace('    dealflow_id: D1', '    dealflow_id: D9'),
     /^shop\.yaml:11:\d+ There is no dealflow D9\.$/,
+  ],
+  [
+    'a campaign whose dealflow is nothing',
+    (yaml) => `${yaml}outreaches: [{ id: O1, name: Spring, dealflow_id: D9 }]\n`,
+    /^shop\.yaml:\d+:\d+ There is no dealflow D9\.$/,
   ],
   [
     'a brand that stands twice',

@@ -97,6 +97,7 @@ It also answers, on this machine only:
   GET  /_sandbox/deals/<deal_id>   notes, tasks, stage and active status of a deal
   GET  /_sandbox/store             codes and links: made in the shop, or only on the deal page
   GET  /_sandbox/outreach          influencers that were added to campaigns
+  GET  /_sandbox/planned           mails, replies, posts and payout requests to come, with their times
   GET  /_sandbox/credits           remaining credits; POST {"search": 100, "reports": 5} sets them
   POST /_sandbox/trigger/<kind>    triggers an event, as "sandbox trigger" does
   GET  /_sandbox/health

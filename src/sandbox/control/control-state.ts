@@ -15,6 +15,11 @@ const LISTS: Readonly<Record<string, (world: World) => Iterable<object>>> = {
   store: ({ account }) => account.store.items.values(),
   outreach: ({ account }) =>
     [...account.submitted.items].map(([user_id, outreach_id]) => ({ user_id, outreach_id })),
+  planned: ({ followUps }) =>
+    [...followUps.planned()].map(({ dueAtMs, ...item }) => ({
+      due_at: new Date(dueAtMs).toISOString(),
+      ...item,
+    })),
 };
 
 /** Routes that show what the web application of the service would show: of one account with `?account=<id>`, else of all. */
@@ -55,11 +60,13 @@ function rowsOf(tenants: readonly Tenant[], list: (world: World) => Iterable<obj
 
 /** No keys: the person who started the sandbox was told them. */
 function describeTenant({ world, sessions }: Tenant): object {
-  const { id, brands, deals, webhooks } = world.account;
+  const { id, brands, dealflows, outreaches, deals, webhooks } = world.account;
   return {
     account_id: id,
     user_ids: [...sessions.values()].map(({ userId }) => userId),
     brands: brands.size,
+    dealflow_ids: [...dealflows.keys()],
+    outreach_ids: [...outreaches.keys()],
     deals: deals.size,
     webhooks: webhooks.items.size,
     credits: describeCredits(world),

@@ -9,6 +9,14 @@ import type { Poster } from './post-event.ts';
 /** Members that only one kind of event has. */
 export type EventDetails = Readonly<Record<string, unknown>>;
 
+/** What happened, to whom, and when. */
+export type Happened = {
+  readonly collaboration: Collaboration;
+  readonly details: EventDetails;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+};
+
 export type Attempt = {
   readonly at: string;
   readonly status: number | null;
@@ -33,7 +41,7 @@ export type Events = {
   /** Whether a webhook is registered for that kind. */
   isWanted(kind: WebhookType): boolean;
   /** Sends an event to each webhook of its kind, in the background. @returns how many there are. */
-  fire(kind: WebhookType, collaboration: Collaboration, details: EventDetails): number;
+  fire(kind: WebhookType, event: Happened): number;
   /** Sends the body of an earlier delivery again, to the same webhook. @returns the new delivery; null: there is no such id. */
   redeliver(id: number): Delivery | null;
   /** What was sent and what came of it, the oldest first; of those that are done only the latest are kept. */
@@ -123,12 +131,10 @@ export function createEvents(
   return {
     isWanted: (kind) =>
       stream.isWatched() || (account.webhooks.items.size > 0 && listening(account, kind).length > 0),
-    fire(kind, collaboration, details) {
+    fire(kind, event) {
       const urls = listening(account, kind);
       if (urls.length === 0 && !stream.isWatched()) return 0;
-      const body = JSON.stringify(
-        describeEvent(account, collaboration, { details, appUrl: appUrl(), nowMs: clock.now() }),
-      );
+      const body = JSON.stringify(describeEvent(account, event, appUrl()));
       stream.publish({ accountId: account.id, kind, body });
       for (const url of urls) begin({ webhook_type: kind, webhook_url: url, body });
       if (log.items.size > MAX_KEPT) forgetOldest();
@@ -157,12 +163,8 @@ function listening(account: Account, kind: WebhookType): readonly string[] {
 /** The body of an event: what all kinds have in common, and the details of its kind. */
 function describeEvent(
   account: Account,
-  collaboration: Collaboration,
-  {
-    details,
-    appUrl,
-    nowMs,
-  }: { readonly details: EventDetails; readonly appUrl: string; readonly nowMs: number },
+  { collaboration, details, atMs }: Happened,
+  appUrl: string,
 ): unknown {
   const { deal } = collaboration;
   const dealflow = account.dealflows.get(collaboration.dealflowId);
@@ -170,7 +172,7 @@ function describeEvent(
     deal_id: deal.id,
     collab_id: collaboration.id,
     deal_url: `${appUrl}/deal/${deal.id}`,
-    webhook_timestamp: String(Math.floor(nowMs / 1000)),
+    webhook_timestamp: String(Math.floor(atMs / 1000)),
     deal_info: {
       deal_name: deal.influencerHandle,
       is_active: deal.isActive,

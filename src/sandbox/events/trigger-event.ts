@@ -5,7 +5,7 @@ import type { Account, Collaboration } from '../account.ts';
 import { changeTerms, type Terms } from '../change-terms.ts';
 import { findCollaboration } from '../find-collaboration.ts';
 import { type Answer, answer, refuse, type World } from '../operations/operation.ts';
-import type { EventDetails } from './events.ts';
+import { describeHappening } from './describe-happening.ts';
 
 const amount = z.coerce.number();
 const text = z.string().min(1);
@@ -88,8 +88,9 @@ export function triggerEvent(
     changeTerms(world, collaboration, chooseTerms(kind, collaboration, read.data as Terms));
     return told(kind, collaboration, countListeners(world.account, kind));
   }
-  const details = describeHappening(kind, collaboration, { settings: read.data, nowMs: world.clock.now() });
-  return told(kind, collaboration, world.events.fire(kind, collaboration, details));
+  const atMs = world.clock.now();
+  const details = describeHappening(kind, collaboration, { settings: withoutNames(read.data), atMs });
+  return told(kind, collaboration, world.events.fire(kind, { collaboration, details, atMs }));
 }
 
 /** Counts the orders of the account, so that the same seed and requests give the same ids. */
@@ -147,34 +148,10 @@ function nextLink(before: unknown): string {
   return `https://shop.example/go/${Number(number) + 1}`;
 }
 
-function describeHappening(
-  kind: WebhookType,
-  { brandId }: Collaboration,
-  { settings, nowMs }: { readonly settings: Readonly<Record<string, unknown>>; readonly nowMs: number },
-): EventDetails {
+/** What is left of the settings when the collaboration is found. */
+function withoutNames(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { deal_id: _d, influencer_handle: _h, collab_id: _c, brand_id: _b, ...rest } = settings;
-  // Zone-less, as the service writes it.
-  const received_time = new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ');
-  switch (kind) {
-    case 'new_payout_request':
-      // Text here, an integer everywhere else.
-      return { ...rest, brand_id: String(brandId) };
-    case 'new_max_bid':
-      return { max_bid_information: rest };
-    case 'product_sent':
-      return {
-        send_product_info: {
-          line_items: [{ title: rest.product, quantity: rest.quantity }],
-          customer: { email: rest.customer_email },
-          shipping_address: { country_code: 'NL' },
-          phone: rest.phone,
-        },
-      };
-    case 'new_influencer_post':
-      return { post_information: { ...rest, published_time: received_time } };
-    default:
-      return { email_information: { ...rest, received_time } };
-  }
+  return rest;
 }
 
 function countListeners({ webhooks }: Account, kind: WebhookType): number {

@@ -1,4 +1,5 @@
 import { type Collaboration, creditSale, keepCollaboration } from '../account.ts';
+import { ACCOUNT_CURRENCY, commissionPercOf } from '../commission.ts';
 import type { EventDetails } from '../events/events.ts';
 import { findCollaboration } from '../find-collaboration.ts';
 import type { Order } from '../request-log.ts';
@@ -23,7 +24,7 @@ export const affiliateTracking: Handlers = {
   },
 
   new_influencer_referral: (call) => {
-    const { account, body, bodyText, requestLog, events } = call;
+    const { account, body, bodyText, requestLog, events, followUps, clock } = call;
     const found = findCollaboration(account, body);
     if (found.kind === 'refused') return found.answer;
     const { collaboration } = found;
@@ -41,12 +42,12 @@ export const affiliateTracking: Handlers = {
     const revenue = requestLog.recordReferral({ account, collaboration, order: body, bodyText });
     creditSale(collaboration, { revenue, currency: body.currency });
     keepCollaboration(account, collaboration);
-    if (events.isWanted('new_influencer_order'))
-      events.fire(
-        'new_influencer_order',
-        collaboration,
-        orderInformation(body, collaboration, call.clock.now()),
-      );
+    followUps.expectPayout(collaboration);
+    if (events.isWanted('new_influencer_order')) {
+      const atMs = clock.now();
+      const details = orderInformation(body, collaboration, atMs);
+      events.fire('new_influencer_order', { collaboration, details, atMs });
+    }
     return answer(done);
   },
 };
@@ -64,24 +65,15 @@ function noticeRepeat({
   return 'accept';
 }
 
-/** The currency in which the sandbox's account keeps its books. Amounts in others are taken over one to one: it knows no rates. */
-const ACCOUNT_CURRENCY = 'EUR';
-
-/** Commission of a collaboration for which none was agreed, in percent. */
-const COMMISSION_PERC = 10;
-
 type ReferredOrder = Order & {
   readonly order_discount_codes_used?: string | undefined;
   readonly order_name?: unknown;
 };
 
 /** Details of `new_influencer_order`. The commission rate is a fraction here, a percentage everywhere else. */
-function orderInformation(
-  order: ReferredOrder,
-  { code, details }: Collaboration,
-  nowMs: number,
-): EventDetails {
-  const perc = typeof details.commission_perc === 'number' ? details.commission_perc : COMMISSION_PERC;
+function orderInformation(order: ReferredOrder, collaboration: Collaboration, nowMs: number): EventDetails {
+  const perc = commissionPercOf(collaboration);
+  const { code } = collaboration;
   const codes = order.order_discount_codes_used ?? null;
   const isByCode = codes !== null && code !== null && codes.toLowerCase().includes(code.toLowerCase());
   return {

@@ -36,12 +36,14 @@ export const dealWork: Handlers = {
       return answer({ message: 'The deal was moved.', ugc_tracking_activated: isCaptured });
     }),
 
-  update_post_capture: ({ account, body }) => {
+  update_post_capture: ({ account, body, followUps }) => {
     const found = findCollaboration(account, body);
     if (found.kind === 'refused') return found.answer;
     const { collaboration } = found;
+    const isSwitched = collaboration.capturesPosts !== body.enabled;
     collaboration.capturesPosts = body.enabled;
     keepCollaboration(account, collaboration);
+    if (isSwitched) followUps.switchCapture(collaboration);
     return answer({
       message: `The capture of posts is ${body.enabled ? 'on' : 'off'}.`,
       deal_id: collaboration.deal.id,

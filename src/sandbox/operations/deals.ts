@@ -1,7 +1,5 @@
-import { type Account, addDeal, type Collaboration, type Deal } from '../account.ts';
-import { exactText } from '../exact.ts';
+import { type Account, addDeal, type Collaboration, type Deal, newDealId, salesOf } from '../account.ts';
 import { dealsOf, readDealId } from '../find-collaboration.ts';
-import { idFrom } from '../random-id.ts';
 import { answer, type Handlers, refuse } from './operation.ts';
 
 /** Members of a created deal that belong to its collaboration; the others are the contact's. */
@@ -70,14 +68,6 @@ function enterInStore(account: Account, { id, code, details }: Collaboration, is
   }
 }
 
-/** The next id of the seed that is not taken. */
-function newDealId(account: Account): string {
-  for (let number = account.deals.size; ; number += 1) {
-    const id = idFrom(account.seed, 'deal', number);
-    if (!account.deals.has(id)) return id;
-  }
-}
-
 function describeDeal(deal: Deal, withCollaborations: boolean): unknown {
   const { id, influencerHandle, platform, brandId, isActive, funnelStep, details, collaborations } = deal;
   return {
@@ -98,7 +88,7 @@ function describeDeal(deal: Deal, withCollaborations: boolean): unknown {
 }
 
 function describeCollaboration(collaboration: Collaboration): unknown {
-  const { id, brandId, dealflowId, code, details, capturesPosts, clicks, referrals, sales } = collaboration;
+  const { id, brandId, dealflowId, code, details, capturesPosts, clicks, referrals } = collaboration;
   return {
     ...details,
     collab_id: id,
@@ -110,7 +100,7 @@ function describeCollaboration(collaboration: Collaboration): unknown {
     referrals,
     /** Exact text by currency: no sum runs across currencies. */
     sales: Object.fromEntries(
-      [...sales].map(([currency, sum]) => [currency || 'account currency', exactText(sum)]),
+      Object.entries(salesOf(collaboration)).map(([currency, sum]) => [currency || 'account currency', sum]),
     ),
   };
 }

@@ -3,6 +3,7 @@ import type { UnknownMember } from '../../api/unknown-members.ts';
 import type { Account } from '../account.ts';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events/events.ts';
+import type { FollowUps } from '../events/follow-ups.ts';
 import type { RateLimit } from '../rate-limit.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { Population } from '../search/population.ts';
@@ -13,6 +14,7 @@ export type World = {
   readonly requestLog: RequestLog;
   readonly population: Population;
   readonly events: Events;
+  readonly followUps: FollowUps;
   readonly duplicates: Duplicates;
   readonly clock: Clock;
   /** How long identifying a customer takes. */

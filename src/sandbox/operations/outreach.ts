@@ -5,7 +5,7 @@ import { answer, type Handlers, refuse } from './operation.ts';
 const HUNDREDTHS_AN_ADDED_ONE = 4;
 
 export const outreach: Handlers = {
-  submit_influencers: ({ account, population, body, bodyText, requestLog }) => {
+  submit_influencers: ({ account, population, body, bodyText, requestLog, followUps }) => {
     const { outreach_id, influencer_ids, platform } = body;
     if (!account.outreaches.has(outreach_id))
       return refuse(404, 'Outreach not found: there is no such outreach_id.');
@@ -22,7 +22,10 @@ export const outreach: Handlers = {
     });
     if (!account.credits.spendSearch(added.length * HUNDREDTHS_AN_ADDED_ONE))
       return refuse(402, `Not enough search credits: ${account.credits.search()} are left.`);
-    for (const id of added) account.submitted.set(id, outreach_id);
+    for (const id of added) {
+      account.submitted.set(id, outreach_id);
+      followUps.startOutreach(id, outreach_id);
+    }
     requestLog.recordSubmission({ account, outreachId: outreach_id, added, bodyText });
     return answer({
       message: 'The influencers were added to the outreach campaign.',

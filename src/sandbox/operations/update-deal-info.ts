@@ -44,7 +44,7 @@ export const updateDealInfo: Handlers = {
 
 /** Changes code, link and commission, where the request names any. */
 function changeCollaboration(
-  { account, body, events }: Call<'update_deal_info'>,
+  { account, body, events, clock }: Call<'update_deal_info'>,
   deal: Deal,
   info: Readonly<Record<string, unknown>>,
 ) {
@@ -58,7 +58,7 @@ function changeCollaboration(
   });
   if (found.kind === 'refused') return found.answer;
   const terms = Object.fromEntries(named.map((name) => [name, info[name]])) as Terms;
-  changeTerms({ account, events }, found.collaboration, terms);
+  changeTerms({ account, events, clock }, found.collaboration, terms);
   return null;
 }
 

@@ -1,0 +1,224 @@
+import { type Account, addDeal, type Collaboration, keepCollaboration, newDealId } from '../account.ts';
+import type { Clock } from '../clock.ts';
+import { takePayouts } from '../commission.ts';
+import { dealsOf } from '../find-collaboration.ts';
+import { idFrom, seededRandom } from '../random-id.ts';
+import { createDraw, type Draw } from '../search/draw.ts';
+import type { Influencer } from '../search/influencer.ts';
+import type { Population } from '../search/population.ts';
+import { describeHappening } from './describe-happening.ts';
+import type { Events } from './events.ts';
+import { createSchedule } from './schedule.ts';
+
+// No operation makes an influencer answer, post or ask for money. In the service people do that, some time after an operation; here it
+// follows from the operation by itself, by the clock of the sandbox and the seed:
+//
+//     submit_influencers    → the outreach mail, with which the deal is opened → for most, a reply
+//     update_post_capture   → a few posts, while the capture is on
+//     new_influencer_referral → a payout request for the commission of all orders since the last one
+
+/** What follows from operations, in sandbox time. */
+export type FollowUps = {
+  /** An influencer was added to an outreach campaign: a mail goes out, and may be answered. */
+  startOutreach(userId: string, outreachId: string): void;
+  /** The capture of posts was switched: the influencer publishes some, or those to come are not captured. */
+  switchCapture(collaboration: Collaboration): void;
+  /** An order was credited: its commission will be asked for. */
+  expectPayout(collaboration: Collaboration): void;
+  /** What is going to happen. */
+  planned(): Iterable<FollowUp>;
+  close(): void;
+};
+
+export type FollowUp = { readonly dueAtMs: number } & (
+  | {
+      readonly webhook_type: 'new_email_sent';
+      readonly user_id: string;
+      readonly outreach_id: string;
+    }
+  | {
+      readonly webhook_type: 'new_influencer_reply' | 'new_influencer_post' | 'new_payout_request';
+      readonly collab_id: string;
+    }
+);
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** From the submission to the mail. */
+const MAIL_AFTER_MS = HOUR_MS;
+
+/** From the mail to the reply, and how many reply at all. */
+const REPLY_AFTER_HOURS = [6, 72] as const;
+const REPLY_SHARE = 0.75;
+
+/** Posts that follow from switching the capture on, and the days before each. */
+const MAX_POSTS = 3;
+const POST_AFTER_DAYS = [1, 5] as const;
+
+/** From the first order that no payout request covers to the next request. */
+const PAYOUT_AFTER_MS = 30 * DAY_MS;
+
+const REPLIES = [
+  'Thank you, I would like to work with you. What do you offer?',
+  'I know your products. Please send me the details.',
+  'Thank you, but I have no time at the moment.',
+] as const;
+
+export function createFollowUps({
+  account,
+  population,
+  events,
+  clock,
+}: {
+  readonly account: Account;
+  readonly population: Population;
+  readonly events: Events;
+  readonly clock: Clock;
+}): FollowUps {
+  const schedule = createSchedule<FollowUp>(perform, { stateStore: account.stateStore, clock });
+  const drawFor = (...about: readonly string[]): Draw =>
+    createDraw(seededRandom([account.seed, ...about].join('/')));
+
+  function perform(item: FollowUp): void {
+    if (item.webhook_type === 'new_email_sent') {
+      sendMail(item);
+      return;
+    }
+    const collaboration = account.collaborations.get(item.collab_id);
+    if (collaboration === undefined) return;
+    if (item.webhook_type === 'new_influencer_reply') reply(collaboration, item.dueAtMs);
+    else if (item.webhook_type === 'new_influencer_post') publish(collaboration, item.dueAtMs);
+    else requestPayouts(collaboration, item.dueAtMs);
+  }
+
+  function tell(
+    kind: FollowUp['webhook_type'],
+    collaboration: Collaboration,
+    { atMs, ...settings }: Readonly<Record<string, unknown>> & { readonly atMs: number },
+  ): void {
+    const details = describeHappening(kind, collaboration, { settings, atMs });
+    events.fire(kind, { collaboration, details, atMs });
+  }
+
+  function sendMail({ user_id, outreach_id, dueAtMs }: FollowUp & { webhook_type: 'new_email_sent' }): void {
+    const influencer = population.find(user_id);
+    const collaboration = influencer === null ? null : openDeal(account, influencer, outreach_id);
+    if (collaboration === null) return;
+    const { brand, sender, influencerAddress } = correspondents(account, collaboration);
+    tell('new_email_sent', collaboration, {
+      atMs: dueAtMs,
+      subject: `Working with ${brand}`,
+      body: `Hello! We like what you post. Would you work with ${brand}?`,
+      from: sender,
+      to: influencerAddress,
+    });
+    const draw = drawFor('reply', user_id);
+    if (!draw.chance(REPLY_SHARE)) return;
+    schedule.add(`reply ${collaboration.id}`, {
+      dueAtMs: dueAtMs + draw.whole(...REPLY_AFTER_HOURS) * HOUR_MS,
+      webhook_type: 'new_influencer_reply',
+      collab_id: collaboration.id,
+    });
+  }
+
+  function reply(collaboration: Collaboration, atMs: number): void {
+    const { brand, sender, influencerAddress } = correspondents(account, collaboration);
+    tell('new_influencer_reply', collaboration, {
+      atMs,
+      subject: `Re: Working with ${brand}`,
+      body: drawFor('reply text', collaboration.id).one(REPLIES),
+      from: influencerAddress,
+      to: sender,
+    });
+  }
+
+  function publish(collaboration: Collaboration, atMs: number): void {
+    collaboration.capturedPosts += 1;
+    keepCollaboration(account, collaboration);
+    const { id, code, deal, capturedPosts } = collaboration;
+    const post = idFrom(account.seed, 'post', id, capturedPosts);
+    tell('new_influencer_post', collaboration, {
+      atMs,
+      post_url: `https://${encodeURIComponent(deal.platform)}.example/p/${post}`,
+      post_type: deal.platform === 'instagram' ? 'post' : 'video',
+      caption: code === null ? 'Look what I found' : `Look what I found, with code ${code}`,
+    });
+  }
+
+  function requestPayouts(collaboration: Collaboration, atMs: number): void {
+    const payouts = takePayouts(collaboration);
+    keepCollaboration(account, collaboration);
+    for (const { currency, amount } of payouts)
+      tell('new_payout_request', collaboration, {
+        atMs,
+        payout_comment: `Commission until ${new Date(atMs).toISOString().slice(0, 10)}`,
+        payout_currency: currency,
+        payout_amount: amount,
+      });
+  }
+
+  return {
+    startOutreach(user_id, outreach_id) {
+      schedule.add(`mail ${user_id}`, {
+        dueAtMs: clock.now() + MAIL_AFTER_MS,
+        webhook_type: 'new_email_sent',
+        user_id,
+        outreach_id,
+      });
+    },
+    switchCapture({ id, capturesPosts, capturedPosts }) {
+      const ids = Array.from({ length: MAX_POSTS }, (_, index) => `post ${id} ${index}`);
+      if (!capturesPosts) {
+        for (const post of ids) schedule.cancel(post);
+        return;
+      }
+      const draw = drawFor('posts', id, String(capturedPosts));
+      let dueAtMs = clock.now();
+      for (const post of ids.slice(0, draw.whole(1, MAX_POSTS))) {
+        dueAtMs += draw.whole(...POST_AFTER_DAYS) * DAY_MS;
+        schedule.add(post, { dueAtMs, webhook_type: 'new_influencer_post', collab_id: id });
+      }
+    },
+    expectPayout({ id }) {
+      const payout = `payout ${id}`;
+      if (schedule.items.has(payout)) return;
+      const dueAtMs = clock.now() + PAYOUT_AFTER_MS;
+      schedule.add(payout, { dueAtMs, webhook_type: 'new_payout_request', collab_id: id });
+    },
+    planned: () => [...schedule.items.values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs),
+    close: schedule.close,
+  };
+}
+
+/** The influencer's deal: one that was created meanwhile, else a new one in the campaign's dealflow. Null: the account has no dealflow. */
+function openDeal(account: Account, influencer: Influencer, outreachId: string): Collaboration | null {
+  const { handle, platform, fullName, email } = influencer;
+  const deal = dealsOf(account, handle).find((one) => one.platform === platform);
+  const dealflow = account.dealflows.get(account.outreaches.get(outreachId)?.dealflowId ?? '');
+  if (deal !== undefined) return deal.collaborations[0] ?? null;
+  if (dealflow === undefined) return null;
+  const [first_name, ...last] = fullName.split(' ');
+  return addDeal(account, {
+    deal_id: newDealId(account),
+    influencer_handle: handle,
+    platform,
+    brand_id: dealflow.brandId,
+    dealflow_id: dealflow.id,
+    code: null,
+    collab_id: null,
+    details: { first_name, last_name: last.join(' '), ...(email === null ? {} : { email }) },
+  });
+}
+
+function correspondents(
+  account: Account,
+  { brandId, deal }: Collaboration,
+): { readonly brand: string; readonly sender: string; readonly influencerAddress: string } {
+  const { email } = deal.details;
+  return {
+    brand: account.brands.get(brandId)?.name ?? String(brandId),
+    sender: `brand-${brandId}@outreach.example`,
+    influencerAddress: typeof email === 'string' ? email : `${deal.influencerHandle}@creators.example`,
+  };
+}
