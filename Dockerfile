@@ -26,7 +26,7 @@ LABEL org.opencontainers.image.title="influencer-sync" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION"
 # A small young generation: the same speed at some 150 MB less (bench/README.md).
-ENV NODE_ENV=production INFLUENCER_SYNC_CONFIG=/config/pipeline.yaml INFLUENCER_SYNC_DATA=/data INFLUENCER_SYNC_HOST=0.0.0.0 \
+ENV NODE_ENV=production INFLUENCER_SYNC_CONFIG=/config/pipeline.yaml INFLUENCER_SYNC_DATA=/data INFLUENCER_SYNC_HOST=0.0.0.0 INFLUENCER_SYNC_CONSOLE=false \
     NODE_OPTIONS=--max-semi-space-size=8 NODE_COMPILE_CACHE=/app/.compiled
 # Beside the configuration it could not be: a mount inside a read-only mount needs a folder that a fresh clone does not have.
 RUN mkdir -p /config /data /app/.compiled && chown 1000:1000 /data /app/.compiled && chmod 0700 /data
@@ -36,6 +36,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/config config
 COPY --from=build /app/sql sql
 COPY --from=build /app/src/start.js src/start.js
+COPY --from=build /app/src/console/assets src/console/assets
 COPY --from=build /app/dist dist
 # node, by its number: Kubernetes' runAsNonRoot does not look names up.
 USER 1000:1000

@@ -215,6 +215,15 @@ end $$;
 
 COMMENT ON FUNCTION ops.analyze_table(wanted regclass) IS 'Analyses a table of ours, with the rights of its owner. Where another process is at it, it does nothing.';
 
+CREATE FUNCTION ops.refuse_audit_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'ops.audit is append-only';
+end $$;
+
+COMMENT ON FUNCTION ops.refuse_audit_change() IS 'Refuses to change or delete a row of ops.audit.';
+
 CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(reference, '^.*/deal/([^/?#]+).*$'::text, '\1'::text);
@@ -4282,6 +4291,63 @@ COMMENT ON COLUMN ops.account.account_id IS 'As GET /v1/account/hello reports it
 
 COMMENT ON COLUMN ops.account.bound_at IS 'When the first run bound this database to the account.';
 
+CREATE TABLE ops.audit (
+    audit_id bigint NOT NULL,
+    occurred_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    actor text NOT NULL,
+    via text NOT NULL,
+    action text NOT NULL,
+    subject_kind text NOT NULL,
+    subject text,
+    summary text NOT NULL,
+    reason text,
+    before jsonb,
+    after jsonb,
+    filter jsonb,
+    bulk_id bigint,
+    CONSTRAINT audit_action_check CHECK ((action <> ''::text)),
+    CONSTRAINT audit_actor_check CHECK ((actor <> ''::text)),
+    CONSTRAINT audit_summary_check CHECK ((summary <> ''::text)),
+    CONSTRAINT audit_via_check CHECK ((via = ANY (ARRAY['console'::text, 'command'::text])))
+);
+
+COMMENT ON TABLE ops.audit IS 'Append-only: every change that a person made, in the console or with a command. It is written in the transaction of the change.';
+
+COMMENT ON COLUMN ops.audit.audit_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.audit.occurred_at IS 'When.';
+
+COMMENT ON COLUMN ops.audit.actor IS 'Who: login name on the machine, or the name that the console signed in.';
+
+COMMENT ON COLUMN ops.audit.via IS 'console or command.';
+
+COMMENT ON COLUMN ops.audit.action IS 'What was done, for example settle_doubt.';
+
+COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk.';
+
+COMMENT ON COLUMN ops.audit.subject IS 'Its id or name; null where the action concerned many.';
+
+COMMENT ON COLUMN ops.audit.summary IS 'What was done, in a sentence.';
+
+COMMENT ON COLUMN ops.audit.reason IS 'Why, in the words of the person. E-mail addresses are masked.';
+
+COMMENT ON COLUMN ops.audit.before IS 'The fields that changed, as they were.';
+
+COMMENT ON COLUMN ops.audit.after IS 'The same fields afterwards.';
+
+COMMENT ON COLUMN ops.audit.filter IS 'For an action on many rows: the filter that chose them; null otherwise.';
+
+COMMENT ON COLUMN ops.audit.bulk_id IS 'Bulk action that this one was a part of: the audit_id of the row that began it; null otherwise.';
+
+ALTER TABLE ops.audit ALTER COLUMN audit_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.audit_audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.backfill_orders (
     backfill_id bigint NOT NULL,
     key text NOT NULL,
@@ -4660,6 +4726,9 @@ ALTER TABLE ONLY mirror.unreadable
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY ops.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (audit_id);
+
 ALTER TABLE ONLY ops.backfill_orders
     ADD CONSTRAINT backfill_orders_pkey PRIMARY KEY (backfill_id, key);
 
@@ -4792,6 +4861,10 @@ CREATE UNIQUE INDEX dealflow_versions_latest ON mirror.dealflow_versions USING b
 
 CREATE INDEX drift_run ON mirror.drift USING btree (run_id);
 
+CREATE INDEX audit_bulk ON ops.audit USING btree (bulk_id) WHERE (bulk_id IS NOT NULL);
+
+CREATE INDEX audit_subject ON ops.audit USING btree (subject_kind, subject, audit_id DESC);
+
 CREATE INDEX backfills_job ON ops.backfills USING btree (job, backfill_id DESC);
 
 CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHERE (state = ANY (ARRAY['running'::text, 'paused'::text]));
@@ -4849,6 +4922,8 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seed_un
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 
 CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
+
+CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);

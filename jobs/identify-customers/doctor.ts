@@ -1,4 +1,4 @@
-import { requireHashKey } from '../../src/config/require-hash-key.ts';
+import { requireHashKey } from '../../src/config/require-settings.ts';
 import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import {
   type ConsentCount,

@@ -1,5 +1,5 @@
 import type { Client } from '../../src/api/client.ts';
-import { requireHashKey } from '../../src/config/require-hash-key.ts';
+import { requireHashKey } from '../../src/config/require-settings.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';

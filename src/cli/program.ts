@@ -6,6 +6,7 @@ import { renderWarning } from '../present/error.ts';
 import { apiCommand } from './commands/api.ts';
 import { backfillCommand } from './commands/backfill.ts';
 import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
+import { consoleCommand } from './commands/console.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
@@ -37,6 +38,7 @@ const commands: readonly CommandDefinition[] = [
   planCommand,
   backfillCommand,
   serveCommand,
+  consoleCommand,
   statusCommand,
   runsCommand,
   doctorCommand,

@@ -1,13 +1,11 @@
 import type { z } from 'zod';
 import type { Problem } from '../model/known-error.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
+import { isSecretSetting } from './fields.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { ConfigPath, Places } from './locate.ts';
 
 type Issue = z.core.$ZodIssue;
-
-/** Values of these are never shown, also when they stand in the file in plain. */
-const SECRETS = ['api.key', 'database.url', 'api.url', 'webhooks.secret', 'webhooks.previous_secret'];
 
 /** Sections that had another name before. */
 const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
@@ -74,7 +72,9 @@ function describe(issue: Issue, { places, kinds }: ExplainedFile): Omit<Problem,
     const found = issue.code === 'too_small' ? `an empty ${located.kind}` : `a ${located.kind}`;
     return { message: `${what} is ${found}.`, help: `It should be ${expected(issue, kinds)}.` };
   }
-  const shown = SECRETS.includes(what) ? 'a value' : JSON.stringify(located.written);
+  // An address may hold a password.
+  const isHidden = isSecretSetting(what) || what === 'api.url';
+  const shown = isHidden ? 'a value' : JSON.stringify(located.written);
   const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
   const words = wordsOf(issue, kinds);
   const near =

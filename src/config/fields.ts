@@ -63,3 +63,19 @@ export function oneOrMore<Item extends z.ZodType>(item: Item, options: { readonl
 
 /** A name that people type in commands: of a source or a job. */
 export const NAME = /^[a-z0-9][a-z0-9_-]{0,59}$/;
+
+const SECRETS: readonly string[] = [
+  'api.key',
+  'database.url',
+  'database.bi_url',
+  'customers.hash_key',
+  'webhooks.secret',
+  'webhooks.previous_secret',
+];
+
+/** Whether the value of a setting (`console.auth.tokens.0.token`) is never shown, also when it stands in the file in plain. */
+export function isSecretSetting(path: string): boolean {
+  return (
+    SECRETS.includes(path) || /^console\.auth\.(users|tokens)(\.\d+\.(password_hash|token))?$/.test(path)
+  );
+}

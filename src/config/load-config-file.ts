@@ -15,6 +15,7 @@ import { type ConfigPath, shortPath } from './locate.ts';
 import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineFile, pipelineSchemaOf, sourceSchema } from './schema.ts';
+import { toConsoleSettings } from './server-fields.ts';
 import type { Environment } from './substitute.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
@@ -140,6 +141,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       port: file.serve.port,
       graceSeconds: file.serve.grace_seconds ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
     },
+    console: toConsoleSettings(file.console),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
+import { consoleSchema, serveSchema, webhooksSchema } from './server-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
@@ -103,62 +104,6 @@ const customers = z
   })
   .prefault({})
   .describe('How customers are stored without their addresses.');
-
-const webhooks = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
-    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
-    path: z
-      .string()
-      .regex(/^(\/[\w.~-]+)+$/)
-      .default('/webhooks')
-      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
-    secret: textOrEmpty()
-      .prefault('')
-      .describe(
-        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
-      ),
-    previous_secret: textOrEmpty()
-      .prefault('')
-      .describe('The previous secret, also accepted while you replace it.'),
-    header_prefix: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
-      .default('X-Service')
-      .describe('Prefix of the header names: <prefix>-Signature and <prefix>-Timestamp.'),
-    encoding: z.enum(['hex', 'base64']).default('hex').describe('Encoding of the signature.'),
-    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
-      .prefault(1024 ** 2)
-      .describe('A larger body is refused.'),
-    max_connections_per_address: wholeNumber(1, 500)
-      .prefault(250)
-      .describe(
-        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
-      ),
-    max_age_seconds: wholeNumber(0, 86_400)
-      .prefault(0)
-      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
-  })
-  .prefault({})
-  .describe('The receiver of events: `npx influencer-sync webhooks`.');
-
-const serve = z
-  .strictObject({
-    host: text(200)
-      .prefault('127.0.0.1')
-      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
-    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
-    grace_seconds: anyNumber(0.1, 3_600)
-      .nullable()
-      .default(null)
-      .describe(
-        'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
-      ),
-  })
-  .prefault({})
-  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
 
 const limits = z
   .strictObject({
@@ -288,8 +233,9 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
           'What runs. Choose the names; `run <name>` runs a job once, `serve` runs it on its schedule.',
         ),
       customers,
-      webhooks,
-      serve,
+      webhooks: webhooksSchema,
+      serve: serveSchema,
+      console: consoleSchema,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

@@ -2802,6 +2802,61 @@ export interface OpsAccount {
   only_row: Generated<boolean>;
 }
 
+export interface OpsAudit {
+  /**
+   * What was done, for example settle_doubt.
+   */
+  action: string;
+  /**
+   * Who: login name on the machine, or the name that the console signed in.
+   */
+  actor: string;
+  /**
+   * The same fields afterwards.
+   */
+  after: Json | null;
+  /**
+   * Counts up.
+   */
+  audit_id: Generated<Int8>;
+  /**
+   * The fields that changed, as they were.
+   */
+  before: Json | null;
+  /**
+   * Bulk action that this one was a part of: the audit_id of the row that began it; null otherwise.
+   */
+  bulk_id: Int8 | null;
+  /**
+   * For an action on many rows: the filter that chose them; null otherwise.
+   */
+  filter: Json | null;
+  /**
+   * When.
+   */
+  occurred_at: Generated<Timestamp>;
+  /**
+   * Why, in the words of the person. E-mail addresses are masked.
+   */
+  reason: string | null;
+  /**
+   * Its id or name; null where the action concerned many.
+   */
+  subject: string | null;
+  /**
+   * What it was done to: entry, file, code, job, backfill, bulk.
+   */
+  subject_kind: string;
+  /**
+   * What was done, in a sentence.
+   */
+  summary: string;
+  /**
+   * console or command.
+   */
+  via: string;
+}
+
 export interface OpsBackfillOrders {
   /**
    * Revenue, in currency.
@@ -3502,6 +3557,7 @@ export interface DB {
   "mirror.staged_listings": MirrorStagedListings;
   "mirror.unreadable": MirrorUnreadable;
   "ops.account": OpsAccount;
+  "ops.audit": OpsAudit;
   "ops.backfill_orders": OpsBackfillOrders;
   "ops.backfills": OpsBackfills;
   "ops.job_locks": OpsJobLocks;

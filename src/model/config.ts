@@ -14,6 +14,29 @@ export type PipelineConfig = {
   readonly customers: CustomerSettings;
   readonly webhooks: WebhookSettings;
   readonly serve: ServeSettings;
+  readonly console: ConsoleSettings;
+};
+
+/** Who may do what in the console: see everything, or change things as well. */
+export type Role = 'viewer' | 'operator';
+
+/** The pages that `serve` and `console` show. */
+export type ConsoleSettings = {
+  /** Whether `serve` shows them. */
+  readonly enabled: boolean;
+  /** Path below which they are, without a trailing slash; empty for the root. */
+  readonly basePath: string;
+  /** IANA zone in which times are shown beside UTC. */
+  readonly timeZone: string;
+  readonly readOnly: boolean;
+  readonly users: readonly { readonly name: string; readonly role: Role; readonly passwordHash: string }[];
+  readonly tokens: readonly { readonly name: string; readonly role: Role; readonly token: string }[];
+  /** A proxy that signs people in and names them in a header; null: none does. */
+  readonly proxy: {
+    readonly trusted: readonly string[];
+    readonly header: string;
+    readonly operators: readonly string[];
+  } | null;
 };
 
 /** The long-running process, `npx influencer-sync serve`. */

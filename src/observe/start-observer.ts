@@ -1,8 +1,11 @@
 import type { AddressInfo } from 'node:net';
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Metrics } from './metrics.ts';
+
+/** A server of ours, to which pages can be added. */
+export type HttpServer = FastifyInstance;
 
 /** Whether this process does what it is for, each part with its word. */
 export type Readiness = {
@@ -15,6 +18,8 @@ export type ObserverOptions = {
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   readonly readiness: () => Readiness;
+  /** Adds pages for people; without them every other path is answered with the three. */
+  readonly addPages?: (server: HttpServer) => void;
 };
 
 export type Observer = {
@@ -32,8 +37,9 @@ const REQUEST_TIMEOUT_MS = 5_000;
  *
  * @throws KnownError `port_unusable` (exit 2).
  */
-export async function startObserver({ host, port, metrics, readiness }: ObserverOptions): Promise<Observer> {
-  const server = Fastify({ requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true });
+export async function startObserver(options: ObserverOptions): Promise<Observer> {
+  const { host, port, metrics, readiness, addPages } = options;
+  const server = openServer();
   server.get('/healthz', () => ({ status: 'ok' }));
   server.get('/readyz', (_request, reply) => {
     const answer = readiness();
@@ -42,17 +48,39 @@ export async function startObserver({ host, port, metrics, readiness }: Observer
   server.get('/metrics', async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.text()),
   );
-  server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: 'The paths are /healthz, /readyz and /metrics.' }),
-  );
+  if (addPages === undefined)
+    server.setNotFoundHandler((_request, reply) =>
+      reply.code(404).send({ error: 'The paths are /healthz, /readyz and /metrics.' }),
+    );
+  else addPages(server);
+  return listen(server, { host, port, command: 'serve' });
+}
+
+/** A server for this machine's people and programs, which is not listening yet. */
+export function openServer(): HttpServer {
+  return Fastify({ requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true });
+}
+
+/**
+ * @param at.command for the message: what could not listen.
+ * @throws KnownError `port_unusable` (exit 2).
+ */
+export async function listen(
+  server: HttpServer,
+  at: { readonly host: string; readonly port: number; readonly command: 'serve' | 'console' },
+): Promise<Observer> {
+  const { host, port, command } = at;
   try {
     await server.listen({ host, port });
   } catch (cause) {
     throw new KnownError({
       code: 'port_unusable',
-      message: `serve cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      message: `${command} cannot listen there (${(cause as NodeJS.ErrnoException).code ?? 'unknown'}).`,
       where: `${host}:${port}`,
-      help: 'Choose another port (--port, serve.port) or address (serve.host).',
+      help:
+        command === 'serve'
+          ? 'Choose another port (--port, serve.port) or address (serve.host).'
+          : 'Choose another --port or --host. `serve` shows the console on its own port, too.',
       safe: 'Nothing was run.',
       exitCode: EXIT.configuration,
       cause,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
 import { pipelineJsonSchema } from '../../src/config/json-schema.ts';
-import { requireService } from '../../src/config/require-service.ts';
+import { requireService } from '../../src/config/require-settings.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import { KnownError, type Problem } from '../../src/model/known-error.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
@@ -334,7 +334,9 @@ describe('problems', () => {
       'an unknown section',
       'jobs:',
       'alerts: {}\njobs:',
-      { help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve.' },
+      {
+        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console.',
+      },
     ],
     [
       'a section by its earlier name',
@@ -626,6 +628,11 @@ describe('words of a closed list', () => {
     ['time_zone: Europe/Amsterdam', 'consent: not_recorde', 'not_recorded'],
     ['time_zone: Europe/Amsterdam', 'date_order: MYD', 'MDY'],
     ['sources:', 'webhooks: {encoding: base46}\nsources:', 'base64'],
+    [
+      'sources:',
+      'console: {auth: {users: [{name: ann, role: operater, password_hash: x}]}}\nsources:',
+      'operator',
+    ],
     ['kind: attribute-orders', 'kind: identify-customers\n    consent: requierd', 'required'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: realtime', 'real_time'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: {mode: reel_time}', 'real_time'],

@@ -1,5 +1,5 @@
 import { isIdentifyCustomers } from '../../../jobs/identify-customers/settings.ts';
-import { requireHashKey } from '../../config/require-hash-key.ts';
+import { requireHashKey } from '../../config/require-settings.ts';
 import { customerHasher } from '../../map/customers/customer-hash.ts';
 import { foldAddress, parseAddress } from '../../map/customers/parse-address.ts';
 import type { PipelineConfig } from '../../model/config.ts';

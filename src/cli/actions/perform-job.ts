@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
 import type { Client } from '../../api/client.ts';
-import { requireService } from '../../config/require-service.ts';
+import { requireService } from '../../config/require-settings.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import type { ExitCode } from '../../model/exit-code.ts';
 import type { KnownError } from '../../model/known-error.ts';

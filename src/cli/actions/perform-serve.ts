@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { kindOf } from '../../../jobs/index.ts';
 import { shortPath } from '../../config/locate.ts';
-import { requireService } from '../../config/require-service.ts';
+import { requireService } from '../../config/require-settings.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
@@ -28,6 +28,7 @@ import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
+import { openConsole } from './open-console.ts';
 import type { Workplace } from './open-workplace.ts';
 
 /** Runs beside each other, the receiver, and the looks at the schedule, which must never wait long for a connection. */
@@ -119,14 +120,20 @@ async function serve(serving: Serving): Promise<ExitCode> {
       log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
     onRecovered: () => log.info('the schedule can be read again'),
   });
+  const pages = await openConsole({ config, db, host: config.serve.host, log });
   const observer = await startObserver({
     host: config.serve.host,
     port: serving.port,
     metrics,
     readiness: schedule.readiness,
+    ...(config.console.enabled ? { addPages: pages.add } : {}),
+  }).catch(async (error: unknown) => {
+    await pages.close();
+    throw error;
   });
   const receiver = await openReceiver(serving).catch(async (error: unknown) => {
     await observer.close();
+    await pages.close();
     throw error;
   });
   const ticker = startTicker(() => {
@@ -152,6 +159,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     process.exit(EXIT.interrupted);
   }
   await observer.close();
+  await pages.close();
   opened.workplace?.close();
   log.info('stopped');
   return EXIT.ok;
@@ -200,7 +208,8 @@ function announce(
   if (config.api.url !== '' && !isLoopback(config.api.url)) output.warn(`Live: jobs call ${config.api.url}.`);
   output.emit({ event: 'listening', ...at });
   const events = at.events === null ? '' : `\nReceiving events at ${at.events}.`;
-  output.print(`Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
+  const pages = config.console.enabled ? `Console at ${at.url}${config.console.basePath}/.\n` : '';
+  output.print(`${pages}Serving at ${at.url} (/healthz, /readyz, /metrics). Stop with Ctrl-C.${events}`);
 }
 
 /** The database may be away; then the leases end by themselves, and the next process that polls takes the slots back. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Client, createClient } from '../../api/client.ts';
-import { requireService } from '../../config/require-service.ts';
+import { requireService } from '../../config/require-settings.ts';
 import { readVariable } from '../../config/substitute.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';

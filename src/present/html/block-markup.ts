@@ -1,3 +1,4 @@
+import type { Html } from '../../model/text/html.ts';
 import type {
   Bars,
   Block,
@@ -11,7 +12,7 @@ import type {
 } from '../blocks/block.ts';
 import type { Column } from '../table.ts';
 import { formatCount } from '../text.ts';
-import { type Html, html } from './html.ts';
+import { html } from './html.ts';
 
 /** A block as a part of a page: the same that `renderBlock` draws on a terminal. */
 export function blockMarkup(block: Block): Html {

@@ -1,7 +1,8 @@
+import type { Html } from '../../model/text/html.ts';
 import { describeOutcome, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { formatInstant } from '../text.ts';
 import { blockMarkup } from './block-markup.ts';
-import { type Html, html } from './html.ts';
+import { html } from './html.ts';
 import { pageStyle } from './page-style.ts';
 
 /** A run, and who says what it came to. */

@@ -1,6 +1,7 @@
+import type { Html } from '../../model/text/html.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { Tenant } from '../open-tenant.ts';
-import { type Html, html, page } from './html.ts';
+import { html, page } from './page.ts';
 
 /** Rows of a table; whoever wants all of them asks `/_sandbox`. */
 const MAX_ROWS = 100;

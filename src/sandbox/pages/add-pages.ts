@@ -4,7 +4,7 @@ import type { Context } from '../build-server.ts';
 import type { Guard } from '../control/control-state.ts';
 import { renderAccounts } from './account-page.ts';
 import { renderDocs } from './docs-page.ts';
-import { PAGE_HEADERS } from './html.ts';
+import { PAGE_HEADERS } from './page.ts';
 
 /** Pages for people, and the OpenAPI document. What an account holds is shown on this machine only. */
 export function addPages(server: FastifyInstance, context: Context, onRequest: Guard): void {

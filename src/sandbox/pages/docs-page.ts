@@ -1,5 +1,6 @@
 import { openApiDocument } from '../../api/reference/openapi.ts';
-import { type Html, html, page } from './html.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html, page } from './page.ts';
 
 type Described = {
   readonly summary: string;

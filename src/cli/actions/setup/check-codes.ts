@@ -1,5 +1,5 @@
 import { readCodeRows } from '../../../attribute/load-codes.ts';
-import { requireService } from '../../../config/require-service.ts';
+import { requireService } from '../../../config/require-settings.ts';
 import type { JobSettings } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { isSecretSetting } from '../../../config/fields.ts';
 import { databasePlace } from '../../../config/locate.ts';
 import type { PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
@@ -24,7 +25,7 @@ export async function showConfig(output: Output, options: ConfigOptions): Promis
   const settings = settingsOf(config).map(
     ({ path, value }): Setting => ({
       path: path.join('.'),
-      value: isSecret(path) ? mask(path, value, config) : format(value),
+      value: isSecretSetting(path.join('.')) ? mask(path, value, config) : format(value),
       origin: originOf(written, path),
     }),
   );
@@ -96,22 +97,9 @@ function originOf(written: unknown, path: readonly string[]): string {
   return isSet ? `environment (${names.join(', ')})` : `file (${names.join(', ')} not set)`;
 }
 
-const SECRETS: readonly string[] = [
-  'api.key',
-  'database.url',
-  'database.bi_url',
-  'customers.hash_key',
-  'webhooks.secret',
-  'webhooks.previous_secret',
-];
-
-function isSecret(path: readonly string[]): boolean {
-  return SECRETS.includes(path.join('.'));
-}
-
 /** A database's address without user and password; of anything else, that it is set. */
 function mask(path: readonly string[], value: unknown, { database }: PipelineConfig): string {
-  if (value === '') return '(not set)';
+  if (value === '' || (Array.isArray(value) && value.length === 0)) return '(not set)';
   if (path.join('.') === 'database.url') return databasePlace(database);
   return '(set, not shown)';
 }

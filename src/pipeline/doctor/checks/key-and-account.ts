@@ -1,6 +1,6 @@
 import { hello } from '../../../api/account.ts';
 import { ApiError } from '../../../api/api-error.ts';
-import { requireService } from '../../../config/require-service.ts';
+import { requireService } from '../../../config/require-settings.ts';
 import { boundAccount } from '../../../ledger/bind-account.ts';
 import { EXIT } from '../../../model/exit-code.ts';
 import type { Finding } from '../../../model/finding.ts';

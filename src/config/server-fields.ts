@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { ConsoleSettings } from '../model/config.ts';
+import { anyNumber, oneOrMore, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
+
+/** The receiver of events. */
+export const webhooksSchema = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on; 0.0.0.0 behind a proxy that terminates TLS.'),
+    port: wholeNumber(0, 65_535).prefault(4020).describe('Port to listen on; 0 for a free one.'),
+    path: z
+      .string()
+      .regex(/^(\/[\w.~-]+)+$/)
+      .default('/webhooks')
+      .describe('Path that events are posted to; the kind of event may follow as one more segment.'),
+    secret: textOrEmpty()
+      .prefault('')
+      .describe(
+        `Signing secret of the account. Use an environment variable: \${INFLUENCER_WEBHOOK_SECRET:-}. Empty: nothing is received.`,
+      ),
+    previous_secret: textOrEmpty()
+      .prefault('')
+      .describe('The previous secret, also accepted while you replace it.'),
+    header_prefix: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9-]*$/)
+      .default('X-Service')
+      .describe('Prefix of the header names: <prefix>-Signature and <prefix>-Timestamp.'),
+    encoding: z.enum(['hex', 'base64']).default('hex').describe('Encoding of the signature.'),
+    max_body_bytes: wholeNumber(1_024, 64 * 1024 ** 2)
+      .prefault(1024 ** 2)
+      .describe('A larger body is refused.'),
+    max_connections_per_address: wholeNumber(1, 500)
+      .prefault(250)
+      .describe(
+        'Maximum connections from one address; a further one closes the one that has waited longest for its request. Behind a proxy all connections come from its address: set it to 500, the limit for all connections, and let the proxy limit its clients.',
+      ),
+    max_age_seconds: wholeNumber(0, 86_400)
+      .prefault(0)
+      .describe('Refuse a missing timestamp and one further from now; 0: accept any. Not signed.'),
+  })
+  .prefault({})
+  .describe('The receiver of events: `npx influencer-sync webhooks`.');
+
+/** The process that runs jobs on their schedules. */
+export const serveSchema = z
+  .strictObject({
+    host: text(200)
+      .prefault('127.0.0.1')
+      .describe('Address to listen on for /healthz, /readyz and /metrics; 0.0.0.0 in a container.'),
+    port: wholeNumber(0, 65_535).prefault(4080).describe('Port to listen on; 0 for a free one.'),
+    grace_seconds: anyNumber(0.1, 3_600)
+      .nullable()
+      .default(null)
+      .describe(
+        'Time limit of a graceful stop, for requests in flight. Must be longer than api.timeout_seconds and shorter than the timeout of your supervisor. Default: api.timeout_seconds plus 20.',
+      ),
+  })
+  .prefault({})
+  .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
+
+const role = z
+  .enum(['viewer', 'operator'])
+  .default('viewer')
+  .describe('viewer: sees everything; operator: may also change things.');
+
+const name = text(100).describe('Appears in the audit of what this person changed.');
+
+/** Who may use the console, and where it is. */
+export const consoleSchema = z
+  .strictObject({
+    enabled: yesOrNo()
+      .prefault(true)
+      .describe('Whether `serve` shows the console on its port. `console` shows it in any case.'),
+    base_path: z
+      .string()
+      .regex(/^(\/[\w.~-]+)*\/?$/)
+      .default('/')
+      .transform((path) => path.replace(/\/$/, ''))
+      .describe('Path below which the pages are, if a proxy passes only that path on: /influencers.'),
+    time_zone: text(100)
+      .default('UTC')
+      .describe('IANA zone in which pages show times beside UTC, for example Europe/Amsterdam.'),
+    read_only: yesOrNo().prefault(false).describe('Nobody can change anything in the console.'),
+    auth: z
+      .strictObject({
+        users: z
+          .array(
+            z.strictObject({
+              name,
+              role,
+              password_hash: text(500).describe(
+                'What `npx influencer-sync console --hash-password` prints. Use an environment variable.',
+              ),
+            }),
+          )
+          .default([])
+          .describe('People who sign in with a name and a password (HTTP Basic).'),
+        tokens: z
+          .array(
+            z.strictObject({
+              name,
+              role,
+              token: text(500).describe('At least 32 characters. Use an environment variable.'),
+            }),
+          )
+          .default([])
+          .describe('Programs that send `Authorization: Bearer <token>`.'),
+        proxy: z
+          .strictObject({
+            trusted: oneOrMore(text(50)).describe(
+              'Addresses, or networks such as 10.0.0.0/8, of the proxies whose header is believed.',
+            ),
+            header: text(100)
+              .default('X-Forwarded-User')
+              .describe('Header in which the proxy names the person that it has signed in.'),
+            operators: z
+              .array(text(200))
+              .default([])
+              .describe('Names that may change things; all others are viewers.'),
+          })
+          .nullable()
+          .default(null)
+          .describe('A proxy signs people in.'),
+      })
+      .prefault({})
+      .describe('Who may see the console. Required unless it listens on this machine only.'),
+  })
+  .prefault({})
+  .describe('The console: pages that show what happened and let you settle it.');
+
+/** @param file what the schema made of it. */
+export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
+  const { users, tokens, proxy } = file.auth;
+  return {
+    enabled: file.enabled,
+    basePath: file.base_path,
+    timeZone: file.time_zone,
+    readOnly: file.read_only,
+    users: users.map(({ password_hash: passwordHash, ...user }) => ({ ...user, passwordHash })),
+    tokens,
+    proxy,
+  };
+}

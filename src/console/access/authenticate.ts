@@ -1,0 +1,167 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { ConsoleSettings } from '../../model/config.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { isLoopback } from '../../model/text/is-loopback.ts';
+import type { Actor } from '../console-page.ts';
+import { isPasswordHash, verifyPassword } from './password.ts';
+
+/** What a request says of who sends it. */
+export type Credentials = { readonly headers: IncomingHttpHeaders; readonly address: string };
+
+export type SignIn =
+  | { readonly kind: 'actor'; readonly actor: Actor }
+  /** `challenge`: what a browser is told, so that it asks for name and password. */
+  | { readonly kind: 'refused'; readonly status: 401 | 403 | 429; readonly why: string };
+
+export type Authenticate = (credentials: Credentials) => Promise<SignIn>;
+
+const MIN_TOKEN_CHARS = 32;
+/** Wrong passwords of one address: five, and then one every minute. */
+const TRIES = { points: 5, duration: 60 } as const;
+/** How long a password that was right is not computed again. */
+const REMEMBER_MS = 5 * 60_000;
+const MAX_REMEMBERED = 1_000;
+
+/**
+ * Says who sends a request. Without users, tokens or a proxy the console is for whoever is at this machine, and only on a loopback address;
+ * a page elsewhere that has its name point to this machine is refused, by the name that the browser asked for.
+ *
+ * @param options.localActor name of the person at this machine.
+ * @throws KnownError `console_auth_missing`, `console_auth_invalid` (exit 2).
+ */
+export function createAuthenticate(
+  settings: ConsoleSettings,
+  { host, localActor }: { readonly host: string; readonly localActor: string },
+): Authenticate {
+  const { users, tokens, proxy } = settings;
+  checkSettings(settings);
+  if (users.length === 0 && tokens.length === 0 && proxy === null) {
+    if (!isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)) throw authMissing(host);
+    return async ({ headers }) =>
+      isLoopback(`http://${headers.host ?? ''}`)
+        ? { kind: 'actor', actor: { name: localActor, role: 'operator' } }
+        : refused(403, 'Open the console as http://127.0.0.1 or http://localhost.');
+  }
+  const byToken = tokens.map((token) => ({ actor: token, digest: digestOf(token.token) }));
+  const trusted = proxy === null ? null : networks(proxy.trusted);
+  const failures = new RateLimiterMemory({ keyPrefix: 'console', ...TRIES });
+  const remembered = new Map<string, { readonly actor: Actor; readonly untilMs: number }>();
+  const salt = randomBytes(16).toString('hex');
+
+  async function byPassword(header: string, address: string): Promise<SignIn> {
+    const key = digestOf(salt + header).toString('hex');
+    const known = remembered.get(key);
+    if (known !== undefined && known.untilMs > performance.now())
+      return { kind: 'actor', actor: known.actor };
+    const tried = await failures.get(address);
+    if (tried !== null && tried.remainingPoints <= 0)
+      return refused(429, 'Too many wrong passwords from your address. Try again in a minute.');
+    const [name, password] = parseBasic(header);
+    const user = users.find((each) => each.name === name);
+    // A name that nobody has takes as long as one that somebody has.
+    const isRight = await verifyPassword(password, (user ?? users[0])?.passwordHash ?? '');
+    if (user === undefined || !isRight) {
+      await failures.consume(address).catch(() => {});
+      return refused(401, 'Name or password is wrong.');
+    }
+    const actor = { name: user.name, role: user.role };
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(key, { actor, untilMs: performance.now() + REMEMBER_MS });
+    return { kind: 'actor', actor };
+  }
+
+  return async ({ headers, address }) => {
+    const { authorization = '' } = headers;
+    if (/^bearer /i.test(authorization)) {
+      const given = digestOf(authorization.slice('bearer '.length).trim());
+      const found = byToken.find(({ digest }) => timingSafeEqual(digest, given));
+      if (found !== undefined)
+        return { kind: 'actor', actor: { name: found.actor.name, role: found.actor.role } };
+      return refused(401, 'The token is not known.');
+    }
+    if (proxy !== null && trusted?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
+      const name = headers[proxy.header.toLowerCase()];
+      if (typeof name === 'string' && name.trim() !== '')
+        return {
+          kind: 'actor',
+          actor: { name: name.trim(), role: proxy.operators.includes(name.trim()) ? 'operator' : 'viewer' },
+        };
+    }
+    if (users.length > 0 && /^basic /i.test(authorization)) return byPassword(authorization, address);
+    return refused(401, 'Sign in to see the console.');
+  };
+}
+
+function refused(status: 401 | 403 | 429, why: string): SignIn {
+  return { kind: 'refused', status, why };
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function parseBasic(header: string): readonly [name: string, password: string] {
+  const text = Buffer.from(header.slice('basic '.length), 'base64').toString('utf8');
+  const at = text.indexOf(':');
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** @throws Error where an entry is neither an address nor a network. */
+function networks(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
+  const problem =
+    users
+      .filter(({ passwordHash }) => !isPasswordHash(passwordHash))
+      .map(({ name }) => `The password_hash of ${name} is no hash of ours.`)[0] ??
+    tokens
+      .filter(({ token }) => token.length < MIN_TOKEN_CHARS)
+      .map(({ name }) => `The token of ${name} is shorter than ${MIN_TOKEN_CHARS} characters.`)[0] ??
+    (proxy === null ? undefined : findBadNetwork(proxy.trusted));
+  if (problem === undefined) return;
+  throw new KnownError({
+    code: 'console_auth_invalid',
+    message: problem,
+    where: 'console.auth',
+    help: 'Create a hash with  npx influencer-sync console --hash-password  and a token with  openssl rand -hex 32 . Write networks like 10.0.0.0/8.',
+    safe: 'Nothing was run.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function findBadNetwork(entries: readonly string[]): string | undefined {
+  return entries
+    .filter((entry) => {
+      try {
+        networks([entry]);
+        return false;
+      } catch {
+        return true;
+      }
+    })
+    .map((entry) => `${entry} is neither an address nor a network.`)[0];
+}
+
+function authMissing(host: string): KnownError {
+  return new KnownError({
+    code: 'console_auth_missing',
+    message: 'The console would be open to everybody who reaches this address.',
+    where: host,
+    help: 'Say who may see it in console.auth (docs/console.md), listen on 127.0.0.1, or set  console: {enabled: false} .',
+    safe: 'Nothing was run.',
+    exitCode: EXIT.configuration,
+  });
+}

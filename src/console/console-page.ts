@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { AuditRecord } from '../audit/record-audit.ts';
+import type { Database } from '../db/connect.ts';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import type { PipelineConfig, Role } from '../model/config.ts';
+import type { HtmlValue } from '../model/text/html.ts';
+
+/** Who is at the browser. */
+export type Actor = { readonly name: string; readonly role: Role };
+
+/** One request for a page, and what the page is made with. */
+export type Visit = {
+  /** Reads only, and no statement takes longer than a person waits. */
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  readonly actor: Actor;
+  /** Whether this person may change things here: otherwise a page shows no forms. */
+  readonly mayChange: boolean;
+  /** Parts of the path: `run` of `/runs/:run`. */
+  readonly params: Readonly<Record<string, string>>;
+  /** What stands behind the question mark. */
+  readonly query: URLSearchParams;
+  /** The instant that the page shows: relative times are counted from here. */
+  readonly now: Date;
+  /** IANA zone beside UTC: of the query, else of the configuration. */
+  readonly zone: string;
+  /** Address of a page of ours; empty values are left out, and the chosen zone goes along. */
+  link(path: string, query?: Readonly<Record<string, LinkValue>>): string;
+};
+
+export type LinkValue = string | number | null | undefined;
+
+/** What a page shows, or the address of the page that shows it. */
+export type Shown = ShownPage | { readonly redirect: string };
+
+export type ShownPage = {
+  /** Heading, and title of the window. */
+  readonly title: string;
+  readonly content: HtmlValue;
+  /** 200, unless there is nothing of the name (404). */
+  readonly status?: 404;
+};
+
+/** One page. Adding one means a file in `pages/` and a line in its index. */
+export type ConsolePage = {
+  /** As fastify writes it: `/runs/:run`. */
+  readonly path: string;
+  /** Its name in the navigation; null for a page that others lead to. */
+  readonly navigation: string | null;
+  show(visit: Visit): Promise<Shown>;
+};
+
+/** What an action is given: everything happens in one transaction, the audit record with it. */
+export type Change = {
+  readonly trx: DatabaseTransaction;
+  readonly config: PipelineConfig;
+  readonly actor: Actor;
+  /** Writes down what is changed; its summary is what the person is shown. @returns what `perform` returns. */
+  audit(record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string>;
+};
+
+/** One thing that a person can change. Adding one means a file in `actions/` and a line in its index. */
+export type ConsoleAction<Form = unknown> = {
+  /** Where its form is sent: `/doubts/settle`. */
+  readonly path: string;
+  /** Fields of the form; all arrive as text. */
+  readonly form: z.ZodType<Form>;
+  /** @returns id of the audit record. @throws Refused with why not; then nothing was changed. */
+  perform(change: Change, form: Form): Promise<string>;
+};
+
+/** The change is not possible as things are now: nothing was changed, and the page says why. */
+export class Refused extends Error {
+  /** @param message a sentence or two for the person: what is in the way, and what to do. */
+  constructor(message: string) {
+    super(message);
+    this.name = 'Refused';
+  }
+}

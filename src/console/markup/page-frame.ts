@@ -1,0 +1,63 @@
+import type { HtmlValue } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import type { Visit } from '../console-page.ts';
+import { pages } from '../pages/index.ts';
+import { instant } from './parts.ts';
+
+/**
+ * A whole page. Everything in it is of this server, and no script stands in it: the policy has the browser refuse both.
+ *
+ * @param options.notice said above the page: what the last action has done, or why it was refused.
+ */
+export function pageFrame(
+  visit: Visit,
+  {
+    title,
+    content,
+    notice,
+  }: { readonly title: string; readonly content: HtmlValue; readonly notice?: HtmlValue },
+): string {
+  const asset = (name: string): string => visit.link(`/assets/${name}`);
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}'>
+<title>${title} - influencer-sync</title>
+<link rel="stylesheet" href="${asset('console.css')}">
+<link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
+<script src="${asset('htmx.js')}" defer></script>
+<script src="${asset('console.js')}" defer data-live="${visit.link('/live')}"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<a class="home" href="${visit.link('/')}">influencer-sync</a>
+<nav aria-label="Pages"><ul>
+${pages
+  .filter(({ navigation }) => navigation !== null)
+  .map(
+    ({ path, navigation }) => html`<li><a href="${visit.link(path)}">${navigation}</a></li>
+`,
+  )}</ul></nav>
+<form class="find" method="get" action="${visit.link('/orders')}" role="search" aria-label="Find an order">
+<label for="find">Order</label> <input id="find" name="order" type="search" placeholder="id or #name" autocomplete="off" data-key="/">
+<button type="submit">Find</button>
+</form>
+</header>
+<main id="main" tabindex="-1">
+${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
+<h1>${title}</h1>
+${content}
+</main>
+<footer>
+<p>As of ${instant(visit.now, visit)}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
+<p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
+<dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>find an order</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
+</footer>
+</body>
+</html>
+`.toString();
+}

@@ -1,0 +1,159 @@
+import { formatMoney } from '../../model/money.ts';
+import type { Html, HtmlValue } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, formatInstant } from '../../present/text.ts';
+import type { Visit } from '../console-page.ts';
+
+/** Pieces that several pages are made of. */
+
+type Shows = Pick<Visit, 'link' | 'zone'>;
+
+/** A link to a page of ours. @param href of `visit.link`. */
+export function anchor(href: string, label: HtmlValue): Html {
+  return html`<a href="${href}">${label}</a>`;
+}
+
+/** Address of one order's page. */
+export function orderLink(
+  { link }: Pick<Shows, 'link'>,
+  order: { readonly source: string | null; readonly orderId: string },
+): string {
+  return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
+}
+
+/** An instant in UTC, and in the chosen zone where that is another one. Nothing where there is none. */
+export function instant(at: Date | string | null, { zone }: Pick<Shows, 'zone'>): Html {
+  if (at === null) return html``;
+  const iso = new Date(at).toISOString();
+  const shown = formatInstant(at).slice(0, 16);
+  if (zone === 'UTC') return html`<time datetime="${iso}">${shown} UTC</time>`;
+  return html`<time datetime="${iso}">${shown} UTC <small>${zonedTime(new Date(at), zone)} ${zone}</small></time>`;
+}
+
+/** `2026-04-10 11:15` by the clocks of a zone. */
+function zonedTime(at: Date, zone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(at);
+}
+
+/** A count that a query has cut off at `limit`: `10,000+`. */
+export function countUpTo(count: number, limit: number): string {
+  return count > limit ? `${formatCount(limit)}+` : formatCount(count);
+}
+
+/** One amount a currency, each on a line of its own: they are never added up. */
+export function amountList(
+  amounts: readonly { readonly currency: string | null; readonly amount: string }[],
+): Html {
+  return html`${amounts.map(({ currency, amount }) => html`<span class="amount">${formatMoney(amount, currency)}</span> `)}`;
+}
+
+export type TableColumn<Row> = {
+  readonly title: string;
+  readonly align?: 'right';
+  readonly cell: (row: Row) => HtmlValue;
+};
+
+/**
+ * Rows under their titles; the first column names its row. On a narrow window the table scrolls by itself.
+ *
+ * @param options.about what the table shows, for those who do not see it.
+ * @param options.none said where there is no row.
+ */
+export function table<Row>(
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+  { about, none }: { readonly about: string; readonly none: string },
+): Html {
+  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  const classOf = (column: TableColumn<Row>): string => (column.align === 'right' ? 'number' : 'text');
+  return html`<section class="wide" tabindex="0" aria-label="${about}"><table>
+<thead><tr>${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.title}</th>`)}</tr></thead>
+<tbody>
+${rows.map(
+  (row) =>
+    html`<tr data-row>${columns.map((column, index) =>
+      index === 0
+        ? html`<th scope="row" class="${classOf(column)}">${column.cell(row)}</th>`
+        : html`<td class="${classOf(column)}">${column.cell(row)}</td>`,
+    )}</tr>
+`,
+)}</tbody></table></section>
+`;
+}
+
+/** A field of a filter form. An empty choice stands for all. */
+export type FilterField = {
+  readonly name: string;
+  readonly label: string;
+  /** Of a choice; a text field where it is left out. */
+  readonly options?: readonly string[];
+  readonly type?: 'text' | 'date';
+};
+
+/** A form whose fields are the query of the page, so that a filter can be bookmarked, reloaded and sent to somebody. */
+export function filterForm(visit: Visit, path: string, fields: readonly FilterField[]): Html {
+  const zone = visit.query.get('zone');
+  return html`<form class="filter" method="get" action="${visit.link(path)}" role="search" aria-label="Filter the list">
+${zone === null ? null : html`<input type="hidden" name="zone" value="${zone}">`}
+${fields.map((field) => filterField(field, visit.query.get(field.name) ?? ''))}
+<button type="submit">Filter</button> <a href="${visit.link(path)}">Clear</a>
+</form>
+`;
+}
+
+function filterField({ name, label, options, type = 'text' }: FilterField, value: string): Html {
+  const input =
+    options === undefined
+      ? html`<input type="${type}" name="${name}" value="${value}">`
+      : html`<select name="${name}"><option value="">all</option>${options.map((option) =>
+          option === value
+            ? html`<option value="${option}" selected>${option.replaceAll('_', ' ')}</option>`
+            : html`<option value="${option}">${option.replaceAll('_', ' ')}</option>`,
+        )}</select>`;
+  return html`<label>${label} ${input}</label>
+`;
+}
+
+/**
+ * Links below a list that is shown in parts. A part begins behind a key and not at a number, so that it costs the same wherever it is, and
+ * nothing is shown twice when rows are added.
+ *
+ * @param options.after key of the last row of this part; null where it is the last part.
+ */
+export function pager(visit: Visit, path: string, { after }: { readonly after: string | null }): Html {
+  const others = Object.fromEntries([...visit.query].filter(([name]) => name !== 'after' && name !== 'zone'));
+  const isFirst = !visit.query.has('after');
+  if (isFirst && after === null) return html``;
+  return html`<nav class="pager" aria-label="Parts of the list">
+${isFirst ? null : anchor(visit.link(path, others), 'First')}
+${after === null ? null : html`<a rel="next" href="${visit.link(path, { ...others, after })}">Next</a>`}
+</nav>
+`;
+}
+
+/** A figure with what it counts, leading to exactly its rows. */
+export function figure(
+  label: string,
+  value: HtmlValue,
+  { href, tone, note }: { readonly href?: string; readonly tone?: string; readonly note?: HtmlValue } = {},
+): Html {
+  const inner = html`<span class="label">${label}</span> <span class="value">${value}</span>${note === undefined ? null : html` <span class="note">${note}</span>`}`;
+  return href === undefined
+    ? html`<div class="figure ${tone ?? 'plain'}">${inner}</div>
+`
+    : html`<a class="figure ${tone ?? 'plain'}" href="${href}">${inner}</a>
+`;
+}
+
+/** A state as a word in a colour; the word alone says it, too. */
+export function badge(state: string): Html {
+  const tone =
+    { ok: 'green', accepted: 'green', done: 'green', sealed: 'green' }[state] ??
+    { issues: 'yellow', ready: 'yellow', held: 'yellow', skipped: 'yellow', paused: 'yellow' }[state] ??
+    { failed: 'red', interrupted: 'red', lost: 'red', in_doubt: 'red', rejected: 'red', missed: 'red' }[
+      state
+    ] ??
+    'plain';
+  return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
+}

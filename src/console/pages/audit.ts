@@ -1,0 +1,59 @@
+import { html } from '../../present/html/html.ts';
+import { type AuditEntry, listAudit } from '../../report/console/list-audit.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/audit';
+
+/** What people changed, in the console and with commands. */
+export const auditPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Audit',
+  async show(visit) {
+    const rows = await listAudit(visit.db, {
+      limit: PAGE_ROWS + 1,
+      after: idOf(visit, 'after'),
+      actor: textOf(visit, 'actor'),
+      subject: textOf(visit, 'subject'),
+    });
+    return {
+      title: 'Audit',
+      content: html`<p>Every change that a person made, in the console or with a command.</p>
+${filterForm(visit, PATH, [
+  { name: 'actor', label: 'Who' },
+  { name: 'subject', label: 'Subject' },
+])}
+${table(
+  [
+    { title: 'When', cell: ({ occurredAt }) => instant(occurredAt, visit) },
+    { title: 'Who', cell: ({ actor, via }) => html`${actor} <small>${via}</small>` },
+    { title: 'What', cell: ({ summary }) => summary },
+    { title: 'Why', cell: ({ reason }) => reason },
+    { title: 'Subject', cell: (entry) => subjectOf(entry, visit) },
+    { title: 'Change', cell: changeOf },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: 'Changes', none: 'Nobody has changed anything yet.' },
+)}
+${pager(visit, PATH, { after: nextKey(rows, ({ auditId }) => auditId) })}`,
+    };
+  },
+};
+
+function subjectOf({ subjectKind, subject, bulkId }: AuditEntry, visit: Visit) {
+  const text = `${subjectKind} ${subject ?? ''}`.trim();
+  if (subject === null) return text;
+  return html`${anchor(visit.link(PATH, { subject }), text)}${bulkId === null ? null : html` <small>part of ${bulkId}</small>`}`;
+}
+
+function changeOf({ before, after, filter }: AuditEntry) {
+  const shown = [
+    ['before', before],
+    ['after', after],
+    ['filter', filter],
+  ].filter(([, value]) => value !== null);
+  return shown.map(
+    ([name, value]) => html`<div><small>${String(name)}</small> <code>${JSON.stringify(value)}</code></div>`,
+  );
+}

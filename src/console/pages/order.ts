@@ -1,0 +1,96 @@
+import { formatMoney } from '../../model/money.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { plural } from '../../present/text.ts';
+import type { EntryLife } from '../../report/entry-lives.ts';
+import { explainOrder, type OrderAttribution, type OrderVersion } from '../../report/explain-order.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, badge, instant } from '../markup/parts.ts';
+
+/** The life of one order, from the line of the file to the answer of the service. */
+export const orderPage: ConsolePage = {
+  path: '/orders/:source/:order',
+  navigation: null,
+  async show(visit) {
+    const { source = '', order = '' } = visit.params;
+    const lives = await explainOrder(visit.db, source === '-' ? { order } : { order, source });
+    const life = lives.find(({ orderId }) => orderId === order);
+    if (life === undefined)
+      return {
+        title: `Order ${order}`,
+        content: html`<p>No file of ${source} that was read has this order, and the ledger does not know it.</p>`,
+        status: 404,
+      };
+    const name = life.orderName === null || life.orderName === order ? '' : ` (${life.orderName})`;
+    return {
+      title: `Order ${order}${name}`,
+      content: html`<p>Source ${life.source ?? 'unknown'}. The same is shown by <code>npx influencer-sync explain order ${order}</code>.</p>
+<h2>Stated by</h2>
+${life.versions.length === 0 ? html`<p class="none">No known file.</p>` : html`<ol class="life">${life.versions.map((version) => versionItem(version, visit))}</ol>`}
+<h2>Attributed</h2>
+${life.attributions.length === 0 ? html`<p class="none">Not yet.</p>` : html`<ol class="life">${life.attributions.map((one) => attributionItem(one, visit))}</ol>`}
+<h2>Posted</h2>
+${life.entries.length === 0 ? html`<p class="none">Nothing was sent for it, and nothing will be unless it changes.</p>` : life.entries.map((entry) => entrySection(entry, visit))}`,
+    };
+  },
+};
+
+function versionItem(version: OrderVersion, visit: Visit): Html {
+  const { fileState, isCurrent, currency } = version;
+  const role =
+    fileState !== 'sealed' ? `file is ${fileState}: does not count` : isCurrent ? 'in force' : 'replaced';
+  const facts: readonly (readonly [string, string | Html | null])[] = [
+    ['Total', version.total === null ? null : formatMoney(version.total, currency)],
+    ['Subtotal', version.subtotal === null ? null : formatMoney(version.subtotal, currency)],
+    ['Refunded', version.refunded === null ? null : formatMoney(version.refunded, currency)],
+    ['Status', version.status?.replaceAll('_', ' ') ?? null],
+    ['Placed', version.placedAt === null ? null : instant(version.placedAt, visit)],
+    ['Cancelled', version.cancelledAt === null ? null : instant(version.cancelledAt, visit)],
+    ['Codes', version.codes.length === 0 ? 'none' : version.codes.join(', ')],
+    ['Links', version.links.length === 0 ? null : version.links.join(', ')],
+    ['Marked by the layout', version.exclusion?.replaceAll('_', ' ') ?? null],
+  ];
+  return html`<li><p>${instant(version.firstSeenAt, visit)} <strong>${fileName(version.uri)}</strong> line ${version.line}, ${plural(version.rows, 'row')}, run ${anchor(visit.link(`/runs/${version.runId}`), version.runId)} <small>${role}</small></p>${factList(facts)}</li>
+`;
+}
+
+function attributionItem(one: OrderAttribution, visit: Visit): Html {
+  const { dealId } = one;
+  const facts: readonly (readonly [string, string | Html | null])[] = [
+    ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
+    ['Tried', one.matchedBy === null ? one.matchedValue : null],
+    ['Influencer', one.influencerHandle],
+    ['Deal', dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)],
+    ['Collaboration', one.collabId],
+    ['Brand', one.brandId],
+    ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
+  ];
+  return html`<li><p>${instant(one.decidedAt, visit)} ${badge(one.outcome)}${one.reason === null ? null : html` ${one.reason.replaceAll('_', ' ')}`} <small>job ${one.job}</small></p>${factList(facts)}</li>
+`;
+}
+
+function entrySection(entry: EntryLife, visit: Visit): Html {
+  const { dealId } = entry;
+  return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
+${factList([
+  ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
+  ['Deal', dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)],
+  ['Collaboration', entry.collabId],
+  ['Why', entry.stateReason],
+])}
+<ol class="life">${entry.events.map(
+    ({ at, kind, text, detail }) =>
+      html`<li>${instant(at, visit)} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
+`,
+  )}</ol>
+${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
+`;
+}
+
+function factList(facts: readonly (readonly [string, string | Html | null])[]): Html {
+  return html`<dl class="facts">${facts
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+`;
+}

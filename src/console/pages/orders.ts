@@ -1,0 +1,143 @@
+import { html } from '../../present/html/html.ts';
+import {
+  countOrders,
+  listOrders,
+  type OrderFilter,
+  type OrderKey,
+} from '../../report/console/list-orders.ts';
+import { explainOrder } from '../../report/explain-order.ts';
+import type { ConsolePage, Shown, Visit } from '../console-page.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  countUpTo,
+  filterForm,
+  instant,
+  orderLink,
+  pager,
+  table,
+} from '../markup/parts.ts';
+import { COUNT_LIMIT, dayOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/orders';
+const DISPOSITIONS = [
+  'accepted',
+  'ready',
+  'in_doubt',
+  'rejected',
+  'held',
+  'unattributed',
+  'excluded',
+  'organic',
+];
+
+/** Orders by what became of them; or those of an id that somebody looks for. */
+export const ordersPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Orders',
+  async show(visit) {
+    const order = textOf(visit, 'order');
+    return order === null ? showList(visit) : find(visit, order);
+  },
+};
+
+async function find(visit: Visit, order: string): Promise<Shown> {
+  const lives = await explainOrder(visit.db, { order });
+  const [only] = lives;
+  if (only !== undefined && lives.length === 1) return { redirect: orderLink(visit, only) };
+  return {
+    title: `Orders called ${order}`,
+    content: table(
+      [
+        { title: 'Order', cell: (life) => anchor(orderLink(visit, life), life.orderName ?? life.orderId) },
+        { title: 'Id', cell: ({ orderId }) => orderId },
+        { title: 'Source', cell: ({ source }) => source },
+      ],
+      lives,
+      {
+        about: 'Orders found',
+        none: 'No file that was read has this order, and the ledger does not know it. Ids are compared exactly; a name may be given with or without #.',
+      },
+    ),
+    ...(lives.length === 0 ? { status: 404 } : {}),
+  };
+}
+
+async function showList(visit: Visit): Promise<Shown> {
+  const filter: OrderFilter = {
+    job: textOf(visit, 'job'),
+    source: textOf(visit, 'source'),
+    disposition: textOf(visit, 'disposition'),
+    reason: textOf(visit, 'reason'),
+    deal: textOf(visit, 'deal'),
+    from: dayOf(visit, 'from'),
+    to: dayOf(visit, 'to'),
+  };
+  const [rows, count] = await Promise.all([
+    listOrders(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(textOf(visit, 'after')) }),
+    countOrders(visit.db, { ...filter, limit: COUNT_LIMIT }),
+  ]);
+  return {
+    title: 'Orders',
+    content: html`<p>${countUpTo(count, COUNT_LIMIT)} orders, newest day first, as of the last refresh of the reports.</p>
+${filterForm(visit, PATH, [
+  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
+  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
+  { name: 'disposition', label: 'Outcome', options: DISPOSITIONS },
+  { name: 'reason', label: 'Reason' },
+  { name: 'deal', label: 'Deal' },
+  { name: 'from', label: 'From', type: 'date' },
+  { name: 'to', label: 'To', type: 'date' },
+])}
+${table(
+  [
+    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
+    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
+    {
+      title: 'Outcome',
+      cell: ({ disposition, reason }) =>
+        html`${badge(disposition)}${reason === null ? null : html` <small>${reason.replaceAll('_', ' ')}</small>`}`,
+    },
+    {
+      title: 'By',
+      cell: ({ matchedBy, matchedValue }) =>
+        matchedBy === null ? matchedValue : `${matchedBy} ${matchedValue ?? ''}`,
+    },
+    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
+    {
+      title: 'Deal',
+      cell: ({ dealId }) =>
+        dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId),
+    },
+    {
+      title: 'Amount',
+      align: 'right',
+      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
+    },
+    { title: 'Source', cell: ({ source, job }) => html`${source} <small>${job}</small>` },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: 'Orders', none: 'No order matches the filter.' },
+)}
+${pager(visit, PATH, { after: nextKey(rows, writeKey) })}`,
+  };
+}
+
+function writeKey({ day, job, source, orderId }: OrderKey): string {
+  return JSON.stringify([day, job, source, orderId]);
+}
+
+/** Null where the text is no key: the list then begins at its beginning. */
+function readKey(text: string | null): OrderKey | null {
+  if (text === null) return null;
+  try {
+    const parts: unknown = JSON.parse(text);
+    if (!Array.isArray(parts) || parts.length !== 4 || !parts.every((part) => typeof part === 'string'))
+      return null;
+    const [day, job, source, orderId] = parts as [string, string, string, string];
+    return Number.isNaN(Date.parse(day)) ? null : { day, job, source, orderId };
+  } catch {
+    return null;
+  }
+}

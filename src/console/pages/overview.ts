@@ -1,0 +1,251 @@
+import { formatAmounts } from '../../model/money.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import {
+  type Credited,
+  type Days,
+  findLastDay,
+  type JobHealth,
+  type OutcomeOfDay,
+  readCredited,
+  readJobHealth,
+  readOutcomesByDay,
+} from '../../report/console/read-overview.ts';
+import { countRejected } from '../../report/list-rejected.ts';
+import { type Backlog, readStatus, type Status } from '../../report/read-status.ts';
+import { nextSlots } from '../../schedule/next-slots.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { amountList, anchor, badge, figure, instant, table } from '../markup/parts.ts';
+import { stackedBars } from '../markup/stacked-bars.ts';
+import { dayOf } from '../read-query.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** What needs a person now, how the jobs are, and what became of the orders of the last days. */
+export const overviewPage: ConsolePage = {
+  path: '/',
+  navigation: 'Overview',
+  async show(visit) {
+    const { db, now } = visit;
+    const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
+    const days = { from: addDays(to, 1 - DAYS), to };
+    const [status, health, rejectedRows, outcomes, credited] = await Promise.all([
+      readStatus(db),
+      readJobHealth(db),
+      countRejected(db),
+      readOutcomesByDay(db, days),
+      readCredited(db, days),
+    ]);
+    return {
+      title: 'Overview',
+      content: html`<h2>Needs a person</h2>
+${needs(status, rejectedRows, visit)}
+<h2>Jobs</h2>
+${jobsTable(health, visit)}
+<h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
+<p>${anchor(visit.link('/', { until: addDays(to, -DAYS) }), `${DAYS} days earlier`)}</p>
+${outcomeCharts(outcomes, days, visit)}
+<h2>Credited revenue <small>of the same days</small></h2>
+${creditedTable(credited, days, visit)}
+<h2>Backlog</h2>
+${backlogTable(status.backlog, visit)}`,
+    };
+  },
+};
+
+/** `2026-04-10` and 1 → `2026-04-11`. */
+function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+function needs(
+  { backlog, heldFiles, doubleCredits, waitingClaims }: Status,
+  rejectedRows: number,
+  visit: Visit,
+): Html {
+  const of = (state: string) => backlog.filter((group) => group.state === state);
+  const count = (groups: readonly Backlog[]) => groups.reduce((sum, { entries }) => sum + entries, 0);
+  const money = (groups: readonly Backlog[]) =>
+    formatAmounts(
+      groups
+        .filter(({ currency }) => currency !== null)
+        .map(({ amount, currency }) => ({ amount, currency })),
+    );
+  const figures: readonly Html[] = (
+    [
+      ['In doubt', of('in_doubt'), 'red', '/doubts', 'sent, and no answer says whether they were credited'],
+      [
+        'Refused by the service',
+        of('rejected'),
+        'yellow',
+        '/orders?disposition=rejected',
+        'correct the cause, then send them again',
+      ],
+      ['Held', of('held'), 'yellow', '/orders?disposition=held', 'a decision of yours is needed'],
+    ] as const
+  )
+    .filter(([, groups]) => count(groups) > 0)
+    .map(([label, groups, tone, href, note]) => {
+      const [path = '', query = ''] = href.split('?');
+      return figure(label, plural(count(groups), 'entry', 'entries'), {
+        tone,
+        href: visit.link(path, Object.fromEntries(new URLSearchParams(query))),
+        note: html`${money(groups)} ${note}`,
+      });
+    });
+  const others = [
+    rejectedRows === 0
+      ? null
+      : figure('Rejected rows', formatCount(rejectedRows), {
+          tone: 'yellow',
+          href: visit.link('/rejected'),
+          note: 'rows of files that could not be used',
+        }),
+    heldFiles.length === 0
+      ? null
+      : figure('Held files', formatCount(heldFiles.length), {
+          tone: 'yellow',
+          href: visit.link('/files', { state: 'held' }),
+          note: 'none of their rows count until you release or correct them',
+        }),
+    doubleCredits.length === 0
+      ? null
+      : figure('Credited more than once', formatCount(doubleCredits.length), {
+          tone: 'red',
+          href: visit.link('/doubts'),
+          note: 'correct them in the service',
+        }),
+    waitingClaims.claims === 0
+      ? null
+      : figure('Sent before the ledger went back', formatCount(waitingClaims.claims), {
+          tone: 'yellow',
+          href: visit.link('/doubts'),
+          note: 'no file has stated these orders since',
+        }),
+  ];
+  if (figures.length === 0 && others.every((one) => one === null))
+    return html`<p class="green">Nothing needs a person now.</p>`;
+  return html`<div class="figures">${figures}${others}</div>`;
+}
+
+function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
+  const jobs = Object.values(visit.config.jobs);
+  const slots = nextSlots(jobs, visit.now);
+  return table(
+    [
+      { title: 'Job', cell: ({ name }) => anchor(visit.link('/runs', { job: name }), name) },
+      {
+        title: 'Last run',
+        cell: ({ name }) => {
+          const found = health.find(({ job }) => job === name);
+          return found === undefined
+            ? 'has not run yet'
+            : html`${anchor(visit.link(`/runs/${found.lastRunId}`), found.lastRunId)} ${badge(found.lastStatus)}`;
+        },
+      },
+      {
+        title: 'Last success',
+        cell: ({ name }) => {
+          const at = health.find(({ job }) => job === name)?.lastOkAt ?? null;
+          if (at === null) return 'never';
+          const age = formatDuration((visit.now.getTime() - at.getTime()) / 1000);
+          return html`${instant(at, visit)} <small>${age} ago</small>`;
+        },
+      },
+      {
+        title: 'Next slot',
+        cell: ({ name }) => {
+          const slot = slots.find(({ job }) => job === name);
+          if (slot === undefined) return 'only by hand';
+          if (slot.after !== null) return html`after ${slot.after}`;
+          return instant(slot.at, visit);
+        },
+      },
+      {
+        title: 'Missed, 7 days',
+        align: 'right',
+        cell: ({ name }) => {
+          const missed = health.find(({ job }) => job === name)?.missedSlots ?? 0;
+          return missed === 0 ? '0' : anchor(visit.link('/schedules', { job: name }), formatCount(missed));
+        },
+      },
+    ],
+    jobs,
+    { about: 'Jobs', none: 'The configuration has no jobs.' },
+  );
+}
+
+/** Good outcomes first, so that the colours are the same in every chart. */
+const OUTCOMES = [
+  'accepted',
+  'ready',
+  'unattributed',
+  'excluded',
+  'in_doubt',
+  'organic',
+  'rejected',
+  'held',
+  'unaccounted',
+];
+
+function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, visit: Visit): Html {
+  const jobs = [...new Set(outcomes.map(({ job }) => job))].sort();
+  if (jobs.length === 0) return html`<p class="none">No orders in these days.</p>`;
+  const days = Array.from({ length: DAYS }, (_, index) => addDays(from, index));
+  return html`${jobs.map((job) => {
+    const mine = outcomes.filter((one) => one.job === job);
+    const series = OUTCOMES.filter((name) => mine.some(({ disposition }) => disposition === name)).map(
+      (name) => ({
+        name,
+        counts: days.map(
+          (day) => mine.find((one) => one.day === day && one.disposition === name)?.orders ?? 0,
+        ),
+      }),
+    );
+    return html`<h3>${job}</h3>${stackedBars(days, series, {
+      title: `Orders of ${job} by day and outcome`,
+      href: (day, disposition) => visit.link('/orders', { job, disposition, from: day, to: day }),
+    })}`;
+  })}`;
+}
+
+function creditedTable(credited: readonly Credited[], days: Days, visit: Visit): Html {
+  return table(
+    [
+      { title: 'Job', cell: ({ job }) => job },
+      {
+        title: 'Orders',
+        align: 'right',
+        cell: ({ job, orders }) =>
+          anchor(visit.link('/orders', { job, disposition: 'accepted', ...days }), formatCount(orders)),
+      },
+      {
+        title: 'Revenue',
+        align: 'right',
+        cell: ({ amount, currency }) => amountList([{ amount, currency }]),
+      },
+    ],
+    credited,
+    { about: 'Credited revenue', none: 'Nothing was credited in these days.' },
+  );
+}
+
+function backlogTable(backlog: readonly Backlog[], visit: Visit): Html {
+  return table(
+    [
+      { title: 'Job', cell: ({ job }) => job },
+      { title: 'State', cell: ({ state }) => badge(state) },
+      { title: 'Entries', align: 'right', cell: ({ entries }) => formatCount(entries) },
+      { title: 'Amount', align: 'right', cell: ({ amount, currency }) => amountList([{ amount, currency }]) },
+      {
+        title: 'Oldest',
+        cell: ({ oldest }) =>
+          html`${instant(oldest, visit)} <small>${formatDuration((visit.now.getTime() - oldest.getTime()) / 1000)}</small>`,
+      },
+    ],
+    backlog.filter(({ state }) => state === 'ready' || state === 'sending'),
+    { about: 'Entries that wait to be sent', none: 'Nothing waits to be sent.' },
+  );
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { Database } from '../db/connect.ts';
+import { inTransaction } from '../db/in-transaction.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { KnownError } from '../model/known-error.ts';
+import { findForeignOrigin } from './access/check-origin.ts';
+import { actions } from './actions/index.ts';
+import { type Actor, type ConsoleAction, Refused } from './console-page.ts';
+
+export type PerformOptions = {
+  /** Writes. */
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  readonly actorOf: (request: FastifyRequest) => Actor;
+  /** Answers with a page that says why nothing was changed. */
+  readonly refuse: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refusal: { readonly status: 400 | 403 | 409; readonly why: string },
+  ) => Promise<unknown>;
+};
+
+/** The one place through which everything goes that changes something: origin, role, form, transaction, audit. */
+export function addActions(server: FastifyInstance, options: PerformOptions): void {
+  for (const action of actions)
+    server.post(action.path, (request, reply) => performAction(request, reply, { ...options, action }));
+}
+
+async function performAction(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { db, config, actorOf, refuse, action }: PerformOptions & { readonly action: ConsoleAction },
+): Promise<unknown> {
+  const actor = actorOf(request);
+  const foreign = findForeignOrigin(request.headers);
+  if (foreign !== null) return refuse(request, reply, { status: 403, why: foreign });
+  if (config.console.readOnly)
+    return refuse(request, reply, {
+      status: 403,
+      why: 'The console is read-only here (console.read_only). Use the command, or a console that is not.',
+    });
+  if (actor.role !== 'operator')
+    return refuse(request, reply, {
+      status: 403,
+      why: 'You may look at everything and change nothing: your role is viewer.',
+    });
+  const { return_to: returnTo, ...fields } = toFields(request.body);
+  const form = action.form.safeParse(fields);
+  if (!form.success)
+    return refuse(request, reply, {
+      status: 400,
+      why: form.error.issues.map(({ message }) => message).join(' '),
+    });
+  try {
+    const auditId = await inTransaction(db, async (trx) => {
+      const written = { auditId: '' };
+      const audit: Parameters<ConsoleAction['perform']>[0]['audit'] = async (record) => {
+        written.auditId = await recordAudit(trx, { ...record, actor: actor.name, via: 'console' });
+        return written.auditId;
+      };
+      await action.perform({ trx, config, actor, audit }, form.data);
+      if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
+      return written.auditId;
+    });
+    const target = new URL(localPath(returnTo) ?? `${config.console.basePath}/`, 'http://console');
+    target.searchParams.set('done', auditId);
+    return await reply.redirect(`${target.pathname}${target.search}`, 303);
+  } catch (error) {
+    if (error instanceof Refused) return refuse(request, reply, { status: 409, why: error.message });
+    if (error instanceof KnownError)
+      return refuse(request, reply, {
+        status: 409,
+        why: `${error.details.message} ${error.details.help}`,
+      });
+    throw error;
+  }
+}
+
+/** Fields that are there several times (checkboxes) are lists. */
+function toFields(body: unknown): Readonly<Record<string, string | readonly string[]>> {
+  return typeof body === 'object' && body !== null
+    ? (body as Readonly<Record<string, string | readonly string[]>>)
+    : {};
+}
+
+/** A path of this server; null for anything that would lead elsewhere. */
+function localPath(path: unknown): string | null {
+  return typeof path === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : null;
+}

@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+
+export type AuditEntry = {
+  readonly auditId: string;
+  readonly occurredAt: Date;
+  readonly actor: string;
+  readonly via: string;
+  readonly action: string;
+  readonly subjectKind: string;
+  readonly subject: string | null;
+  readonly summary: string;
+  readonly reason: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly filter: unknown;
+  readonly bulkId: string | null;
+};
+
+const columns = sql`audit_id as "auditId", occurred_at as "occurredAt", actor, via, action, subject_kind as "subjectKind", subject, summary,
+  reason, before, after, filter, bulk_id as "bulkId"`;
+
+/**
+ * What people changed, newest first.
+ *
+ * @param options.after `auditId` of the last row of the part before.
+ */
+export async function listAudit(
+  db: Database,
+  options: {
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly actor?: string | null;
+    readonly subject?: string | null;
+  },
+): Promise<readonly AuditEntry[]> {
+  const { limit, after = null, actor = null, subject = null } = options;
+  const { rows } = await sql<AuditEntry>`
+    select ${columns} from ops.audit
+    where (${after}::bigint is null or audit_id < ${after}::bigint) and (${actor}::text is null or actor = ${actor})
+      and (${subject}::text is null or subject = ${subject})
+    order by audit_id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** @returns null where there is no such record. */
+export async function findAudit(db: Database, auditId: string): Promise<AuditEntry | null> {
+  const { rows } =
+    await sql<AuditEntry>`select ${columns} from ops.audit where audit_id = ${auditId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}

@@ -1,0 +1,16 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+
+/** A text that differs when something has changed that a page of the console shows. Costs a few index look-ups. */
+export async function readChangeVersion(db: Database): Promise<string> {
+  const { rows } = await sql<{ version: string }>`
+    select concat_ws('/',
+      (select run_id || status from ops.runs order by run_id desc limit 1),
+      (select count(*) from (select status from ops.runs order by run_id desc limit 50) r where r.status <> 'running'),
+      (select max(audit_id) from ops.audit),
+      (select max(decision_id) from ledger.decisions),
+      (select max(claim_no) from ledger.attempts where exists (select from ops.leases where expires_at > clock_timestamp())),
+      (select string_agg(job || slot || state, ',' order by job) from (select distinct on (job) job, slot, state from ops.slots order by job, slot desc) s)
+    ) as version`.execute(db);
+  return rows[0]?.version ?? '';
+}

@@ -1,0 +1,31 @@
+import { type Html, type HtmlValue, joinMarkup } from '../../model/text/html.ts';
+import { toPrintable } from '../../model/text/printable.ts';
+
+/** A piece of a page of the sandbox: what an account holds is shown as it is, and nothing of it is obeyed. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return joinMarkup(strings, values, toPrintable);
+}
+
+/** A whole page: no script, no network. */
+export function page(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title}</title>${STYLE}</head>
+<body><nav><a href="/">Sandbox</a> <a href="/docs">Operations</a> <a href="/openapi.json">openapi.json</a></nav>
+<h1>${title}</h1>${content}</body></html>
+`.toString();
+}
+
+/** What a browser may do with a page: show it. */
+export const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+} as const;
+
+const STYLE = html`<style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}
+nav a{margin-right:1rem}table{border-collapse:collapse;width:100%;font-size:.9rem}
+th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #8884;overflow-wrap:anywhere}
+pre{overflow:auto;background:#8881;padding:.6rem;font-size:.85rem}summary{cursor:pointer;padding:.2rem 0}
+@media(prefers-color-scheme:dark){body{background:#111;color:#eee}a{color:#8bf}}</style>`;

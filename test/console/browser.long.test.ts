@@ -1,0 +1,88 @@
+import axe from 'axe-core';
+import { describe, expect, it } from 'vitest';
+import { pages } from '../../src/console/pages/index.ts';
+import { findChromium, openBrowser } from './browser.ts';
+import { startTestConsole } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+const WIDTHS = [1280, 320];
+
+// Without a browser this cannot be shown; `.ci/run` installs one where it can.
+describe.skipIf(findChromium() === null)('in a browser', () => {
+  it('every page is accessible in both themes, wide and narrow, and nothing is refused by its policy', async () => {
+    const { shop, paths } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const browser = await openBrowser();
+    const problems: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of WIDTHS) {
+        const page = await browser.newPage({
+          colorScheme,
+          viewport: { width, height: 900 },
+          bypassCSP: false,
+        });
+        page.on('console', (message) => {
+          if (message.type() === 'error') problems.push(`${page.url()}: ${message.text()}`);
+        });
+        page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
+        for (const path of paths) {
+          await page.goto(`${url}${path}`);
+          // Not as a script of the page, which its policy refuses.
+          await page.evaluate(axe.source);
+          const { violations } = (await page.evaluate('axe.run()')) as {
+            violations: { id: string; nodes: { html: string }[] }[];
+          };
+          for (const { id, nodes } of violations)
+            problems.push(`${path} ${colorScheme} ${width}: ${id} at ${nodes[0]?.html.slice(0, 120)}`);
+          const overflow = await page.evaluate(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          );
+          if (overflow !== 0)
+            problems.push(`${path} is ${String(overflow)} px wider than a window of ${width} px`);
+        }
+        await page.close();
+      }
+    expect(problems).toEqual([]);
+    expect(paths.length).toBeGreaterThanOrEqual(pages.length);
+  });
+
+  it('a page shows what has happened since, without losing the focus, until updates are paused', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage();
+    await page.goto(url);
+    const link = page.locator('main a').first();
+    await link.focus();
+    const label = await link.textContent();
+    shop.drop(
+      'june.csv',
+      'order_id,order_revenue,currency,discount_codes,placed_at,status\nJ1,4.00,EUR,NOBODY,2026-04-10T11:11:26Z,paid\n',
+    );
+    await shop.run();
+    await page
+      .getByText('run 3')
+      .or(page.locator('main a', { hasText: /^3$/ }))
+      .first()
+      .waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(label);
+  });
+
+  it('works with keys alone', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage();
+    await page.goto(`${url}/orders`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    const second = await page.evaluate('document.activeElement.closest("tr").rowIndex');
+    expect(second).toBe(2);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: /^Order / }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('A1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Order A1' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+  });
+});

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+/** CHROMIUM, else where Debian and others put it; null where there is none. */
+export function findChromium(): string | null {
+  const places = [
+    process.env.CHROMIUM ?? '',
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+  ];
+  return places.find((place) => place !== '' && existsSync(place)) ?? null;
+}
+
+/** A real browser until the test has finished. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('there is no Chromium');
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  onTestFinished(() => browser.close());
+  return browser;
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { loadConfig } from '../../jobs/index.ts';
+import { addConsole } from '../../src/console/add-console.ts';
+import type { ConsoleSettings, PipelineConfig } from '../../src/model/config.ts';
+import { listen, openServer } from '../../src/observe/start-observer.ts';
+import type { Workshop } from '../pipeline/workshop.ts';
+
+export type ConsoleServer = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** A page; redirections are followed, as a browser does. */
+  get(
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string; url: string }>;
+  /** Sends a form as a page of this server would, unless `headers` say otherwise. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string; url: string }>;
+};
+
+/** The console on the database of a workshop, at a free port, until the test has finished. */
+export async function startTestConsole(
+  workshop: Workshop,
+  settings: Partial<ConsoleSettings> = {},
+  { host = '127.0.0.1' }: { readonly host?: string } = {},
+): Promise<ConsoleServer> {
+  const loaded = loadConfig(join(workshop.folder, 'pipeline.yaml'), { ...process.env, ...workshop.env });
+  const config: PipelineConfig = { ...loaded, console: { ...loaded.console, ...settings } };
+  const errors: unknown[] = [];
+  const server = openServer();
+  addConsole(server, {
+    readDb: workshop.db,
+    db: workshop.db,
+    config,
+    host,
+    localActor: 'tester',
+    onError: (error) => void errors.push(error),
+  });
+  const { url, close } = await listen(server, { host, port: 0, command: 'console' });
+  onTestFinished(async () => {
+    await close();
+    if (errors.length > 0) throw errors[0];
+  });
+  const read = async (response: Response) => ({
+    status: response.status,
+    text: await response.text(),
+    url: response.url,
+  });
+  return {
+    url,
+    get: async (path, headers = {}) => read(await fetch(`${url}${path}`, { headers })),
+    post: async (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
+      read(await fetch(`${url}${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) })),
+  };
+}
+
+/** What a person reads of a page: no tags, and entities as what they stand for. */
+export function textOf(page: string): string {
+  return page
+    .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ');
+}

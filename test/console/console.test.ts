@@ -1,0 +1,131 @@
+import { request } from 'node:http';
+import { HtmlValidate } from 'html-validate';
+import { describe, expect, it } from 'vitest';
+import { hashPassword } from '../../src/console/access/password.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+const validator = new HtmlValidate({
+  extends: ['html-validate:standard', 'html-validate:a11y'],
+  rules: { 'long-title': 'off' },
+});
+
+/** As a browser asks whose name for this machine is another site's. */
+function statusFor(url: string, host: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode))
+    .on('error', reject)
+    .end();
+  return promise;
+}
+
+describe('every page', () => {
+  it('is valid HTML, says so where there is nothing, and shows hostile text as text', async () => {
+    const { shop, paths } = await openConsoleShop();
+    const { get } = await startTestConsole(shop);
+    for (const path of paths) {
+      const { status, text } = await get(path);
+      expect([path, status]).toEqual([path, 200]);
+      const { results } = await validator.validateString(text);
+      expect(results.flatMap(({ messages }) => messages.map(({ message }) => `${path}: ${message}`))).toEqual(
+        [],
+      );
+      expect(text).not.toMatch(/<script>alert|<b>A5|onerror='x'>/);
+    }
+  });
+
+  it('lets a browser load and send nothing but what is of this server', async () => {
+    const { url } = await startTestConsole((await openConsoleShop()).shop);
+    const { headers } = await fetch(url);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'/,
+    );
+    expect(headers.get('content-security-policy')).not.toMatch(/unsafe/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('works below a path', async () => {
+    const { get } = await startTestConsole((await openConsoleShop()).shop, { basePath: '/influencers' });
+    const { status, text } = await get('/influencers/');
+    expect(status).toBe(200);
+    const links = [...text.matchAll(/(?:href|src|action|data-live)="([^"]*)"/g)].map(
+      ([, link]) => link ?? '',
+    );
+    expect(links.filter((link) => !/^(\/influencers\/|#)/.test(link))).toEqual([]);
+    expect((await get('/influencers/assets/console.css')).status).toBe(200);
+  });
+});
+
+describe('numbers', () => {
+  it('are those of the commands', async () => {
+    const { shop } = await openConsoleShop();
+    const { get } = await startTestConsole(shop);
+    const status = (await shop.cli('status')).stdout;
+    expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
+    const overview = textOf((await get('/')).text);
+    expect(overview).toMatch(/In doubt 1 entry 20\.00 EUR/);
+    expect(overview).toMatch(/orders 1 12\.50 EUR/);
+    const orders = textOf((await get('/orders?disposition=unattributed')).text);
+    expect(orders).toMatch(/2 orders, newest day first/);
+    expect(orders).toContain('NOBODY');
+    const explained = (await shop.cli('explain', 'order', 'A1')).stdout;
+    expect(explained).toContain('deal DEALMIA');
+    expect(textOf((await get('/orders?order=A1')).text)).toMatch(
+      /Order A1 .* accepted .* 12\.50 EUR .* DEALMIA/,
+    );
+  });
+
+  it('are shown in the chosen zone beside UTC, both named', async () => {
+    const { get } = await startTestConsole((await openConsoleShop()).shop);
+    const { text } = await get('/orders?zone=Asia/Tokyo');
+    expect(textOf(text)).toContain('2026-04-10 11:11 UTC 2026-04-10 20:11 Asia/Tokyo');
+    expect(text).toContain('href="/audit?zone=Asia%2FTokyo"');
+    expect((await get('/orders?zone=Nowhere')).status).toBe(200);
+  });
+});
+
+describe('who may see it', () => {
+  it('without a sign-in it is for this machine, by its own name only', async () => {
+    const { shop } = await openConsoleShop();
+    const { get, url } = await startTestConsole(shop);
+    expect((await get('/')).status).toBe(200);
+    expect(await statusFor(url, 'evil.example')).toBe(403);
+    await expect(startTestConsole(shop, {}, { host: '0.0.0.0' })).rejects.toMatchObject({
+      details: { code: 'console_auth_missing', exitCode: 2 },
+    });
+  });
+
+  it('asks for name and password, and limits how often they can be wrong', async () => {
+    const passwordHash = await hashPassword('correct horse battery');
+    const { get } = await startTestConsole((await openConsoleShop()).shop, {
+      users: [{ name: 'ann', role: 'viewer', passwordHash }],
+    });
+    const basic = (name: string, password: string) => ({
+      authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+    });
+    expect((await get('/')).status).toBe(401);
+    expect((await get('/assets/console.css')).status).toBe(401);
+    const signedIn = await get('/', basic('ann', 'correct horse battery'));
+    expect(textOf(signedIn.text)).toContain('Signed in as ann (viewer)');
+    for (let tried = 0; tried < 5; tried += 1)
+      expect((await get('/', basic(tried % 2 === 0 ? 'ann' : 'nobody', 'wrong'))).status).toBe(401);
+    expect((await get('/', basic('ann', 'wrong'))).status).toBe(429);
+    // Who has signed in before is not locked out by somebody who guesses.
+    expect((await get('/', basic('ann', 'correct horse battery'))).status).toBe(200);
+  });
+
+  it('knows programs by their token, and believes the header of a trusted proxy only', async () => {
+    const { shop } = await openConsoleShop();
+    const token = 't'.repeat(32);
+    const byToken = await startTestConsole(shop, { tokens: [{ name: 'robot', role: 'viewer', token }] });
+    expect((await byToken.get('/', { authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await byToken.get('/', { authorization: 'Bearer wrong' })).status).toBe(401);
+
+    const proxy = { header: 'X-Forwarded-User', operators: ['ann'], trusted: ['127.0.0.0/8'] };
+    const behind = await startTestConsole(shop, { proxy });
+    expect(textOf((await behind.get('/', { 'x-forwarded-user': 'ann' })).text)).toContain('ann (operator)');
+    expect((await behind.get('/')).status).toBe(401);
+    const elsewhere = await startTestConsole(shop, { proxy: { ...proxy, trusted: ['10.0.0.0/8'] } });
+    expect((await elsewhere.get('/', { 'x-forwarded-user': 'ann' })).status).toBe(401);
+  });
+});
