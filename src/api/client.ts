@@ -121,6 +121,42 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+/** A request as it would be sent, for people. */
+export type DescribedRequest = {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names; instead of the key, `[key]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Byte for byte. */
+  readonly body: string | null;
+};
+
+/**
+ * The request that `exchange` would send. Nothing is sent.
+ *
+ * @throws KnownError `api_url_invalid`, `api_key_invalid` (exit 2).
+ */
+export function describeRequest(
+  operation: OperationName,
+  input: ExchangeInput,
+  { url, key }: Pick<ClientOptions, 'url' | 'key'>,
+): DescribedRequest {
+  const base = readBaseUrl(url);
+  checkKey(key);
+  const prepared = prepareRequests(base.pathname.replace(/\/+$/, ''), key === '' ? '' : '[key]')[operation];
+  const { body = null, query = {} } = input;
+  const headers = body === null ? prepared.headers : prepared.headersWithBody;
+  const pairs = Array.from({ length: headers.length / 2 }, (_, index) =>
+    headers.slice(2 * index, 2 * index + 2),
+  );
+  return {
+    method: prepared.method,
+    url: base.origin + prepared.path + queryText(query),
+    headers: Object.fromEntries(pairs),
+    body,
+  };
+}
+
 type PreparedRequest = {
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;

@@ -1,7 +1,7 @@
 import type { Operation } from '../api/contract/operation.ts';
 import { type OperationName, operationNames, operationOf } from '../api/contract.ts';
 import { exampleCommand } from '../api/reference/example-command.ts';
-import { requestFieldsOf } from '../api/reference/operation-fields.ts';
+import { type Field, requestFieldsOf } from '../api/reference/operation-fields.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Terminal } from './terminal.ts';
 import { cut } from './text.ts';
@@ -54,7 +54,7 @@ export function renderOperationHelp(name: OperationName, terminal: Terminal): st
 function usageOf(operation: string): readonly string[] {
   return [
     `Usage: influencer-sync api ${operation}`,
-    '         [--field value …] [--body FILE|-] [--live] [--json]',
+    '         [--field value …] [--body FILE|-] [--dry-run] [--live] [--json]',
   ];
 }
 
@@ -71,26 +71,48 @@ function fieldLines(operation: Operation, width: number): readonly string[] {
   const { fields, rules } = requestFieldsOf(operation);
   if (fields.length === 0) return [];
   const label = (name: string): string => `  --${name}`;
-  const column = Math.min(28, Math.max(...fields.map(({ name }) => label(name).length)) + 2);
+  const names = fields.flatMap(({ name, members }) => [name, ...members.map((member) => member.name)]);
+  const column = Math.min(28, Math.max(...names.map((name) => label(name).length)) + 2);
+  const line = (title: string, text: string): string =>
+    wrap(text, { width, indent: ' '.repeat(column), firstIndent: `${title}  `.padEnd(column) });
   return [
     '',
     'Fields:',
-    ...fields.map(({ name, type, isRequired, description }) => {
-      const text = `${isRequired ? 'required; ' : ''}${type}${description === '' ? '' : `. ${description}`}`;
-      const indent = ' '.repeat(column);
-      return wrap(text, { width, indent, firstIndent: label(name).padEnd(column) });
-    }),
+    ...fields.flatMap((field) => [
+      line(label(field.name), `${field.isRequired ? 'required; ' : ''}${describeField(field)}`),
+      ...field.members.map((member) =>
+        line(
+          `    ${member.name}`,
+          `${member.isRequired ? 'required; ' : ''}${describeField(member, inBraces(member.members))}`,
+        ),
+      ),
+    ]),
     ...rules.map((rule) => wrap(`Rule: ${rule}.`, { width, indent: '  ' })),
   ];
+}
+
+function describeField({ type, description }: Field, members = ''): string {
+  return `${type}${members}${description === '' ? '' : `. ${description}`}`;
+}
+
+/** Members of members in one line: ` {left_number?: text, right_number?: text}`. */
+function inBraces(members: readonly Field[]): string {
+  if (members.length === 0) return '';
+  const described = members.map(
+    ({ name, type, isRequired, members: deeper }) =>
+      `${name}${isRequired ? '' : '?'}: ${type}${inBraces(deeper)}`,
+  );
+  return ` {${described.join(', ')}}`;
 }
 
 const OPTIONS = [
   '  --<field> <value>   repeat it for a list; numbers are sent as typed',
   '  --body <file>       JSON to send unchanged (- reads standard input)',
+  '  --dry-run           check the request and show it; nothing is sent',
   '  --live              call an operation that must not be repeated on a live service',
   '  -c, --config <path> configuration with the service (else the environment)',
   '  --env-file <path>   read variables from a file such as .env',
-  '  --json              one JSON object on standard output',
+  '  --json              one JSON object on standard output, no table',
 ];
 
 function firstSentence(description: string): string {

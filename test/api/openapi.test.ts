@@ -12,6 +12,7 @@ type Described = {
   readonly operationId: string;
   readonly security?: unknown;
   readonly 'x-repeatable': boolean;
+  readonly responses: Readonly<Record<string, unknown>>;
 };
 const document = JSON.parse(openApiDocument()) as {
   readonly paths: Record<string, Record<string, Described>>;
@@ -48,6 +49,23 @@ describe('the OpenAPI document', () => {
         'x-repeatable': repeatable,
       });
     }
+  });
+
+  it('says what the specification says of ids, days and addresses', () => {
+    const said = openApiDocument();
+    const answersOf = (path: string) =>
+      JSON.stringify(
+        Object.values(document.paths[path] ?? {}).map((operation) => operation.responses['200']),
+      );
+    expect(answersOf('/v1/crm/create_deal')).toContain('"deal_id":{"type":"string","minLength":1}');
+    expect(answersOf('/v1/crm/create_deal')).toContain('"pattern":"/deal/[^/?#]+$"');
+    expect(answersOf('/v1/crm/new_influencer_referral')).toContain(
+      '"collab_id":{"type":"string","minLength":1}',
+    );
+    expect(answersOf('/v1/search/identify_influencers_real_time')).toContain('"format":"uri"');
+    expect(answersOf('/v1/account/hello')).toContain('^You are logged in - .+ - .+$');
+    expect(said.split('"title": "day as DD-MM-YYYY"')).toHaveLength(2);
+    expect(said.split('"pattern": "^[A-Za-z]{2}$"')).toHaveLength(2);
   });
 
   it('wants the key everywhere but for the public hello', () => {

@@ -54,8 +54,23 @@ describe('help', () => {
     expect(stdout).toContain('Must not be repeated');
   });
 
+  it('of an operation lists the members of its objects, with types and formats', async () => {
+    const help = async (name: string) => (await runHere(['api', name, '--help'])).stdout;
+    const search = await help('get_search');
+    expect(search).toMatch(/^ {4}followers +object \{left_number\?: number as text \| number,$/m);
+    expect(search).toMatch(/^ {4}geo +list of objects \{id: whole number\}\./m);
+    expect(search).toMatch(/^ {4}audience_credibility_class {2}list of low \| normal/m);
+    expect(
+      Math.max(...(search.split('Options:')[0] ?? '').split('\n').map((line) => line.length)),
+    ).toBeLessThanOrEqual(80);
+    expect(await help('create_task')).toMatch(/--deadline +required; day as DD-MM-YYYY$/m);
+    expect(await help('create_deal')).toMatch(/--country_code +two letters$/m);
+    expect(await help('create_webhook')).toMatch(/--webhook_url +required; http or https address$/m);
+    expect(await help('identify_influencers')).toContain('list of e-mail addresses');
+  });
+
   it('has no field that is called as one of its own options', () => {
-    const taken = ['json', 'live', 'help', 'body', 'config', 'env_file'];
+    const taken = ['json', 'live', 'dry_run', 'help', 'body', 'config', 'env_file'];
     const fields = operationNames.flatMap((name) => requestFieldsOf(operationOf(name)).fields);
     expect(fields.filter(({ name }) => taken.includes(name))).toEqual([]);
   });
@@ -109,8 +124,9 @@ describe('a call', () => {
   it('says of a field that nobody knows that it is sent as it is, if it is sent', async () => {
     const { url, seen } = await startEcho();
     const refused = await api(url, 'identify_influencers', '--emails', 'ann@example.com');
-    expect(refused.stderr).toContain('influencer_list');
     expect(refused.stderr).not.toContain('is sent');
+    // First what was typed and is not there, then what is missing.
+    expect(refused.stderr).toMatch(/--emails.*there is no such field.*--influencer_list/s);
     const sent = await api(
       url,
       'identify_influencers',
@@ -143,6 +159,101 @@ describe('a call', () => {
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toMatch(/INFLUENCER_API_KEY_FILE names\s.*\s\(ENOENT\)/s);
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe('a dry run', () => {
+  it('shows the request that would be sent, the key masked, and sends nothing', async () => {
+    const { url, seen } = await startEcho();
+    const shown = await api(`${url}/base`, ...REFERRAL, '--dry-run');
+    expect(shown).toMatchObject({ exitCode: 0, stderr: 'Nothing was sent.\n' });
+    expect(shown.stdout).toBe(`POST ${url}/base/v1/crm/new_influencer_referral
+accept: application/json
+x-api-key: [key]
+content-type: application/json
+
+{"deal_id":"D1","order_id":"1001","order_revenue":1249.00,"currency":"EUR"}
+`);
+    const query = await api(url, 'locations', '--q', 'São Paulo', '--dry-run', '--json');
+    expect(JSON.parse(query.stdout)).toEqual({
+      event: 'request',
+      operation: 'locations',
+      method: 'GET',
+      url: `${url}/v1/search/locations?q=S%C3%A3o+Paulo`,
+      headers: { accept: 'application/json', 'x-api-key': '[key]' },
+      body: null,
+    });
+    expect((await api(url, ...REFERRAL, '--dry-run', '--json')).stdout).toContain('"order_revenue":1249.00');
+    expect(seen).toEqual([]);
+  });
+
+  it('shows exactly what a real call sends', async () => {
+    const { url, seen } = await startEcho();
+    const words = ['create_note', '--deal_id', 'D 1', '--note_description', 'ünï "x"'];
+    const { stdout } = await api(url, ...words, '--dry-run', '--json');
+    await api(url, ...words);
+    const [sent] = seen;
+    const shown = JSON.parse(stdout) as Record<'method' | 'url' | 'body', string>;
+    expect([shown.method, shown.url, JSON.stringify(shown.body)]).toEqual([
+      sent?.method,
+      url + String(sent?.url),
+      sent?.body,
+    ]);
+  });
+
+  it('checks the request as a call does, and says that a live service needs --live', async () => {
+    const { url } = await startEcho();
+    expect(await api(url, 'create_note', '--deal_id', 'D1', '--dry-run')).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
+    const live = await api('http://service.invalid', ...REFERRAL, '--dry-run');
+    expect(live).toMatchObject({ exitCode: 0 });
+    expect(live.stderr).toContain('add --live');
+  });
+});
+
+describe('a list', () => {
+  const env = (url: string) => ({ INFLUENCER_API_URL: url, INFLUENCER_API_KEY: 'the-key' });
+  const list = async (text: string, ...words: readonly string[]) => {
+    const { url } = await startEcho(200, text);
+    return runHere(['api', 'search_brands', ...words], { cwd: makeTestFolder(), env: env(url), columns: 60 });
+  };
+
+  it('is a table on a terminal, as wide as it, with what stands beside the list', async () => {
+    const brands =
+      '[{"id":4819,"name":"Acme\\u001b[31m","rate":1.50},{"id":7,"name":null,"rate":12.00,"more":{"a":1}}]';
+    expect((await list(brands)).stdout).toBe(`  id  name    rate  more
+4819  Acme?   1.50
+   7         12.00  {"a":1}
+
+2 rows.
+`);
+    const wide = JSON.stringify({
+      results: {
+        accounts: [
+          Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`column_${index}`, 'x'.repeat(20)])),
+        ],
+        total: 1,
+      },
+      shown_accounts: ['1'],
+    });
+    const { stdout } = await list(wide);
+    expect(stdout).toMatch(/^results.total: 1\nshown_accounts: \["1"\]\n\ncolumn/);
+    expect(stdout).toContain('1 row of results.accounts. Not shown: column_6, column_7, column_8.');
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('1 row'));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect((await list('{"items":["a","b"]}')).stdout).toBe('items\na\nb\n\n2 rows of items.\n');
+  });
+
+  it('is JSON with --json, in a pipe, and where it is empty or no list', async () => {
+    expect((await list('[{"id":1}]', '--json')).stdout).toContain('"answer":[{"id":1}]');
+    const { url } = await startEcho(200, '[{"id":1.0}]');
+    const piped = await runHere(['api', 'search_brands'], { cwd: makeTestFolder(), env: env(url) });
+    expect(piped.stdout).toBe('[\n  {\n    "id": 1.0\n  }\n]\n');
+    expect((await list('[]')).stdout).toBe('[]\n');
+    expect((await list('{"message":"ok"}')).stdout).toBe('{\n  "message": "ok"\n}\n');
+    expect((await list('[{"a":1},2]')).stdout).toContain('"a": 1');
   });
 });
 

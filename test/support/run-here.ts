@@ -3,6 +3,11 @@ import { runProgram } from '../../src/cli/program.ts';
 import { replaceEnvironment } from './environment.ts';
 import { type CliOptions, type CliResult, environmentOf, MAIN } from './run-cli.ts';
 
+type HereOptions = Pick<CliOptions, 'cwd' | 'env'> & {
+  /** Standard output and standard error are a terminal of that width, without colours. */
+  readonly columns?: number;
+};
+
 /** Commands run one after the other here: each has the process's folder and environment for itself. */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -10,10 +15,7 @@ let last: Promise<unknown> = Promise.resolve();
  * Runs `influencer-sync <args>` to its end in the process of the test: all but the second of CPU that a process takes to start. A command
  * that is stopped, killed, asked something or run beside another one needs a process of its own: `startCli`.
  */
-export function runHere(
-  args: readonly string[],
-  options: Pick<CliOptions, 'cwd' | 'env'> = {},
-): Promise<CliResult> {
+export function runHere(args: readonly string[], options: HereOptions = {}): Promise<CliResult> {
   const result = last.then(() => runAlone(args, options));
   last = result.catch(() => {});
   return result;
@@ -21,18 +23,23 @@ export function runHere(
 
 async function runAlone(
   args: readonly string[],
-  { cwd = process.cwd(), env = {} }: Pick<CliOptions, 'cwd' | 'env'>,
+  { cwd = process.cwd(), env = {}, columns }: HereOptions,
 ): Promise<CliResult> {
   const before = { argv: process.argv, cwd: process.cwd() };
   const output = { stdout: '', stderr: '' };
-  const collect = (stream: 'stdout' | 'stderr') =>
-    new Writable({
+  const collect = (stream: 'stdout' | 'stderr') => {
+    const sink = new Writable({
       decodeStrings: false,
       write(text: string | Buffer, _encoding, done) {
         output[stream] += text.toString();
         done();
       },
-    }) as unknown as NodeJS.WriteStream;
+    });
+    return Object.assign(
+      sink,
+      columns === undefined ? {} : { isTTY: true, columns, getColorDepth: () => 1 },
+    ) as NodeJS.WriteStream;
+  };
   const argv = [process.execPath, MAIN, ...args];
   process.chdir(cwd);
   const restore = replaceEnvironment(environmentOf(env));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
+import { answeredId, identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
 export const affiliateTrackingOperations = {
@@ -22,8 +22,8 @@ export const affiliateTrackingOperations = {
       })
       .refine(namesDeal, mustNameDeal),
     response: messageResponse.extend({
-      deal_id: z.string(),
-      collab_id: z.string(),
+      deal_id: answeredId,
+      collab_id: answeredId,
       new_clicks_value: z.number(),
     }),
     repeatable: false,
@@ -61,7 +61,7 @@ export const affiliateTrackingOperations = {
           .describe('Time of the order; now when not given. Not in the specification.'),
       })
       .refine(namesDeal, mustNameDeal),
-    response: messageResponse.extend({ deal_id: z.string(), collab_id: z.string() }),
+    response: messageResponse.extend({ deal_id: answeredId, collab_id: answeredId }),
     repeatable: false,
     credits: null,
     description: "Adds an order to a collaboration's affiliate performance. Endpoints, Affiliate tracking.",

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { brandId, brandIdInQuery } from './fields.ts';
+import { brandId, brandIdInQuery, emailAddress, webAddress } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
 export const identifyOperations = {
@@ -11,7 +11,7 @@ export const identifyOperations = {
     sendsKey: true,
     query: null,
     body: z.looseObject({
-      influencer_list: z.array(z.string()).describe('E-mail addresses to check.'),
+      influencer_list: z.array(emailAddress).describe('Addresses to check.'),
       brand_id: brandId.optional().describe('Omitted: the first brand of the account.'),
       source_type: z
         .string()
@@ -35,17 +35,17 @@ export const identifyOperations = {
     sendsKey: true,
     query: z.looseObject({
       brand_id: brandIdInQuery.optional(),
-      influencer_email: z.string().optional(),
+      influencer_email: emailAddress.optional(),
     }),
     body: null,
     response: z.looseObject({
       is_influencer: z.boolean().optional().describe('The answer when there is no match: not shown.'),
       type: z.string().nullish().describe('Platform.'),
       user_id: z.string().nullish(),
-      url: z.string().nullish(),
+      url: webAddress.nullish(),
       username: z.string().nullish(),
       fullname: z.string().nullish(),
-      picture: z.string().nullish().describe('Address of an image.'),
+      picture: webAddress.nullish().describe('Address of an image.'),
       followers: z.int().nullish(),
       is_verified: z.boolean().nullish(),
     }),

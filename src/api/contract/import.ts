@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { brandId, countryCode, messageResponse, platform, text } from './fields.ts';
+import {
+  answeredId,
+  brandId,
+  countryCode,
+  dealAddress,
+  emailAddress,
+  messageResponse,
+  platform,
+  text,
+} from './fields.ts';
 import { defineOperation } from './operation.ts';
 
 export const importOperations = {
@@ -17,13 +26,13 @@ export const importOperations = {
       dealflow_id: text,
       first_name: z.string().optional(),
       last_name: z.string().optional(),
-      email: z.string().optional(),
+      email: emailAddress.optional(),
       funnel_step: z.int().optional().describe('Funnel step to set.'),
       address_line: z.string().optional(),
       postcode: z.string().optional(),
       region: z.string().optional().describe('Region or state.'),
       city: z.string().optional(),
-      country_code: countryCode.optional().describe('Two letters.'),
+      country_code: countryCode.optional(),
       phone_nr: z.string().optional(),
       total_payouts: z.number().optional().describe('Payouts already made.'),
       total_commission_earned: z.number().optional(),
@@ -43,8 +52,8 @@ export const importOperations = {
         ),
     }),
     response: messageResponse.extend({
-      deal_id: z.string(),
-      deal_page_url: z.string().optional().describe('{app_url}/deal/<deal_id>'),
+      deal_id: answeredId,
+      deal_page_url: dealAddress.optional().describe('{app_url}/deal/<deal_id>'),
     }),
     repeatable: false,
     credits: null,
@@ -60,7 +69,7 @@ export const importOperations = {
     query: null,
     body: z.looseObject({
       outreach_id: text.describe('Campaign id.'),
-      influencer_ids: z.array(z.string()).describe('User ids of influencers.'),
+      influencer_ids: z.array(text).describe('User ids of influencers.'),
       platform,
     }),
     response: messageResponse.extend({

@@ -69,8 +69,11 @@ export const influencerPageOperations = {
         .describe('todo_task: standard; wait_task: waiting for a follow-up.'),
       task_title: text,
       task_description: text,
-      deadline: z.string().regex(DAY, 'must be a day of the calendar, as DD-MM-YYYY'),
-      assigned_to: z.string().nullable().describe('User id; null: nobody.'),
+      deadline: z
+        .string()
+        .regex(DAY, 'must be a day of the calendar, as DD-MM-YYYY')
+        .meta({ title: 'day as DD-MM-YYYY' }),
+      assigned_to: text.nullable().describe('User id; null: nobody.'),
     }),
     response: messageResponse,
     repeatable: false,

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { text } from './fields.ts';
 
 /** Bounds and weights are numeric strings in the specification's sample; numbers are accepted too. */
 const numeric = z.union([
-  z.string().regex(/^-?[0-9]+(\.[0-9]+)?$/, 'must be a number or a numeric string'),
+  z
+    .string()
+    .regex(/^-?[0-9]+(\.[0-9]+)?$/, 'must be a number or a numeric string')
+    .meta({ title: 'number as text' }),
   z.number(),
 ]);
 const range = z.looseObject({ left_number: numeric.optional(), right_number: numeric.optional() });
@@ -23,7 +27,7 @@ export const filterPlatforms: Readonly<Record<string, readonly string[]>> = {
 
 /** The table "Filter members" of `POST /v1/search/get_search`. I instagram, T tiktok, Y youtube. */
 export const searchFilter = z.looseObject({
-  filter_ids: z.array(z.array(z.string())).optional().describe('I T Y. Individual influencers by user id.'),
+  filter_ids: z.array(z.array(text)).optional().describe('I T Y. Individual influencers by user id.'),
   text: z.string().optional().describe('I T Y. Keyword in the profile description.'),
   keywords: z.string().optional().describe('I T Y. Single keyword in posts.'),
   relevance: z.looseObject({ value: z.string() }).optional().describe('I T Y. Lookalike influencer.'),

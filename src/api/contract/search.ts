@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { platform, text } from './fields.ts';
+import { answeredId, platform, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { searchFilter } from './search-filter.ts';
 
@@ -20,7 +20,7 @@ export const searchOperations = {
     response: z.looseObject({
       results: z.looseObject({ accounts: z.array(z.unknown()).describe('Entries: not shown.') }),
       cost: z.string().optional(),
-      shown_accounts: z.array(z.string()),
+      shown_accounts: z.array(answeredId),
       search_credits_left: z
         .number()
         .describe(

@@ -26,7 +26,10 @@ export const testOperations = {
     query: null,
     body: null,
     response: z.looseObject({
-      message: z.string().describe('"You are logged in - <account_id> - <user_id>"'),
+      message: z
+        .string()
+        .meta({ pattern: '^You are logged in - .+ - .+$' })
+        .describe('"You are logged in - <account_id> - <user_id>"'),
     }),
     repeatable: true,
     credits: null,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { answeredId, dealAddress } from './fields.ts';
 import type { WebhookType } from './webhook-types.ts';
 
 /** Text that may be absent from the record. */
@@ -7,10 +8,10 @@ const maybeNumber = z.number().nullable();
 
 /** What an event of any kind says of its deal. Not in the specification: from public examples, so every object stays open. */
 const common = {
-  deal_id: z.string(),
-  collab_id: z.string().optional(),
-  deal_url: z.string().optional().describe('Address of the deal page.'),
-  webhook_timestamp: z.string().optional().describe('Unix seconds as text.'),
+  deal_id: answeredId,
+  collab_id: answeredId.optional(),
+  deal_url: dealAddress.optional().describe('Address of the deal page.'),
+  webhook_timestamp: z.string().meta({ pattern: '^[0-9]+$' }).optional().describe('Unix seconds as text.'),
   deal_info: z
     .looseObject({
       deal_name: maybeText.optional(),
@@ -28,7 +29,10 @@ const common = {
 };
 
 const email = z.looseObject({
-  received_time: z.string().describe('Without a time zone, for example 2025-01-16 09:15:00.'),
+  received_time: z
+    .string()
+    .meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$' })
+    .describe('Without a time zone, for example 2025-01-16 09:15:00.'),
 });
 
 function event(description: string, details: z.ZodRawShape) {
@@ -39,7 +43,7 @@ function event(description: string, details: z.ZodRawShape) {
 export const webhookEvents = {
   new_payout_request: event('A user creates a payout request.', {
     payout_comment: z.string(),
-    brand_id: z.string().describe('Text here, an integer everywhere else.'),
+    brand_id: z.string().meta({ pattern: '^[0-9]+$' }).describe('Text here, an integer everywhere else.'),
     payout_currency: z.string(),
     payout_amount: z.number(),
   }),

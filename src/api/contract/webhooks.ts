@@ -3,10 +3,9 @@ import { messageResponse, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 import { webhookTypes } from './webhook-types.ts';
 
-const address = z.url({
-  protocol: /^https?$/,
-  error: 'must be an address that begins with http:// or https://',
-});
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+  .meta({ title: 'http or https address' });
 const webhook = z.looseObject({ webhook_url: address, webhook_type: z.enum(webhookTypes) });
 
 export const webhookOperations = {

@@ -8,6 +8,8 @@ export type JsonSchema = {
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  /** In words, what a pattern or a format says. */
+  readonly title?: string;
   readonly description?: string;
   readonly pattern?: string;
   readonly format?: string;

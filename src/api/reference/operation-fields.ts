@@ -65,6 +65,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 function describeOne(schema: JsonSchema): string {
+  if (schema.title !== undefined) return schema.title;
   if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
   if (schema.type === 'array')
     return `list of ${schema.items === undefined ? 'anything' : plural(schema.items)}`;
@@ -78,7 +79,7 @@ function describeOne(schema: JsonSchema): string {
 function plural(items: JsonSchema): string {
   const type = describeType(items);
   if (type === 'object') return 'objects';
-  return type.startsWith('list of') ? type.replace('list', 'lists') : type;
+  return type.replace(/^list(?= of)/, 'lists').replace(/address$/, 'addresses');
 }
 
 function alternatives(schema: JsonSchema): readonly JsonSchema[] {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { type ApiError, toApiError } from '../../api/api-error.ts';
 import { buildRequest, type RequestProblem } from '../../api/build-request.ts';
-import type { ExchangeInput } from '../../api/client.ts';
+import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
 import { requestFieldsOf } from '../../api/reference/operation-fields.ts';
 import type { Exchange } from '../../model/exchange.ts';
@@ -11,6 +11,7 @@ import { KnownError } from '../../model/known-error.ts';
 import { didYouMean } from '../../model/text/did-you-mean.ts';
 import { formatJson } from '../../model/text/exact-json.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
+import { renderAnswer } from '../../present/answer.ts';
 import { renderOperationHelp, renderOperations } from '../../present/operations.ts';
 import { findService, openClient } from '../open/open-service.ts';
 import type { Output } from '../terminal/output.ts';
@@ -36,7 +37,13 @@ export async function performApi(output: Output, words: readonly string[]): Prom
   }
   const input = await readInput(name, read, output);
   const service = findService(read, { needsKey: operationOf(name).sendsKey });
-  if (!isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive) throw liveRefused(name);
+  const needsLive = !isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive;
+  if (read.isDryRun) {
+    showRequest(name, describeRequest(name, input, service), output);
+    output.warn(`Nothing was sent.${needsLive ? ' To send it, add --live: it must not be repeated.' : ''}`);
+    return EXIT.ok;
+  }
+  if (needsLive) throw liveRefused(name);
   const client = openClient(service);
   try {
     return show(name, await client.exchange(name, input), output);
@@ -66,21 +73,21 @@ function findOperation(word: string): OperationName {
 
 async function readInput(name: OperationName, read: ApiWords, output: Output): Promise<ExchangeInput> {
   const known = requestFieldsOf(operationOf(name)).fields.map((field) => field.name);
-  const unknown = Object.keys(read.fields).filter((field) => !known.includes(field));
-  const misspelt = unknown.flatMap((field) => explainMisspelt(field, known));
+  const unknown = Object.keys(read.fields)
+    .filter((field) => !known.includes(field))
+    .map((field) => ({ field, near: didYouMean(field, known) }));
+  const problems = unknown.map(({ field, near }): RequestProblem => {
+    const message = 'there is no such field';
+    return { place: field, message: near === null ? message : `${message}; did you mean --${near}?` };
+  });
   const body = read.bodyFile === null ? null : await readBody(read.bodyFile);
   const built = buildRequest(name, { fields: read.fields, body });
-  if (built.kind === 'problems') throw requestInvalid(name, [...misspelt, ...built.problems]);
-  if (misspelt.length > 0) throw requestInvalid(name, misspelt);
-  for (const field of unknown)
+  if (built.kind === 'problems') throw requestInvalid(name, [...problems, ...built.problems]);
+  // A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show.
+  if (unknown.some(({ near }) => near !== null)) throw requestInvalid(name, problems);
+  for (const { field } of unknown)
     output.warn(`Note: the contract of ${name} does not name ${field}; it is sent unchanged.`);
   return built.input;
-}
-
-/** A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show. */
-function explainMisspelt(field: string, known: readonly string[]): readonly RequestProblem[] {
-  const near = didYouMean(field, known);
-  return near === null ? [] : [{ place: field, message: `there is no such field; did you mean --${near}?` }];
 }
 
 async function readBody(file: string): Promise<string> {
@@ -129,13 +136,24 @@ function liveRefused(name: OperationName): KnownError {
   });
 }
 
+/** Shows what would be sent, the body byte for byte. */
+function showRequest(name: OperationName, request: DescribedRequest, output: Output): void {
+  const { method, url, headers, body } = request;
+  const rest = JSON.stringify({ operation: name, method, url, headers }).slice(1, -1);
+  output.emitText(`{"event":"request",${rest},"body":${body === null ? 'null' : asJson(body)}}`);
+  const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
+  output.print([`${method} ${url}`, ...lines, ...(body === null ? [] : ['', body])].join('\n'));
+}
+
 /** Shows an answer as it came, or explains what went wrong and what is safe to do next. */
 function show(name: OperationName, exchange: Exchange, output: Output): ExitCode {
   if (exchange.kind === 'failure' || exchange.status < 200 || exchange.status > 299)
     throw explain(name, toApiError(name, exchange));
   const { status, text } = exchange;
   output.emitText(`{"event":"answer","operation":"${name}","status":${status},"answer":${asJson(text)}}`);
-  output.print(formatJson(text));
+  output.print(
+    (output.terminal.isInteractive ? renderAnswer(text, output.terminal) : null) ?? formatJson(text),
+  );
   // A page of a proxy, say: it does not tell whether the service was reached.
   if (text.trim() !== '' && !isJson(text))
     throw explain(name, toApiError(name, exchange, 'the answer is not JSON'));

@@ -10,11 +10,13 @@ export type ApiWords = {
   readonly config?: string;
   readonly envFile?: string;
   readonly isLive: boolean;
+  /** Shows the request instead of sending it. */
+  readonly isDryRun: boolean;
   readonly isHelp: boolean;
 };
 
 /** Options that stand alone. Everything else takes a value. */
-const SWITCHES = ['json', 'live', 'help'];
+const SWITCHES = ['json', 'live', 'dry_run', 'help'];
 
 /**
  * Reads `<operation> --field value …`. Any option that is not one of ours is a field, so that fields which the specification does not show
@@ -50,6 +52,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
     ...(config === undefined ? {} : { config: config.at(-1) ?? '' }),
     ...(envFile === undefined ? {} : { envFile: envFile.at(-1) ?? '' }),
     isLive: switches.has('live'),
+    isDryRun: switches.has('dry_run'),
     isHelp: switches.has('help'),
   };
 }

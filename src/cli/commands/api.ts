@@ -6,7 +6,7 @@ export const apiCommand: CommandDefinition = {
   define(command, act) {
     command
       .description('call one operation of the service; without one, list them all')
-      .usage('[operation] [--field value …] [--body FILE|-] [--live] [--json]')
+      .usage('[operation] [--field value …] [--body FILE|-] [--dry-run] [--live] [--json]')
       .argument('[words...]')
       .helpOption(false)
       .allowUnknownOption()
