@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { DATA_MODEL_FILE, DICTIONARY_FILE, describeViews } from './support/data-dictionary.ts';
+import { layEmbeddedDatabase } from './support/embedded-database.ts';
 import { describeErrors, TROUBLESHOOTING_FILE } from './support/error-reference.ts';
 import { dumpSchema, generateTableTypes, SCHEMA_FILE, TABLES_FILE } from './support/generated-files.ts';
-import { setup } from './support/setup.ts';
+import { makeTestFolder, setup } from './support/setup.ts';
 
 const FIX = 'Run `npm run schema` and commit what it writes.';
 
@@ -17,7 +19,9 @@ const OWNER = '00000000-0000-4000-8000-000000000001';
 
 describe('what is written down about the tables', () => {
   it('sql/schema.sql is what the migrations and views add up to (npm run schema writes it)', async () => {
-    expect(readFileSync(SCHEMA_FILE, 'utf8'), FIX).toBe(await dumpSchema());
+    const folder = makeTestFolder();
+    await layEmbeddedDatabase(folder);
+    expect(readFileSync(SCHEMA_FILE, 'utf8'), FIX).toBe(await dumpSchema(join(folder, 'postgres')));
   });
 
   it('src/db/tables.ts has the types of the migrated tables (npm run schema writes it)', async () => {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it, test } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { type Question, readQuestions } from '../support/read-questions.ts';
 import { setup, setupEmbedded } from '../support/setup.ts';
@@ -117,7 +116,6 @@ describe('the questions of deploy/metabase', () => {
 
   it('each gets the same answer from the embedded database', async () => {
     const db = await setupEmbedded();
-    await migrate(db);
     expect(await answerAll(db, questions)).toEqual(ANSWERS);
   });
 

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { performInit } from '../../src/cli/actions/init/perform-init.ts';
 import { createOutput } from '../../src/cli/terminal/output.ts';
 import { replaceEnvironment } from '../support/environment.ts';
-import { environmentOf, startCli } from '../support/run-cli.ts';
+import { environmentOf } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
-import { startSandboxProcess } from '../support/sandbox-process.ts';
-import { makeTestFolder } from '../support/setup.ts';
+import { startService } from '../support/sandbox-process.ts';
+import { makeTestFolder, setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const DEMO = new URL('../../config/demo/exports', import.meta.url).pathname;
@@ -42,16 +42,17 @@ function eventsOf(stdout: string): Record<string, unknown>[] {
 }
 
 test('what init writes from real exports passes doctor and plan, and the first run posts orders to the service', async () => {
-  const folder = makeTestFolder();
+  const { folder, databaseUrl } = await setup();
   cpSync(DEMO, join(folder, 'exports'), { recursive: true });
-  const service = await startSandboxProcess();
+  const service = await startService();
   const env = {
+    DATABASE_URL: databaseUrl,
     INFLUENCER_API_URL: service.url,
     INFLUENCER_API_KEY: service.key,
     CUSTOMER_HASH_KEY: '0123456789abcdef0123456789abcdef',
   };
-  const start = (...args: string[]) => startCli(args, { cwd: folder, env }).ended;
-  const init = await start('init', './exports', '--out', 'my-shop', ...ANSWERS);
+  const run = (...args: string[]) => runHere(args, { cwd: folder, env });
+  const init = await run('init', './exports', '--out', 'my-shop', ...ANSWERS);
   expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
   expect(init.stdout).toContain(
     'Next:  npx influencer-sync plan attribute-orders --config my-shop/pipeline.yaml',
@@ -72,14 +73,14 @@ test('what init writes from real exports passes doctor and plan, and the first r
   expect(readFileSync(join(folder, 'my-shop/codes-without-owner.csv'), 'utf8')).toContain('SPRINGSALE,,,,,,');
 
   const config = ['--config', 'my-shop/pipeline.yaml'];
-  const doctor = await start('doctor', ...config);
+  const doctor = await run('doctor', ...config);
   expect([doctor.exitCode, doctor.stdout.match(/^✗.*/m)]).toEqual([0, null]);
-  const plan = await start('plan', 'attribute-orders', ...config);
+  const plan = await run('plan', 'attribute-orders', ...config);
   expect(plan.stdout).toContain('would be posted');
-  const run = await start('run', 'attribute-orders', ...config);
-  expect(run.exitCode).toBe(3); // Some rows of the demo cannot be used.
+  const ended = await run('run', 'attribute-orders', ...config);
+  expect(ended.exitCode).toBe(3); // Some rows of the demo cannot be used.
   expect((await service.referrals()).length).toBeGreaterThan(30);
-  const check = await start('init', '--check', ...config);
+  const check = await run('init', '--check', ...config);
   expect([check.exitCode, check.stdout.match(/^✗.*/m)]).toEqual([0, null]);
 });
 
@@ -130,6 +131,7 @@ test('a proposed layout and a changed one are written, load, and read the files 
     .replaceAll('12.50', '"12,50"')
     .replaceAll('9.00', '"9,00"');
   const { run, read } = open({ 'own.csv': own, 'woo.csv': woo });
+  const { databaseUrl } = await setup();
   const init = await run(['init', './exports', '--out', '.', ...ANSWERS, '--currency', 'EUR']);
   expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
   expect(read('layouts/own.yaml')).toContain('order_id: ["Order No"]');
@@ -137,7 +139,9 @@ test('a proposed layout and a changed one are written, load, and read the files 
   expect(read('layouts/woocommerce-orders-own.yaml')).toContain(
     'WooCommerce order export by the usual export plugins',
   );
-  const plan = await run(['plan', 'attribute-orders', '--config', 'pipeline.yaml']);
+  const plan = await run(['plan', 'attribute-orders', '--config', 'pipeline.yaml'], {
+    DATABASE_URL: databaseUrl,
+  });
   expect(plan.stdout).toContain('5 orders');
   expect(plan.stderr).not.toMatch(/held|cannot/);
 });

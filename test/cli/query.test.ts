@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
 import { renderQuery } from '../../src/present/query.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
@@ -138,7 +137,6 @@ describe('a question', () => {
 
   test('cannot change anything in the embedded database either', async () => {
     const db = await setupEmbedded();
-    await migrate(db);
     await tellStory(db);
     for (const text of NOT_QUESTIONS)
       await expect(queryViews(db, { text, ...limits }), text).rejects.toMatchObject({

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { connect, type Database } from '../../src/db/connect.ts';
 import { createRoles } from '../../src/db/create-roles.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { setup, setupEmbedded } from '../support/setup.ts';
 
 async function fill(db: Database, rows: number): Promise<void> {
@@ -39,7 +38,6 @@ describe('after a phase the server knows what was filled', () => {
 
   test('also in the embedded database, where nothing else would tell it', async () => {
     const db = await setupEmbedded();
-    await migrate(db);
     await expectAnalysed(db);
   });
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { connect, type Database } from '../../src/db/connect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { beginFile } from '../../src/intake/files/begin-file.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
@@ -21,8 +20,7 @@ export function useDatabase(engine: (typeof ENGINES)[number]): () => Database {
   let drop = async () => {};
   beforeAll(async () => {
     if (engine === 'the embedded database') {
-      ({ db, drop } = await createEmbeddedDatabase());
-      await migrate(db);
+      ({ db, drop } = await createEmbeddedDatabase('migrated'));
       return;
     }
     const databases = inject('databases');

@@ -4,7 +4,7 @@ import { migrateBy } from '../support/migrate-by.ts';
 import { setupEmbedded } from '../support/setup.ts';
 
 it('customers of a database that wrote each of them twice stand where they stood', async () => {
-  const db = await setupEmbedded();
+  const db = await setupEmbedded('empty');
   await migrateBy(db, (file) => file < '0009');
   for (const statement of [
     sql`insert into ops.runs (job, kind, host, pid) values ('customers', 'identify-customers', 'h', 1)`,

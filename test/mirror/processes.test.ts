@@ -158,7 +158,7 @@ describe('the job as people run it', () => {
     const folder = (await setup()).folder;
     const sandbox = await startService();
     write(folder, 'autocomplete_budget: 100');
-    await layEmbeddedDatabase(join(folder, '.data'));
+    await layEmbeddedDatabase(join(folder, '.data'), 'migrated');
     const env = { INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key, DATABASE_URL: '' };
     const cli = (...args: string[]) => runHere([...args, '--config', 'pipeline.yaml'], { cwd: folder, env });
     expect((await cli('plan', 'mirror')).stdout).toContain('A run would request, of 0 deals that are known');

@@ -4,7 +4,7 @@ import { migrateBy } from '../support/migrate-by.ts';
 import { setupEmbedded } from '../support/setup.ts';
 
 it('collaborations that were read before they had a table of their own wait in it to be published', async () => {
-  const db = await setupEmbedded();
+  const db = await setupEmbedded('empty');
   await migrateBy(db, (file) => file < '0010');
   const one = { record_id: 'C1', row_hash: 'h1', fields: { code: 'MIA10' }, raw: { collab_id: 'C1' } };
   const two = { ...one, record_id: 'C2', drift: [{ field: 'clicks', kind: 'unreadable' }] };

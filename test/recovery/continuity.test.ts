@@ -147,7 +147,7 @@ describe('another database than before', () => {
     const shop = await openReplaceable();
     shop.drop('one.csv', toCsv(manyRows(5, 'a')));
     expect((await shop.run()).exitCode).toBe(0);
-    await useEmbedded(shop);
+    await useEmbedded(shop, 'empty');
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
       expect(refused.exitCode).toBe(7);

@@ -28,10 +28,10 @@ export async function backUp(shop: Workshop): Promise<string> {
   return urlOf(serverUrl, name);
 }
 
-/** `DATABASE_URL` is left out: a new embedded database takes its place. */
-export async function useEmbedded(shop: Workshop): Promise<void> {
+/** `DATABASE_URL` is left out: a new embedded database takes its place, whose tables are made already, or by the first run. */
+export async function useEmbedded(shop: Workshop, content: 'migrated' | 'empty' = 'migrated'): Promise<void> {
   delete shop.env.DATABASE_URL;
-  await layEmbeddedDatabase(join(shop.folder, '.data'));
+  await layEmbeddedDatabase(join(shop.folder, '.data'), content);
 }
 
 /** The database as it was before an order was claimed, whatever was committed since: as if that commit had come after a backup. */

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
 import { summariseSlots } from '../../src/report/list-slots.ts';
 import { readGauges } from '../../src/report/read-gauges.ts';
 import { setupEmbedded } from '../support/setup.ts';
@@ -8,7 +7,6 @@ import { job, openStation } from './station.ts';
 
 it('slots, those that follow, a dead process and the figures work on the embedded database too', async () => {
   const db = await setupEmbedded();
-  await migrate(db);
   const jobs = [job({ catchUp: 'all' }), job({ name: 'report', schedule: null, after: 'orders' })];
   const station = openStation(db, jobs, '2026-05-01T09:30Z');
   const [doomed, other] = [station.hire(), station.hire()];

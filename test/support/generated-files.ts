@@ -21,9 +21,13 @@ const NOTE = `-- The tables, views, functions and comments that sql/migrations/ 
 /** What pg_dump writes about itself and the session, which changes with its version and says nothing of the schema. */
 const NOISE = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)$/;
 
-/** The migrated schema as SQL, the same text for the same schema. */
-export async function dumpSchema(): Promise<string> {
-  const pglite = await PGlite.create();
+/**
+ * The migrated schema as SQL, the same text for the same schema.
+ *
+ * @param database folder of an embedded database without a schema; without it, one is made in memory, which takes seconds.
+ */
+export async function dumpSchema(database?: string): Promise<string> {
+  const pglite = await PGlite.create(database === undefined ? {} : { dataDir: database });
   const db = new Kysely<DB>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db);
   const dump = await pgDump({

@@ -25,9 +25,9 @@ export async function setup(): Promise<Stage> {
   return { db, databaseUrl: database.url, folder };
 }
 
-/** The embedded database instead, without a schema. */
-export async function setupEmbedded(): Promise<Database> {
-  const { db, drop } = await createEmbeddedDatabase();
+/** The embedded database instead: migrated, or without a schema. */
+export async function setupEmbedded(content: 'migrated' | 'empty' = 'migrated'): Promise<Database> {
+  const { db, drop } = await createEmbeddedDatabase(content);
   onTestFinished(drop);
   return db;
 }

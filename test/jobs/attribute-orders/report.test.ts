@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { OrdersReport } from '../../../jobs/attribute-orders/report.ts';
 import { addUp, reportOrders } from '../../../jobs/attribute-orders/report.ts';
 import type { Database } from '../../../src/db/connect.ts';
-import { migrate } from '../../../src/db/migrate.ts';
 import { explainOrder } from '../../../src/report/explain-order.ts';
 import { listDoubts } from '../../../src/report/list-doubts.ts';
 import { countRejected, listRejected } from '../../../src/report/list-rejected.ts';
@@ -211,7 +210,6 @@ describe('the life of an order', () => {
 
 test('every report works on the embedded database too', async () => {
   const db = await setupEmbedded();
-  await migrate(db);
   const { runId } = await seedRuns(db);
   const { counts, sumsAddUp } = await summarise(db, runId);
   expect(sumsAddUp).toBe(true);

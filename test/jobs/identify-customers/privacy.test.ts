@@ -105,7 +105,7 @@ describe('plain addresses', () => {
   it('are in none of what pg_dump writes of the embedded database', async () => {
     const service = await startFakeService(QUOTING);
     const shop = await openCustomers({ embedded: true, serviceUrl: service.url, job: 'lookup: real_time' });
-    await layEmbeddedDatabase(join(shop.folder, '.data'));
+    await layEmbeddedDatabase(join(shop.folder, '.data'), 'migrated');
     shop.drop('1.csv', EXPORT);
     expect((await shop.identify()).finished?.counts).toMatchObject({ submitted: 3 });
     const pglite = await PGlite.create({ dataDir: join(shop.folder, '.data', 'postgres') });
