@@ -28,6 +28,11 @@ export async function layEmbeddedDatabase(folder: string, content: Content = 'em
   cpSync(await findFirst(content), folder, { recursive: true });
 }
 
+/** Folder of a migrated one, to be copied and never opened. */
+export function migratedDatabase(): Promise<string> {
+  return findFirst('migrated');
+}
+
 /** The one that is copied, made where there is none yet. */
 async function findFirst(content: Content): Promise<string> {
   const first = join(inject('suiteFolder'), `first-embedded-${content}`);
