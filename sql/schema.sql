@@ -3030,6 +3030,61 @@ ALTER TABLE intake.clicks ALTER COLUMN click_id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE intake.code_assignments (
+    assignment_id bigint NOT NULL,
+    job text NOT NULL,
+    code text NOT NULL,
+    code_folded text NOT NULL,
+    brand_id text,
+    influencer_handle text,
+    deal_id text,
+    collab_id text,
+    valid_from text,
+    valid_to text,
+    assigned_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    assigned_by text NOT NULL,
+    withdrawn_at timestamp with time zone,
+    CONSTRAINT code_assignments_check CHECK ((COALESCE(influencer_handle, deal_id, collab_id) IS NOT NULL)),
+    CONSTRAINT code_assignments_code_folded_check CHECK ((code_folded <> ''::text))
+);
+
+COMMENT ON TABLE intake.code_assignments IS 'Owners of codes that a person assigned in the console. A row of codes.csv for the same code goes first. Rows are withdrawn, never deleted.';
+
+COMMENT ON COLUMN intake.code_assignments.assignment_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.code_assignments.job IS 'Job whose orders it counts for.';
+
+COMMENT ON COLUMN intake.code_assignments.code IS 'Code as written.';
+
+COMMENT ON COLUMN intake.code_assignments.code_folded IS 'Code without blanks, case folded: what orders are matched by.';
+
+COMMENT ON COLUMN intake.code_assignments.brand_id IS 'Brand; null: that of the job.';
+
+COMMENT ON COLUMN intake.code_assignments.influencer_handle IS 'Influencer, as codes.csv would name one.';
+
+COMMENT ON COLUMN intake.code_assignments.deal_id IS 'Deal, in the same way.';
+
+COMMENT ON COLUMN intake.code_assignments.collab_id IS 'Collaboration, in the same way.';
+
+COMMENT ON COLUMN intake.code_assignments.valid_from IS 'As codes.csv would say it: a date or a time; null: always.';
+
+COMMENT ON COLUMN intake.code_assignments.valid_to IS 'In the same way.';
+
+COMMENT ON COLUMN intake.code_assignments.assigned_at IS 'When.';
+
+COMMENT ON COLUMN intake.code_assignments.assigned_by IS 'Who; ops.audit says why.';
+
+COMMENT ON COLUMN intake.code_assignments.withdrawn_at IS 'When it was withdrawn or replaced; null while it counts.';
+
+ALTER TABLE intake.code_assignments ALTER COLUMN assignment_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.code_assignments_assignment_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE intake.code_changes (
     event_id bigint NOT NULL,
     kind text NOT NULL,
@@ -3097,7 +3152,7 @@ COMMENT ON COLUMN intake.codes.code_folded IS 'Code without blanks, case folded:
 
 COMMENT ON COLUMN intake.codes.code IS 'Code as written; null where the row is a link.';
 
-COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; negative for an event of the service.';
+COMMENT ON COLUMN intake.codes.line_no IS 'Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.';
 
 COMMENT ON COLUMN intake.codes.brand_id IS 'Brand the code belongs to; null: the job''s brand.';
 
@@ -4579,6 +4634,9 @@ ALTER TABLE ONLY intake.clicks
 ALTER TABLE ONLY intake.clicks
     ADD CONSTRAINT clicks_source_subject_day_country_key UNIQUE (source, subject, day, country);
 
+ALTER TABLE ONLY intake.code_assignments
+    ADD CONSTRAINT code_assignments_pkey PRIMARY KEY (assignment_id);
+
 ALTER TABLE ONLY intake.code_changes
     ADD CONSTRAINT code_changes_pkey PRIMARY KEY (event_id);
 
@@ -4782,6 +4840,8 @@ CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WH
 CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE is_pending;
 
 CREATE INDEX clicks_target ON intake.clicks USING btree (target, day);
+
+CREATE UNIQUE INDEX code_assignments_one_at_a_time ON intake.code_assignments USING btree (job, code_folded) WHERE (withdrawn_at IS NULL);
 
 CREATE INDEX code_changes_deal ON intake.code_changes USING btree (deal_id, event_id);
 

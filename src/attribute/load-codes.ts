@@ -9,6 +9,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
 import type { CodeProblem } from '../model/report.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
+import { readAssignedCodes } from './assign-code.ts';
 import { toOwnerRows } from './code-ownership.ts';
 import { type CodeRow, type OwnerRow, type ParsedCodes, parseCodes } from './parse-codes.ts';
 import { readCodeChanges } from './read-code-changes.ts';
@@ -36,7 +37,8 @@ export type LoadedCodes = {
 };
 
 /**
- * Reads codes.csv and makes it the job's codes, with the codes and links that events told of and it does not name, if that says anything new.
+ * Reads codes.csv and makes it the job's codes, with the owners that people assigned, and the codes and links that events told of, which it
+ * does not name; if that says anything new.
  *
  * @throws KnownError `codes_missing`, `codes_unreadable` or `codes_header` (exit 2); the codes loaded before stay.
  */
@@ -44,8 +46,10 @@ export async function loadCodes(db: Database, options: LoadCodesOptions): Promis
   const { path } = options;
   const parsed = path === null ? { rows: [], problems: [], warnings: [] } : readCodeRows(path);
   const { linkParameters, brandId } = options;
-  const told = toOwnerRows(await readCodeChanges(db), { listed: parsed.rows, linkParameters, brandId });
-  const rows = [...parsed.rows, ...told];
+  const assigned = await readAssignedCodes(db, { job: options.job, listed: parsed.rows });
+  const named = [...parsed.rows, ...assigned];
+  const told = toOwnerRows(await readCodeChanges(db), { listed: named, linkParameters, brandId });
+  const rows = [...named, ...told];
   const zone = options.timeZone ?? 'UTC';
   const hash = createHash('sha256')
     .update(JSON.stringify([zone, rows]))

@@ -6,7 +6,7 @@ import { type Line, readLines } from './read-lines.ts';
 import { readValidityTime, type ValidityTime } from './read-validity-time.ts';
 
 /** Columns of codes.csv, in any order; only `code` and one of handle, deal and collaboration must be there. */
-const CODE_COLUMNS = [
+export const CODE_COLUMNS = [
   'code',
   'brand_id',
   'influencer_handle',
@@ -16,6 +16,9 @@ const CODE_COLUMNS = [
   'valid_to',
 ] as const;
 type CodeColumn = (typeof CODE_COLUMNS)[number];
+
+/** A row by its columns; a missing or null one is blank. */
+export type CodeCells = Readonly<Partial<Record<CodeColumn, string | null>>>;
 
 /** Whose a code or a link is, and when. */
 type Ownership = {
@@ -75,6 +78,12 @@ export function parseCodes(text: string): ParsedCodes {
     return 'reason' in row ? [] : [row];
   });
   return { rows, problems, warnings, missingColumns: [] };
+}
+
+/** One row that stands in no file; its line is 0. @returns the row, or why it cannot be used. */
+export function parseCodeCells(cells: CodeCells): CodeRow | CodeProblem {
+  const record = CODE_COLUMNS.map((column) => cells[column] ?? '');
+  return readRow(CODE_COLUMNS, { record, line: 0, width: record.length });
 }
 
 function isColumn(name: string): name is CodeColumn {

@@ -8,7 +8,7 @@ import { html } from '../present/html/html.ts';
 import { findAudit } from '../report/console/list-audit.ts';
 import { readChangeVersion } from '../report/console/read-version.ts';
 import { createAuthenticate } from './access/authenticate.ts';
-import type { Actor, LinkValue, ShownPage, Visit } from './console-page.ts';
+import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
 import { pages } from './pages/index.ts';
@@ -109,6 +109,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
         const record = done === null ? null : await findAudit(visit.db, done);
         const shown = await page.show(visit);
         if ('redirect' in shown) return await reply.redirect(shown.redirect, 303);
+        if ('download' in shown) return sendFile(reply, shown.download);
         return send(reply, visit, {
           ...shown,
           ...(record === null ? {} : { notice: record.summary }),
@@ -156,6 +157,15 @@ function send(
     .send(pageFrame(visit, shown));
 }
 
+/** Offered to be saved, never shown: what stands in it was written by others. */
+function sendFile(reply: FastifyReply, { name, type, content }: Download): FastifyReply {
+  return reply
+    .type(`${type}; charset=utf-8`)
+    .header('cache-control', 'no-store')
+    .header('content-disposition', `attachment; filename="${name.replace(/[^\w.-]+/g, '_')}"`)
+    .send(content);
+}
+
 function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): Visit {
   const query = new URL(request.url, 'http://console').searchParams;
   const actor = actorOf(request);
@@ -166,6 +176,7 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): 
     config,
     actor,
     mayChange: actor.role === 'operator' && !config.console.readOnly,
+    path: new URL(request.url, 'http://console').pathname.slice(config.console.basePath.length) || '/',
     params: request.params as Readonly<Record<string, string>>,
     query,
     now: new Date(),

@@ -16,6 +16,8 @@ export type Visit = {
   readonly actor: Actor;
   /** Whether this person may change things here: otherwise a page shows no forms. */
   readonly mayChange: boolean;
+  /** Of this page, without its query. */
+  readonly path: string;
   /** Parts of the path: `run` of `/runs/:run`. */
   readonly params: Readonly<Record<string, string>>;
   /** What stands behind the question mark. */
@@ -30,8 +32,11 @@ export type Visit = {
 
 export type LinkValue = string | number | null | undefined;
 
-/** What a page shows, or the address of the page that shows it. */
-export type Shown = ShownPage | { readonly redirect: string };
+/** What a page shows, the address of the page that shows it, or a file. */
+export type Shown = ShownPage | { readonly redirect: string } | { readonly download: Download };
+
+/** A file to save. Its name is of our own words and ids. */
+export type Download = { readonly name: string; readonly type: string; readonly content: string };
 
 export type ShownPage = {
   /** Heading, and title of the window. */
@@ -68,6 +73,12 @@ export type ConsoleAction<Form = unknown> = {
   /** @returns id of the audit record. @throws Refused with why not; then nothing was changed. */
   perform(change: Change, form: Form): Promise<string>;
 };
+
+/** An action, with its form forgotten: the list holds those of every form. */
+export function defineAction<Form>(action: ConsoleAction<Form>): ConsoleAction {
+  const { form, perform } = action;
+  return { ...action, perform: (change, fields) => perform(change, form.parse(fields)) };
+}
 
 /** The change is not possible as things are now: nothing was changed, and the page says why. */
 export class Refused extends Error {

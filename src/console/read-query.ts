@@ -35,3 +35,20 @@ export function nextKey<Row>(rows: readonly Row[], keyOf: (row: Row) => string):
   const last = rows[PAGE_ROWS - 1];
   return rows.length > PAGE_ROWS && last !== undefined ? keyOf(last) : null;
 }
+
+/** The key of a row as it stands in the query: texts, in the order of the list. */
+export function writeKey(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}
+
+/** The parts of a key that `writeKey` wrote; null where the query has none of so many parts. */
+export function keyOf(asked: Asked, count: number): readonly string[] | null {
+  try {
+    const parts: unknown = JSON.parse(asked.query.get('after') ?? '');
+    const isKey =
+      Array.isArray(parts) && parts.length === count && parts.every((part) => typeof part === 'string');
+    return isKey ? parts : null;
+  } catch {
+    return null;
+  }
+}

@@ -232,6 +232,61 @@ export interface IntakeClicks {
   written: string;
 }
 
+export interface IntakeCodeAssignments {
+  /**
+   * When.
+   */
+  assigned_at: Generated<Timestamp>;
+  /**
+   * Who; ops.audit says why.
+   */
+  assigned_by: string;
+  /**
+   * Counts up.
+   */
+  assignment_id: Generated<Int8>;
+  /**
+   * Brand; null: that of the job.
+   */
+  brand_id: string | null;
+  /**
+   * Code as written.
+   */
+  code: string;
+  /**
+   * Code without blanks, case folded: what orders are matched by.
+   */
+  code_folded: string;
+  /**
+   * Collaboration, in the same way.
+   */
+  collab_id: string | null;
+  /**
+   * Deal, in the same way.
+   */
+  deal_id: string | null;
+  /**
+   * Influencer, as codes.csv would name one.
+   */
+  influencer_handle: string | null;
+  /**
+   * Job whose orders it counts for.
+   */
+  job: string;
+  /**
+   * As codes.csv would say it: a date or a time; null: always.
+   */
+  valid_from: string | null;
+  /**
+   * In the same way.
+   */
+  valid_to: string | null;
+  /**
+   * When it was withdrawn or replaced; null while it counts.
+   */
+  withdrawn_at: Timestamp | null;
+}
+
 export interface IntakeCodeChanges {
   /**
    * Collaboration that owns it.
@@ -312,7 +367,7 @@ export interface IntakeCodes {
    */
   job: string;
   /**
-   * Line in codes.csv; negative for an event of the service.
+   * Line in codes.csv; 0 for an owner that was assigned in the console; negative for an event of the service.
    */
   line_no: number;
   /**
@@ -3503,6 +3558,7 @@ export interface DB {
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
   "intake.clicks": IntakeClicks;
+  "intake.code_assignments": IntakeCodeAssignments;
   "intake.code_changes": IntakeCodeChanges;
   "intake.code_lists": IntakeCodeLists;
   "intake.codes": IntakeCodes;

@@ -90,7 +90,7 @@ export type CustomerGroup = {
 };
 
 /** How many customers of each brand stand how; those of a file that does not count yet are left out. */
-async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
+export async function countCustomers(db: Database): Promise<readonly CustomerGroup[]> {
   const { rows } = await sql<Omit<CustomerGroup, 'customers'> & { customers: string }>`
     select c.brand_id as "brandId", c.state, sum(c.customers) as customers, min(c.first_seen_at) as oldest
     from intake.customer_counts c group by 1, 2 order by 1, 2`.execute(db);

@@ -3,6 +3,13 @@ import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
 
+/** A file to save, and no page. */
+const DOWNLOAD = '/codes/export';
+
+/** What pages show here, by the names of the parts of their paths. */
+const PARAMETERS: Readonly<Record<string, string>> = { source: 'shop', order: '<b>A5</b>', deal: 'DEALMIA' };
+const QUERIES: Readonly<Record<string, string>> = { '/codes/assign': '?job=orders&code=NOBODY' };
+
 export type ConsoleShop = {
   readonly shop: Workshop;
   /** An address of each page that there is, with something to show. */
@@ -25,9 +32,12 @@ export async function openConsoleShop(): Promise<ConsoleShop> {
   shop.drop('may.csv', toCsv([{ id: 'A2', revenue: '20.00', code: 'BEN15' }]));
   await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }]);
   await shop.run();
-  const parameters: Readonly<Record<string, string>> = { source: 'shop', order: '<b>A5</b>' };
-  const paths = pages.map(({ path }) =>
-    path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')),
-  );
+  const paths = pages
+    .filter(({ path }) => path !== DOWNLOAD)
+    .map(
+      ({ path }) =>
+        path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(PARAMETERS[name] ?? '1')) +
+        (QUERIES[path] ?? ''),
+    );
   return { shop, paths };
 }

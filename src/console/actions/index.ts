@@ -1,4 +1,5 @@
 import type { ConsoleAction } from '../console-page.ts';
+import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
 
 /** Everything that can be changed in the console. */
-export const actions: readonly ConsoleAction[] = [];
+export const actions: readonly ConsoleAction[] = [assignCodeAction, withdrawCodeAction];

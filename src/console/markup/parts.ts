@@ -89,6 +89,8 @@ export type FilterField = {
   /** Of a choice; a text field where it is left out. */
   readonly options?: readonly string[];
   readonly type?: 'text' | 'date';
+  /** A choice without `all`. */
+  readonly required?: boolean;
 };
 
 /** A form whose fields are the query of the page, so that a filter can be bookmarked, reloaded and sent to somebody. */
@@ -102,14 +104,18 @@ ${fields.map((field) => filterField(field, visit.query.get(field.name) ?? ''))}
 `;
 }
 
-function filterField({ name, label, options, type = 'text' }: FilterField, value: string): Html {
+function filterField(
+  { name, label, options, type = 'text', required = false }: FilterField,
+  value: string,
+): Html {
   const input =
     options === undefined
       ? html`<input type="${type}" name="${name}" value="${value}">`
-      : html`<select name="${name}"><option value="">all</option>${options.map((option) =>
-          option === value
-            ? html`<option value="${option}" selected>${option.replaceAll('_', ' ')}</option>`
-            : html`<option value="${option}">${option.replaceAll('_', ' ')}</option>`,
+      : html`<select name="${name}">${required ? null : html`<option value="">all</option>`}${options.map(
+          (option) =>
+            option === value
+              ? html`<option value="${option}" selected>${option.replaceAll('_', ' ')}</option>`
+              : html`<option value="${option}">${option.replaceAll('_', ' ')}</option>`,
         )}</select>`;
   return html`<label>${label} ${input}</label>
 `;

@@ -21,12 +21,21 @@ const COLORS = 6;
  * Counts as stacked bars, one bar a label, with the same numbers as a table below.
  *
  * @param options.title what is counted, for those who do not see the picture.
+ * @param options.unit what a label is.
  * @param options.href address of the rows behind one number.
  */
 export function stackedBars(
   labels: readonly string[],
   series: readonly BarSeries[],
-  { title, href }: { readonly title: string; readonly href: (label: string, series: string) => string },
+  {
+    title,
+    unit = 'Day',
+    href,
+  }: {
+    readonly title: string;
+    readonly unit?: string;
+    readonly href: (label: string, series: string) => string;
+  },
 ): Html {
   const rows = labels.map((_, index) =>
     Object.fromEntries(series.map(({ name, counts }) => [name, counts[index] ?? 0])),
@@ -69,7 +78,7 @@ ${labels.map((label, index) =>
 <details><summary>The numbers</summary>
 ${table(
   [
-    { title: 'Day', cell: (index: number) => labels[index] },
+    { title: unit, cell: (index: number) => labels[index] },
     ...series.map(({ name, counts }) => ({
       title: name.replaceAll('_', ' '),
       align: 'right' as const,

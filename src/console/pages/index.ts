@@ -1,8 +1,25 @@
 import type { ConsolePage } from '../console-page.ts';
+import { assignCodePage } from './assign-code.ts';
 import { auditPage } from './audit.ts';
+import { codesPage } from './codes.ts';
+import { customersPage } from './customers.ts';
+import { dealPage } from './deal.ts';
+import { dealsPage } from './deals.ts';
+import { exportCodesPage } from './export-codes.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
 import { overviewPage } from './overview.ts';
 
 /** Every page, in the order of the navigation. */
-export const pages: readonly ConsolePage[] = [overviewPage, ordersPage, orderPage, auditPage];
+export const pages: readonly ConsolePage[] = [
+  overviewPage,
+  ordersPage,
+  orderPage,
+  codesPage,
+  assignCodePage,
+  exportCodesPage,
+  customersPage,
+  dealsPage,
+  dealPage,
+  auditPage,
+];

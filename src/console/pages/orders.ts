@@ -18,7 +18,7 @@ import {
   pager,
   table,
 } from '../markup/parts.ts';
-import { COUNT_LIMIT, dayOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { COUNT_LIMIT, dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/orders';
 const DISPOSITIONS = [
@@ -75,7 +75,7 @@ async function showList(visit: Visit): Promise<Shown> {
     to: dayOf(visit, 'to'),
   };
   const [rows, count] = await Promise.all([
-    listOrders(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(textOf(visit, 'after')) }),
+    listOrders(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
     countOrders(visit.db, { ...filter, limit: COUNT_LIMIT }),
   ]);
   return {
@@ -120,24 +120,12 @@ ${table(
   rows.slice(0, PAGE_ROWS),
   { about: 'Orders', none: 'No order matches the filter.' },
 )}
-${pager(visit, PATH, { after: nextKey(rows, writeKey) })}`,
+${pager(visit, PATH, { after: nextKey(rows, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
   };
 }
 
-function writeKey({ day, job, source, orderId }: OrderKey): string {
-  return JSON.stringify([day, job, source, orderId]);
-}
-
-/** Null where the text is no key: the list then begins at its beginning. */
-function readKey(text: string | null): OrderKey | null {
-  if (text === null) return null;
-  try {
-    const parts: unknown = JSON.parse(text);
-    if (!Array.isArray(parts) || parts.length !== 4 || !parts.every((part) => typeof part === 'string'))
-      return null;
-    const [day, job, source, orderId] = parts as [string, string, string, string];
-    return Number.isNaN(Date.parse(day)) ? null : { day, job, source, orderId };
-  } catch {
-    return null;
-  }
+/** Null where the query has no key: the list then begins at its beginning. */
+function readKey(visit: Visit): OrderKey | null {
+  const [day = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
+  return Number.isNaN(Date.parse(day)) ? null : { day, job, source, orderId };
 }

@@ -24,6 +24,8 @@ export type OrderFilter = {
   readonly disposition?: string | null;
   readonly reason?: string | null;
   readonly deal?: string | null;
+  /** Part of the code or link that matched, or did not. */
+  readonly matched?: string | null;
   /** Days in UTC, both included. */
   readonly from?: string | null;
   readonly to?: string | null;
@@ -84,6 +86,7 @@ function matches(filter: OrderFilter) {
     disposition = null,
     reason = null,
     deal = null,
+    matched = null,
     from = null,
     to = null,
   } = filter;
@@ -91,5 +94,6 @@ function matches(filter: OrderFilter) {
   return sql`(${job}::text is null or d.job = ${job}) and (${source}::text is null or d.source = ${source})
     and (${disposition}::text is null or d.disposition = ${disposition}) ${isOpen ? sql`and d.is_open` : sql``}
     and (${reason}::text is null or d.disposition_reason = ${reason}) ${deal === null ? sql`` : sql`and d.deal_id = ${deal}`}
+    ${matched === null ? sql`` : sql`and position(upper(${matched}::text) in upper(d.matched_value)) > 0`}
     ${from === null ? sql`` : sql`and d.day_utc >= ${from}::date`} ${to === null ? sql`` : sql`and d.day_utc <= ${to}::date`}`;
 }

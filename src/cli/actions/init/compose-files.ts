@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { parseDocument } from 'yaml';
 import { jobKinds } from '../../../../jobs/index.ts';
+import { CODE_COLUMNS } from '../../../attribute/parse-codes.ts';
 import { toPrintableJson } from '../../../model/text/printable.ts';
 import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
 import type { RecognisedSource } from '../../../pipeline/recognise/recognise.ts';
@@ -39,16 +40,6 @@ export function composeFiles(options: ComposeOptions): readonly ComposedFile[] {
 
 /** Codes without an owner cannot stand in codes.csv, which would credit their orders to nobody. */
 export const UNOWNED = 'codes-without-owner.csv';
-
-const CODE_COLUMNS = [
-  'code',
-  'brand_id',
-  'influencer_handle',
-  'deal_id',
-  'collab_id',
-  'valid_from',
-  'valid_to',
-];
 
 function codesText(owners: readonly CodeOwner[], jobBrandId: string): string {
   return toCsv(

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { assignCode, withdrawCode } from '../../attribute/assign-code.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { reason } from '../reason.ts';
+
+const text = z.string().trim().max(500);
+
+/** Gives a code to an owner, where codes.csv does not. */
+export const assignCodeAction = defineAction({
+  path: '/codes/assign',
+  form: z.object({
+    job: text,
+    code: text.min(1, 'Name the code.'),
+    deal_id: text.default(''),
+    collab_id: text.default(''),
+    influencer_handle: text.default(''),
+    brand_id: text.default(''),
+    valid_from: text.default(''),
+    valid_to: text.default(''),
+    reason,
+  }),
+  async perform({ trx, config, actor, audit }, { job, reason: why, ...cells }) {
+    if (config.jobs[job] === undefined) throw new Refused(`There is no job ${job}.`);
+    const result = await assignCode(trx, { job, cells, assignedBy: actor.name });
+    if (result.kind === 'unusable') throw new Refused(result.why);
+    if (result.kind === 'listed')
+      throw new Refused(`Line ${result.line} of codes.csv gives the code to an owner. Change it there.`);
+    const named = Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== ''));
+    return audit({
+      action: 'assign_code',
+      subjectKind: 'code',
+      subject: result.code,
+      summary: `The code ${result.code} is assigned to ${cells.deal_id || cells.collab_id || cells.influencer_handle}. The next run of ${job} matches its orders again.`,
+      reason: why,
+      after: { job, ...named },
+    });
+  },
+});
+
+/** Takes an assigned code back. */
+export const withdrawCodeAction = defineAction({
+  path: '/codes/withdraw',
+  form: z.object({ job: text, code: text, reason }),
+  async perform({ trx, audit }, { job, code, reason: why }) {
+    if (!(await withdrawCode(trx, { job, code })))
+      throw new Refused('The code is not assigned any more. Somebody else has withdrawn it.');
+    return audit({
+      action: 'withdraw_code',
+      subjectKind: 'code',
+      subject: code,
+      summary: `The code ${code} has no assigned owner any more. Orders that were credited stay so.`,
+      reason: why,
+      before: { job },
+    });
+  },
+});

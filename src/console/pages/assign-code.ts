@@ -1,0 +1,82 @@
+import { foldCode } from '../../model/text/fold.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { plural } from '../../present/text.ts';
+import { listAssignedCodes, listUnownedCodes } from '../../report/console/list-codes.ts';
+import { listOrders } from '../../report/console/list-orders.ts';
+import type { ConsolePage } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { amountList, anchor, instant, orderLink, table } from '../markup/parts.ts';
+import { textOf } from '../read-query.ts';
+
+/** Gives one code to an owner, and shows the orders that carry it. */
+export const assignCodePage: ConsolePage = {
+  path: '/codes/assign',
+  navigation: null,
+  async show(visit) {
+    const job = textOf(visit, 'job');
+    const code = textOf(visit, 'code');
+    if (job === null || code === null || visit.config.jobs[job] === undefined)
+      return {
+        title: 'Which code?',
+        content: html`<p>${anchor(visit.link('/codes'), 'Choose a code.')}</p>`,
+        status: 404,
+      };
+    const [sums, orders, assigned] = await Promise.all([
+      listUnownedCodes(visit.db, { job, folded: code, limit: 20 }),
+      listOrders(visit.db, { job, disposition: 'unattributed', matched: code, limit: SHOWN_ORDERS }),
+      listAssignedCodes(visit.db, { job }),
+    ]);
+    const current = assigned.find(({ folded }) => folded === foldCode(code));
+    return {
+      title: `Assign ${current?.code ?? sums[0]?.code ?? code}`,
+      content: html`${
+        current === undefined
+          ? null
+          : html`<p>It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. What you enter replaces that.</p>`
+      }
+${assignForm()}
+<h2>Orders that carry it and have no owner</h2>
+${
+  sums.length === 0
+    ? html`<p class="none">None, as of the last refresh of the reports.</p>`
+    : html`<ul>${sums.map(({ orders: count, amount, currency }) => html`<li>${plural(count, 'order')}, ${amountList([{ amount, currency }])}</li>`)}</ul>
+<p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>`
+}
+${table(
+  [
+    { title: 'Order', cell: (row) => anchor(orderLink(visit, row), row.orderName ?? row.orderId) },
+    { title: 'Ordered', cell: ({ orderedAt }) => instant(orderedAt, visit) },
+    { title: 'Codes', cell: ({ matchedValue }) => matchedValue },
+    {
+      title: 'Amount',
+      align: 'right',
+      cell: ({ amount, currency }) => (amount === null ? null : amountList([{ amount, currency }])),
+    },
+  ],
+  orders,
+  { about: `Newest orders with ${code}`, none: 'No order carries it.' },
+)}`,
+    };
+
+    function assignForm(): Html {
+      const input = (name: string, label: string, value: string | null, hint: string): Html =>
+        html`<p><label>${label} <input type="text" name="${name}" value="${value ?? ''}" maxlength="200"></label> <small>${hint}</small></p>
+`;
+      return actionForm(visit, '/codes/assign', {
+        hidden: { job: job ?? '', code: current?.code ?? sums[0]?.code ?? code ?? '' },
+        fields: html`<p>Name one of deal, collaboration and handle. A deal is the safest: a handle may have several.</p>
+${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
+${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
+${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
+${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: that of the job')}
+${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
+${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}`,
+        reasonLabel: 'Why',
+        button: 'Assign',
+      });
+    }
+  },
+};
+
+const SHOWN_ORDERS = 10;

@@ -1,0 +1,158 @@
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount } from '../../present/text.ts';
+import {
+  type AssignedCode,
+  listAssignedCodes,
+  listOwnedCodes,
+  listUnownedCodes,
+  type OwnedCode,
+} from '../../report/console/list-codes.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { amountList, anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+
+const PATH = '/codes';
+const VIEWS = ['unowned', 'assigned', 'owned', 'ambiguous', 'expiring'] as const;
+type View = (typeof VIEWS)[number];
+
+const ABOUT: Readonly<Record<View, string>> = {
+  unowned:
+    'Orders carry these codes, links or handles, and nobody owns them. An order with two of them counts for both.',
+  assigned: 'Assigned here. A row of codes.csv for the same code goes first.',
+  owned:
+    'As the last run of each job loaded them: from codes.csv, from here, and from events of the service.',
+  ambiguous: 'Given to several owners at the same time: their orders are held. Fix codes.csv.',
+  expiring: 'Their validity ends within 30 days, or has ended.',
+};
+
+/** Codes without an owner by what they would earn, and those that have one. */
+export const codesPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Codes',
+  async show(visit) {
+    const asked = textOf(visit, 'show');
+    const view = VIEWS.find((one) => one === asked) ?? 'unowned';
+    const jobs = Object.values(visit.config.jobs).filter((job) => 'codes' in job);
+    const job = textOf(visit, 'job');
+    return {
+      title: 'Codes',
+      content: html`${filterForm(visit, PATH, [
+        { name: 'show', label: 'Show', options: VIEWS, required: true },
+        { name: 'job', label: 'Job', options: jobs.map(({ name }) => name) },
+        { name: 'code', label: 'Code' },
+      ])}
+<p>${ABOUT[view]}</p>
+${view === 'unowned' ? await unowned(visit) : view === 'assigned' ? await assigned(visit) : await owned(visit, view)}
+<p>${jobs.filter(({ name }) => job === null || name === job).map(({ name }) => html`${anchor(visit.link('/codes/export', { job: name }), `Codes of ${name} as codes.csv`)} `)}</p>`,
+    };
+  },
+};
+
+const MOST_UNOWNED = 200;
+
+async function unowned(visit: Visit): Promise<Html> {
+  const rows = await listUnownedCodes(visit.db, {
+    job: textOf(visit, 'job'),
+    code: textOf(visit, 'code'),
+    limit: MOST_UNOWNED,
+  });
+  return html`${table(
+    [
+      {
+        title: 'Code',
+        cell: ({ code, folded, job, carriedAs }) =>
+          carriedAs === 'code'
+            ? anchor(visit.link('/codes/assign', { job, code: folded }), code)
+            : html`${code} <small>${carriedAs}</small>`,
+      },
+      { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+      {
+        title: 'Revenue',
+        align: 'right',
+        cell: ({ amount, currency }) => amountList([{ amount, currency }]),
+      },
+      { title: 'Last order', cell: ({ lastDay }) => lastDay },
+      { title: 'Job', cell: ({ job }) => job },
+    ],
+    rows,
+    { about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
+  )}${rows.length === MOST_UNOWNED ? html`<p class="dim">These are the first ${MOST_UNOWNED}, by revenue in each currency. Filter to see others.</p>` : null}`;
+}
+
+async function assigned(visit: Visit): Promise<Html> {
+  const rows = await listAssignedCodes(visit.db, { job: textOf(visit, 'job') });
+  return table<AssignedCode>(
+    [
+      {
+        title: 'Code',
+        cell: ({ code, folded, job }) => anchor(visit.link('/codes/assign', { job, code: folded }), code),
+      },
+      { title: 'Owner', cell: ownerOf(visit) },
+      {
+        title: 'Valid',
+        cell: ({ validFrom, validTo }) => `${validFrom ?? 'always'} to ${validTo ?? 'open'}`,
+      },
+      {
+        title: 'Assigned',
+        cell: ({ assignedAt, assignedBy }) =>
+          html`${instant(assignedAt, visit)} <small>${assignedBy}</small>`,
+      },
+      {
+        title: 'Counts',
+        cell: ({ overriddenBy }) =>
+          overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv goes first`,
+      },
+      { title: 'Job', cell: ({ job }) => job },
+      {
+        title: 'Withdraw',
+        cell: ({ job, folded, code }) =>
+          actionForm(visit, '/codes/withdraw', {
+            hidden: { job, code: folded },
+            reasonLabel: `Why ${code} is withdrawn`,
+            button: 'Withdraw',
+          }),
+      },
+    ],
+    rows,
+    { about: 'Assigned codes', none: 'Nobody has assigned a code here.' },
+  );
+}
+
+async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Promise<Html> {
+  const [job = '', folded = '', line = ''] = keyOf(visit, 3) ?? [];
+  const rows = await listOwnedCodes(visit.db, {
+    job: textOf(visit, 'job'),
+    code: textOf(visit, 'code'),
+    which: view === 'owned' ? 'all' : view,
+    limit: PAGE_ROWS + 1,
+    after: /^-?\d{1,9}$/.test(line) ? { job, folded, line: Number(line) } : null,
+  });
+  return html`${table<OwnedCode>(
+    [
+      { title: 'Code', cell: ({ code }) => code },
+      { title: 'Owner', cell: ownerOf(visit) },
+      {
+        title: 'Valid',
+        cell: ({ validFrom, validTo }) =>
+          validFrom === null && validTo === null
+            ? 'always'
+            : html`${validFrom === null ? 'always' : instant(validFrom, visit)} to ${validTo === null ? 'open' : instant(validTo, visit)}`,
+      },
+      {
+        title: 'From',
+        cell: ({ line: at }) =>
+          at > 0 ? `codes.csv line ${at}` : at === 0 ? 'assigned here' : 'an event of the service',
+      },
+      { title: 'Job', cell: ({ job: name }) => name },
+    ],
+    rows.slice(0, PAGE_ROWS),
+    { about: 'Codes with an owner', none: 'There are none.' },
+  )}${pager(visit, PATH, { after: nextKey(rows, (row) => writeKey(row.job, row.folded, String(row.line))) })}`;
+}
+
+function ownerOf(visit: Visit) {
+  return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
+    html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+}

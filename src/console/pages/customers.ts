@@ -1,0 +1,116 @@
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount } from '../../present/text.ts';
+import { listInfluencers, listRefusals, readLookups } from '../../report/console/read-customers.ts';
+import { type CustomerGroup, countCustomers } from '../../report/read-status.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { amountList, anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+import { dealLink } from './deals.ts';
+
+const PATH = '/customers';
+const SHOWN_REFUSALS = 20;
+
+/** What became of customers on their way to be identified, and who among them is an influencer. No address is shown anywhere. */
+export const customersPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Customers',
+  async show(visit) {
+    const [followers = '', platform = '', userId = '', brandId = ''] = keyOf(visit, 4) ?? [];
+    const [groups, lookups, refusals, influencers] = await Promise.all([
+      countCustomers(visit.db),
+      readLookups(visit.db),
+      listRefusals(visit.db, { limit: SHOWN_REFUSALS }),
+      listInfluencers(visit.db, {
+        limit: PAGE_ROWS + 1,
+        brand: textOf(visit, 'brand'),
+        after: /^-?\d{1,18}$/.test(followers) ? { followers, platform, userId, brandId } : null,
+      }),
+    ]);
+    return {
+      title: 'Customers',
+      content: html`<h2>From read to identified</h2>
+<p>Submitted means that the service has queued them; it does not say when it has looked at each. Addresses are stored only until a batch is accepted, and never shown.</p>
+${funnel(groups, lookups)}
+<h2>Not taken by the service</h2>
+${table(
+  [
+    { title: 'Reason', cell: ({ message }) => message },
+    { title: 'Customers', align: 'right', cell: ({ customers }) => formatCount(customers) },
+    { title: 'Brand', cell: ({ brandId: brand }) => brand },
+  ],
+  refusals,
+  { about: 'Refusals', none: 'The service took every customer that was submitted.' },
+)}
+<h2>Influencers among customers</h2>
+<p>Found by look-ups in real time. The service tells of those that it finds later in its own pages.</p>
+${filterForm(visit, PATH, [{ name: 'brand', label: 'Brand' }])}
+${influencerTable(influencers.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(influencers, ({ key }) => writeKey(key.followers, key.platform, key.userId, key.brandId)) })}`,
+    };
+  },
+};
+
+function funnel(groups: readonly CustomerGroup[], lookups: Awaited<ReturnType<typeof readLookups>>): Html {
+  const brands = [...new Set([...groups, ...lookups].map(({ brandId }) => brandId))].sort();
+  const count = (brand: string, states: readonly string[]) =>
+    groups
+      .filter(({ brandId, state }) => brandId === brand && states.includes(state))
+      .reduce((sum, { customers }) => sum + customers, 0);
+  return table(
+    [
+      { title: 'Brand', cell: (brand) => brand },
+      {
+        title: 'Read',
+        align: 'right',
+        cell: (brand) => formatCount(count(brand, ['staged', 'submitted', 'refused', 'unsubscribed'])),
+      },
+      { title: 'To be submitted', align: 'right', cell: (brand) => formatCount(count(brand, ['staged'])) },
+      { title: 'Unsubscribed', align: 'right', cell: (brand) => formatCount(count(brand, ['unsubscribed'])) },
+      { title: 'Refused', align: 'right', cell: (brand) => formatCount(count(brand, ['refused'])) },
+      { title: 'Submitted', align: 'right', cell: (brand) => formatCount(count(brand, ['submitted'])) },
+      {
+        title: 'Looked up in real time',
+        align: 'right',
+        cell: (brand) => {
+          const found = lookups.find(({ brandId }) => brandId === brand);
+          return found === undefined ? '0' : formatCount(found.influencers + found.noMatch + found.refused);
+        },
+      },
+      {
+        title: 'Influencers',
+        align: 'right',
+        cell: (brand) => formatCount(lookups.find(({ brandId }) => brandId === brand)?.influencers ?? 0),
+      },
+    ],
+    brands,
+    { about: 'Customers by state', none: 'No customers were read yet.' },
+  );
+}
+
+function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visit: Visit): Html {
+  return table(
+    [
+      { title: 'Influencer', cell: ({ username, platform }) => html`${username} <small>${platform}</small>` },
+      {
+        title: 'Followers',
+        align: 'right',
+        cell: ({ followers }) => (followers === null ? null : formatCount(followers)),
+      },
+      { title: 'Orders', align: 'right', cell: ({ orders }) => orders },
+      {
+        title: 'Spent',
+        align: 'right',
+        cell: ({ spent, currency }) => (spent === null ? null : amountList([{ amount: spent, currency }])),
+      },
+      {
+        title: 'Deal',
+        cell: ({ dealId }) => (dealId === null ? 'none' : anchor(dealLink(visit, dealId), dealId)),
+      },
+      { title: 'Looked up', cell: ({ lookedUpAt }) => instant(lookedUpAt, visit) },
+      { title: 'Brand', cell: ({ brandName, brandId }) => brandName ?? brandId },
+    ],
+    rows,
+    { about: 'Influencers among customers', none: 'No look-up has found an influencer.' },
+  );
+}

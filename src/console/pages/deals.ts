@@ -1,0 +1,96 @@
+import { html } from '../../present/html/html.ts';
+import { formatCount, formatDuration } from '../../present/text.ts';
+import { listDeals, readCoverage } from '../../report/console/list-deals.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/deals';
+const STATES = ['active', 'inactive', 'gone'] as const;
+
+/** Address of a deal's page. */
+export function dealLink(visit: Pick<Visit, 'link'>, dealId: string): string {
+  return visit.link(`${PATH}/${encodeURIComponent(dealId)}`);
+}
+
+/** Deals that the mirror knows, and how complete it is. */
+export const dealsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Deals',
+  async show(visit) {
+    const state = textOf(visit, 'state');
+    const [rows, coverage] = await Promise.all([
+      listDeals(visit.db, {
+        limit: PAGE_ROWS + 1,
+        after: textOf(visit, 'after'),
+        handle: textOf(visit, 'handle'),
+        brand: textOf(visit, 'brand'),
+        state: STATES.find((one) => one === state) ?? null,
+      }),
+      readCoverage(visit.db),
+    ]);
+    return {
+      title: 'Deals',
+      content: html`<p>The service has no list of deals. This page shows the deals discovered so far; others may exist. Totals are the service's own, in the currency of the account.</p>
+${filterForm(visit, PATH, [
+  { name: 'handle', label: 'Influencer' },
+  { name: 'brand', label: 'Brand' },
+  { name: 'state', label: 'State', options: STATES },
+])}
+${table(
+  [
+    { title: 'Deal', cell: ({ dealId }) => anchor(dealLink(visit, dealId), dealId) },
+    {
+      title: 'Influencer',
+      cell: ({ influencerHandle, platform }) => html`${influencerHandle} <small>${platform}</small>`,
+    },
+    { title: 'Brand', cell: ({ brandName, brandId }) => brandName ?? brandId },
+    { title: 'Dealflow', cell: ({ dealflowName }) => dealflowName },
+    {
+      title: 'State',
+      cell: ({ isActive, isDeleted }) =>
+        isDeleted ? badge('gone') : isActive === null ? 'unknown' : badge(isActive ? 'active' : 'inactive'),
+    },
+    { title: 'Clicks', align: 'right', cell: ({ totalClicks }) => countOf(totalClicks) },
+    { title: 'Orders', align: 'right', cell: ({ totalReferrals }) => countOf(totalReferrals) },
+    { title: 'Sales', align: 'right', cell: ({ totalSales }) => countOf(totalSales) },
+    {
+      title: 'Read',
+      cell: ({ syncedAt }) =>
+        syncedAt === null
+          ? 'not yet'
+          : html`<small>${formatDuration((visit.now.getTime() - syncedAt.getTime()) / 1000)} ago</small>`,
+    },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: 'Deals', none: 'The mirror knows no such deal.' },
+)}
+${pager(visit, PATH, { after: nextKey(rows, ({ dealId }) => dealId) })}
+<h2>How complete the mirror is</h2>
+${
+  coverage[0] === undefined
+    ? html`<p class="none">The mirror has not been published yet: a job of kind mirror-account does it.</p>`
+    : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
+${table(
+  [
+    { title: 'Discovered through', cell: ({ way }) => way.replaceAll('_', ' ') },
+    ...(['known', 'fresh', 'stale', 'unread', 'failing', 'deleted'] as const).map((name) => ({
+      title: name,
+      align: 'right' as const,
+      cell: (row: (typeof coverage)[number]) => formatCount(row[name]),
+    })),
+  ],
+  coverage,
+  { about: 'Coverage of the mirror', none: 'None.' },
+)}`
+}`,
+    };
+  },
+};
+
+/** The service's number with every digit of it. */
+function countOf(value: string | null): string | null {
+  if (value === null) return null;
+  const [whole = '', fraction] = value.split('.');
+  return fraction === undefined ? formatCount(whole) : `${formatCount(whole)}.${fraction}`;
+}

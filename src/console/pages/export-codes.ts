@@ -1,0 +1,41 @@
+import { CODE_COLUMNS } from '../../attribute/parse-codes.ts';
+import { renderCsv } from '../../present/csv.ts';
+import { html } from '../../present/html/html.ts';
+import { listOwnedCodes } from '../../report/console/list-codes.ts';
+import type { ConsolePage } from '../console-page.ts';
+import { textOf } from '../read-query.ts';
+
+/** More codes than an account has. */
+const MOST = 100_000;
+
+/** The codes of a job, those that were assigned here too, in the form of codes.csv: to keep them in the file from now on. */
+export const exportCodesPage: ConsolePage = {
+  path: '/codes/export',
+  navigation: null,
+  async show(visit) {
+    const job = textOf(visit, 'job');
+    if (job === null || visit.config.jobs[job] === undefined)
+      return {
+        title: 'Which job?',
+        content: html`<p>The address names no job of the configuration.</p>`,
+        status: 404,
+      };
+    const codes = await listOwnedCodes(visit.db, { job, which: 'all', limit: MOST });
+    const rows = codes.map((one) => [
+      one.code,
+      one.brandId ?? '',
+      one.influencerHandle ?? '',
+      one.dealId ?? '',
+      one.collabId ?? '',
+      one.validFrom?.toISOString() ?? '',
+      one.validTo?.toISOString() ?? '',
+    ]);
+    return {
+      download: {
+        name: `codes-${job}.csv`,
+        type: 'text/csv',
+        content: renderCsv([CODE_COLUMNS, ...rows], { delimiter: ',', escapeFormulas: true }),
+      },
+    };
+  },
+};

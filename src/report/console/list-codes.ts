@@ -1,0 +1,125 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import { foldCode } from '../../model/text/fold.ts';
+
+/** A code that orders carry and nobody owns. */
+export type UnownedCode = {
+  readonly job: string;
+  /** In capitals, without blanks. */
+  readonly folded: string;
+  /** One spelling of it, e-mail addresses masked. */
+  readonly code: string;
+  readonly carriedAs: string;
+  readonly currency: string;
+  readonly orders: number;
+  readonly amount: string;
+  readonly lastDay: string;
+};
+
+/** A code with its owner, as the last run of the job loaded it. */
+export type OwnedCode = {
+  readonly job: string;
+  readonly folded: string;
+  readonly code: string;
+  /** In codes.csv; 0: assigned in the console; negative: an event of the service. */
+  readonly line: number;
+  readonly brandId: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly validFrom: Date | null;
+  readonly validTo: Date | null;
+};
+
+/** What a person assigned, whether or not a run has loaded it. */
+export type AssignedCode = {
+  readonly job: string;
+  readonly folded: string;
+  readonly code: string;
+  readonly brandId: string | null;
+  readonly influencerHandle: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  readonly assignedAt: Date;
+  readonly assignedBy: string;
+  /** Line of codes.csv that names the code too, and goes first; null: none did in the last run. */
+  readonly overriddenBy: number | null;
+};
+
+export type CodeFilter = { readonly job?: string | null; readonly code?: string | null };
+
+/** Codes without an owner, those with the most revenue of each currency first. */
+export async function listUnownedCodes(
+  db: Database,
+  {
+    limit,
+    job = null,
+    code = null,
+    folded = null,
+  }: CodeFilter & { readonly folded?: string | null; readonly limit: number },
+): Promise<readonly UnownedCode[]> {
+  const { rows } = await sql<Omit<UnownedCode, 'orders'> & { orders: string }>`
+    select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders) as orders, sum(amount) as amount,
+      to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
+    from reporting.code_days
+    where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
+      and (${folded}::text is null or code_folded = upper(${folded}))
+    group by job, code_folded, carried_as, currency
+    order by currency, sum(amount) desc, code_folded limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;
+
+/**
+ * Codes with an owner, in the order of the alphabet.
+ *
+ * @param options.which all; `ambiguous`: given to several owners at the same time; `expiring`: whose validity ends within 30 days, or has.
+ * @param options.after folded code and line of the last row of the part before.
+ */
+export async function listOwnedCodes(
+  db: Database,
+  options: CodeFilter & {
+    readonly which: 'all' | 'ambiguous' | 'expiring';
+    readonly limit: number;
+    readonly after?: { readonly job: string; readonly folded: string; readonly line: number } | null;
+  },
+): Promise<readonly OwnedCode[]> {
+  const { which, limit, job = null, code = null, after = null } = options;
+  const only = {
+    all: sql`true`,
+    expiring: sql`c.valid_to < clock_timestamp() + interval '30 days'`,
+    ambiguous: sql`exists (
+      select from intake.codes o where o.job = c.job and o.code_folded = c.code_folded and o.target <> c.target
+        and coalesce(o.brand_id, c.brand_id, '') = coalesce(c.brand_id, o.brand_id, '')
+        and coalesce(o.valid_from, '-infinity') < coalesce(c.valid_to, 'infinity')
+        and coalesce(c.valid_from, '-infinity') < coalesce(o.valid_to, 'infinity'))`,
+  }[which];
+  const { rows } = await sql<OwnedCode>`
+    select c.job, c.code_folded as folded, c.code, c.line_no as line, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo"
+    from intake.codes c
+    where c.code_folded is not null and (${job}::text is null or c.job = ${job})
+      and (${code}::text is null or position(${code === null ? null : foldCode(code)}::text in c.code_folded) > 0)
+      and (${after === null} or (c.job, c.code_folded, c.line_no) > (${after?.job ?? null}::text, ${after?.folded ?? null}::text, ${after?.line ?? null}::int))
+      and ${only}
+    order by c.job, c.code_folded, c.line_no limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Owners that people assigned and did not withdraw. */
+export async function listAssignedCodes(
+  db: Database,
+  { job = null }: { readonly job?: string | null } = {},
+): Promise<readonly AssignedCode[]> {
+  const { rows } = await sql<AssignedCode>`
+    select c.job, c.code_folded as folded, c.code, ${owner}, c.valid_from as "validFrom", c.valid_to as "validTo", c.assigned_at as "assignedAt",
+      c.assigned_by as "assignedBy",
+      (select min(l.line_no) from intake.codes l where l.job = c.job and l.code_folded = c.code_folded and l.line_no > 0) as "overriddenBy"
+    from intake.code_assignments c
+    where c.withdrawn_at is null and (${job}::text is null or c.job = ${job}) order by c.job, c.code_folded`.execute(
+    db,
+  );
+  return rows;
+}

@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+
+/** An influencer among the customers of a brand: the public profile, and no address. */
+export type FoundInfluencer = {
+  readonly brandId: string;
+  readonly brandName: string | null;
+  readonly platform: string | null;
+  readonly username: string | null;
+  readonly followers: string | null;
+  readonly orders: number | null;
+  readonly spent: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly lookedUpAt: Date;
+};
+
+/** Why the service did not take customers, with how many each. */
+export type Refusal = { readonly brandId: string; readonly message: string; readonly customers: number };
+
+/** What look-ups in real time found, by brand. */
+export type Lookups = {
+  readonly brandId: string;
+  readonly influencers: number;
+  readonly noMatch: number;
+  readonly refused: number;
+};
+
+export async function readLookups(db: Database): Promise<readonly Lookups[]> {
+  const { rows } = await sql<{ brandId: string; influencers: string; noMatch: string; refused: string }>`
+    select brand_id as "brandId", count(*) filter (where outcome = 'influencer') as influencers,
+      count(*) filter (where outcome = 'no_match') as "noMatch", count(*) filter (where outcome = 'refused') as refused
+    from intake.lookups group by 1 order by 1`.execute(db);
+  return rows.map((row) => ({
+    brandId: row.brandId,
+    influencers: Number(row.influencers),
+    noMatch: Number(row.noMatch),
+    refused: Number(row.refused),
+  }));
+}
+
+/** The commonest reasons first. */
+export async function listRefusals(
+  db: Database,
+  { limit }: { readonly limit: number },
+): Promise<readonly Refusal[]> {
+  const { rows } = await sql<Omit<Refusal, 'customers'> & { customers: string }>`
+    select b.brand_id as "brandId", reporting.without_addresses(coalesce(b.message, 'no reason given')) as message,
+      sum(b.customers) as customers
+    from intake.identify_batches b where b.state = 'refused' group by 1, 2 order by 3 desc, 1, 2 limit ${limit}`.execute(
+    db,
+  );
+  return rows.map((row) => ({ ...row, customers: Number(row.customers) }));
+}
+
+/** Where the next part of the influencers begins. */
+export type InfluencerKey = {
+  readonly followers: string;
+  readonly platform: string;
+  readonly userId: string;
+  readonly brandId: string;
+};
+
+/** Influencers that were found among customers, those with the most followers first. */
+export async function listInfluencers(
+  db: Database,
+  options: { readonly limit: number; readonly after?: InfluencerKey | null; readonly brand?: string | null },
+): Promise<readonly (FoundInfluencer & { readonly key: InfluencerKey })[]> {
+  const { limit, after = null, brand = null } = options;
+  const { rows } = await sql<FoundInfluencer & { readonly key: InfluencerKey }>`
+    select i."brandId", i."brandName", i.platform, i.username, i.followers, i.orders, i.spent, i.currency, i."dealId", i."lookedUpAt",
+      jsonb_build_object('followers', i.rank::text, 'platform', i.place, 'userId', i.who, 'brandId', i."brandId") as key
+    from (
+      select brand_id as "brandId", brand_name as "brandName", platform, username, followers, orders_count as orders, spent_amount as spent,
+        currency, deal_id as "dealId", looked_up_at as "lookedUpAt", coalesce(followers, -1) as rank, coalesce(platform, '') as place,
+        coalesce(platform_user_id, username, '') as who
+      from bi.influencers_among_customers
+    ) i
+    where (${brand}::text is null or i."brandId" = ${brand})
+      and (${after === null} or (-i.rank, i.place, i.who, i."brandId") > (-${after?.followers ?? '0'}::bigint, ${after?.platform ?? ''}::text, ${after?.userId ?? ''}::text, ${after?.brandId ?? ''}::text))
+    order by -i.rank, i.place, i.who, i."brandId" limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { parseCodes } from '../../src/attribute/parse-codes.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+const ASSIGN = { job: 'orders', code: 'NOBODY', deal_id: 'DEALZOE', reason: 'she told us' };
+
+describe('codes', () => {
+  it('one without an owner is assigned, and the next run credits its orders', async () => {
+    const { shop } = await openConsoleShop();
+    const { get, post } = await startTestConsole(shop);
+    expect(textOf((await get('/codes')).text)).toMatch(/NOBODY 1 7\.00 EUR 2026-04-10 orders/);
+    const preview = textOf((await get('/codes/assign?job=orders&code=NOBODY')).text);
+    expect(preview).toMatch(/1 order, 7\.00 EUR .* A3 2026-04-10 11:11 UTC NOBODY 7\.00 EUR/);
+    const done = await post('/codes/assign', { ...ASSIGN, return_to: '/codes?show=assigned' });
+    expect(done.status).toBe(200);
+    expect(done.url).toContain('/codes?show=assigned&done=1');
+    expect(textOf(done.text)).toContain(
+      'The code NOBODY is assigned to DEALZOE. The next run of orders matches its orders again.',
+    );
+    expect(await shop.run()).toMatchObject({ finished: { counts: { entries: { accepted: 1 } } } });
+    expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
+    expect(textOf((await get('/audit')).text)).toMatch(
+      /tester console The code NOBODY is assigned.* she told us code NOBODY/,
+    );
+    expect(textOf((await get('/codes')).text)).not.toContain('NOBODY');
+  });
+
+  it('a row of codes.csv for the same code goes first', async () => {
+    const { shop } = await openConsoleShop();
+    const { get, post } = await startTestConsole(shop);
+    await post('/codes/assign', ASSIGN);
+    shop.write(
+      'codes.csv',
+      'code,brand_id,influencer_handle,deal_id\nMIA10,4819,mia.test,DEALMIA\nNOBODY,4819,ben.test,DEALBEN\n',
+    );
+    await shop.run();
+    expect((await shop.cli('explain', 'order', 'A3')).stdout).toContain('deal DEALBEN');
+    expect(textOf((await get('/codes?show=assigned')).text)).toContain('no: line 3 of codes.csv goes first');
+    const listed = await post('/codes/assign', ASSIGN);
+    expect([listed.status, textOf(listed.text)]).toEqual([
+      409,
+      expect.stringContaining('Line 3 of codes.csv gives the code to an owner. Change it there.'),
+    ]);
+  });
+
+  it('one that was withdrawn is nobody\u2019s again, and credited orders stay so', async () => {
+    const { shop } = await openConsoleShop();
+    const { post } = await startTestConsole(shop);
+    await post('/codes/assign', ASSIGN);
+    await shop.run();
+    const withdraw = { job: 'orders', code: 'NOBODY', reason: 'it was a typo' };
+    expect((await post('/codes/withdraw', withdraw)).status).toBe(200);
+    expect((await post('/codes/withdraw', withdraw)).status).toBe(409);
+    shop.drop(
+      'june.csv',
+      'order_id,order_revenue,currency,discount_codes,placed_at,status\nA9,4.00,EUR,NOBODY,2026-04-11T11:11:26Z,paid\n',
+    );
+    await shop.run();
+    expect(await shop.posted()).toEqual(['A1', 'A2', 'A3']);
+  });
+
+  it('are downloaded as a codes.csv that can be read again', async () => {
+    const { shop } = await openConsoleShop();
+    const { get, post, url } = await startTestConsole(shop);
+    await post('/codes/assign', ASSIGN);
+    await shop.run();
+    const { headers } = await fetch(`${url}/codes/export?job=orders`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="codes-orders.csv"');
+    const { rows, problems } = parseCodes((await get('/codes/export?job=orders')).text);
+    expect(problems).toEqual([]);
+    expect(rows.map(({ code, dealId }) => [code, dealId])).toEqual([
+      ['BEN15', 'DEALBEN'],
+      ['MIA10', 'DEALMIA'],
+      ['NOBODY', 'DEALZOE'],
+    ]);
+  });
+
+  it('are not given to an address, to nobody, or by somebody without a reason', async () => {
+    const { shop } = await openConsoleShop();
+    const { post, get } = await startTestConsole(shop);
+    for (const [wrong, status, why] of [
+      [{ deal_id: '', influencer_handle: 'ann@example.com' }, 409, 'personal data'],
+      [{ deal_id: '' }, 409, 'has no owner'],
+      [{ reason: ' ' }, 400, 'Say why'],
+      [{ valid_from: 'soon' }, 409, 'not a readable date'],
+    ] as const) {
+      const answer = await post('/codes/assign', { ...ASSIGN, ...wrong });
+      expect([answer.status, textOf(answer.text)]).toEqual([status, expect.stringContaining(why)]);
+      expect(answer.text).not.toContain('ann@');
+    }
+    expect(textOf((await get('/audit')).text)).toContain('Nobody has changed anything yet.');
+  });
+
+  it('are changed by an operator only, from a page of this server, and not where the console is read-only', async () => {
+    const { shop } = await openConsoleShop();
+    const token = 't'.repeat(32);
+    const asViewer = await startTestConsole(shop, { tokens: [{ name: 'robot', role: 'viewer', token }] });
+    const viewer = await asViewer.post('/codes/assign', ASSIGN, { authorization: `Bearer ${token}` });
+    expect([viewer.status, textOf(viewer.text)]).toEqual([
+      403,
+      expect.stringContaining('your role is viewer'),
+    ]);
+    expect(
+      (await asViewer.get('/codes/assign?job=orders&code=NOBODY', { authorization: `Bearer ${token}` })).text,
+    ).not.toContain('method="post"');
+    const { post } = await startTestConsole(shop);
+    expect((await post('/codes/assign', ASSIGN, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await post('/codes/assign', ASSIGN, { origin: 'http://evil.example' })).status).toBe(403);
+    const readOnly = await startTestConsole(shop, { readOnly: true });
+    expect((await readOnly.post('/codes/assign', ASSIGN)).status).toBe(403);
+  });
+});
+
+describe('deals and customers', () => {
+  it('a deal shows the orders that we credited, by month and currency', async () => {
+    const { shop } = await openConsoleShop();
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/deals/DEALMIA')).text)).toMatch(
+      /Orders credited by us 1 12\.50 EUR .* 2026-04 1 0 12\.50 EUR/,
+    );
+    expect((await get('/deals/NONE')).status).toBe(404);
+  });
+});
