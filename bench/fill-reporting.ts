@@ -33,7 +33,8 @@ async function fillRuns(db: Database): Promise<void> {
   await sql`
     insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code, counts, amounts)
     select ${JOB}, 'attribute-orders', case n % 50 when 0 then 'failed' else 'ok' end, at, at + interval '3 minutes', 'host', 1, 0,
-      '{"files": 1, "rows": 120, "rejected_rows": 0, "entries": {"accepted": 40}}', '[{"currency": "EUR", "accepted": "1200.0000"}]'
+      '{"files": 1, "rows": 120, "rejected_rows": 0, "orders": 120, "excluded": {"refunded": 12}, "unattributed": 12, "organic": 48,
+        "entries": {"accepted": 40, "already": 8, "rejected": 0, "in_doubt": 0, "held": 0, "ready": 0}}', '[{"currency": "EUR", "accepted": "1200.0000"}]'
     from (select n, now() - n * interval '1 hour' as at from generate_series(${DAYS}::int * 24, 1, -1) n) runs`.execute(
     db,
   );

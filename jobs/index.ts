@@ -4,6 +4,7 @@ import type { BackfillRunCounts } from '../src/model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
 import { EXIT } from '../src/model/exit-code.ts';
 import { KnownError } from '../src/model/known-error.ts';
+import type { Sum } from '../src/present/blocks/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
 import { identifyCustomers } from './identify-customers/index.ts';
@@ -57,6 +58,11 @@ export function findJob(config: PipelineConfig, name: string): { job: JobSetting
 export function didOf(kind: string, counts: object): string {
   if (kind === BACKFILL) return backfillDid(counts as BackfillRunCounts);
   return findKind(kind)?.render.did(counts) ?? '';
+}
+
+/** What a run accounts for, by its kind and counts; null where its kind has no such sum, or is no longer known. */
+export function sumOf(kind: string, counts: object): Sum | null {
+  return findKind(kind)?.render.sum(counts) ?? null;
 }
 
 const BACKFILL = 'backfill';

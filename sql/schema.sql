@@ -2654,6 +2654,7 @@ CREATE TABLE ops.runs (
     counts jsonb,
     amounts jsonb,
     problem text,
+    service text,
     CONSTRAINT runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
     CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text])))
 );
@@ -2683,6 +2684,8 @@ COMMENT ON COLUMN ops.runs.counts IS 'The counts of the run_finished event.';
 COMMENT ON COLUMN ops.runs.amounts IS 'Accepted in this run, per currency: [{currency, accepted}].';
 
 COMMENT ON COLUMN ops.runs.problem IS 'Why it failed, with no secrets, row values or addresses.';
+
+COMMENT ON COLUMN ops.runs.service IS 'Base address of the service that it called. Null: a plan, or a run of a version that did not store it.';
 
 CREATE VIEW bi.run_amounts AS
  SELECT r.run_id,

@@ -1,5 +1,5 @@
 import { formatAmounts, formatMoney } from '../../src/model/money.ts';
-import type { Bars, Block, CountLine } from '../../src/present/blocks/block.ts';
+import type { Bars, Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import {
   describeRefusals,
   describeSums,
@@ -21,13 +21,14 @@ import {
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Disposition, DispositionGroup } from './read-dispositions.ts';
-import type { OrderDetails, OrdersReport } from './report.ts';
+import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 
 type Summary = RunSummary<OrdersReport>;
 
 /** What a run of `attribute-orders` did, where every order stands, and what each number means. */
 export const renderOrders: ReportRenderer<OrdersReport> = {
   did: ({ entries }) => `${formatCount(entries.accepted)} posted`,
+  sum: sumOfOrders,
   attention: (report) => {
     const { rejected, held } = report.counts.entries;
     return [
@@ -236,19 +237,27 @@ function describeAdjustments({ details }: OrdersReport): readonly Block[] {
 }
 
 function describeOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary): readonly Block[] {
-  const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
-  const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
-  const equation = formatSum(plural(counts.orders, 'order'), [
-    [accepted, 'posted'],
-    [already, 'already known'],
-    [ready, isPlan === true ? 'would be posted' : 'to be posted'],
-    [excluded, 'excluded'],
-    [counts.unattributed, 'unattributed'],
-    [counts.organic, 'organic'],
-    [held, 'held'],
-    [rejected, 'refused'],
-    [doubts, 'in doubt'],
-  ]);
+  const equation = formatSum(sumOfOrders(counts, isPlan));
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+function sumOfOrders(counts: OrderCounts, isPlan = false): Sum {
+  const excluded = Object.values(counts.excluded).reduce((sum, count) => sum + count, 0);
+  const { accepted, already, ready, rejected, held, in_doubt: doubts } = counts.entries;
+  return {
+    count: counts.orders,
+    whole: plural(counts.orders, 'order'),
+    parts: [
+      [accepted, 'posted'],
+      [already, 'already known'],
+      [ready, isPlan ? 'would be posted' : 'to be posted'],
+      [excluded, 'excluded'],
+      [counts.unattributed, 'unattributed'],
+      [counts.organic, 'organic'],
+      [held, 'held'],
+      [rejected, 'refused'],
+      [doubts, 'in doubt'],
+    ],
+  };
 }

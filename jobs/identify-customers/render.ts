@@ -1,5 +1,5 @@
 import { describeConsent } from '../../src/model/customer.ts';
-import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
 import {
   attentionToFiles,
@@ -15,6 +15,7 @@ import type { CustomerCounts, CustomersReport } from './report.ts';
 export const renderCustomers: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
+  sum: sumOfCustomers,
   attention: (report) => [
     ...attentionToFiles(report),
     ...clause(report.counts.refusals.customers, 'customer was refused', 'customers were refused'),
@@ -115,14 +116,22 @@ function refusalsOf({ counts, details }: CustomersReport) {
 }
 
 function describeCustomerSums({ counts, sumsAddUp }: CustomersReport): readonly Block[] {
-  const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
-  const equation = formatSum(plural(customers, 'customer'), [
-    [submitted, 'submitted'],
-    [already, 'already known'],
-    [waiting, 'to be submitted'],
-    [refused, 'refused'],
-    [unsubscribed, 'unsubscribed'],
-  ]);
+  const equation = formatSum(sumOfCustomers(counts));
   const otherwise = '. Please report this. No customer is submitted twice meanwhile.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+function sumOfCustomers(counts: CustomerCounts): Sum {
+  const { customers, submitted, already, waiting, refused, unsubscribed } = counts;
+  return {
+    count: customers,
+    whole: plural(customers, 'customer'),
+    parts: [
+      [submitted, 'submitted'],
+      [already, 'already known'],
+      [waiting, 'to be submitted'],
+      [refused, 'refused'],
+      [unsubscribed, 'unsubscribed'],
+    ],
+  };
 }

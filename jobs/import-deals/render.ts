@@ -1,4 +1,4 @@
-import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
 import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import {
@@ -9,13 +9,14 @@ import {
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import type { DealsReport } from './report.ts';
+import type { DealCounts, DealsReport } from './report.ts';
 
 type Summary = RunSummary<DealsReport>;
 
 /** What a run of `import-deals` did and where all creators stand. */
 export const renderDeals: ReportRenderer<DealsReport> = {
   did: ({ created }) => `${formatCount(created)} deals created`,
+  sum: sumOfCreators,
   attention: (report) => {
     const { counts } = report;
     return [
@@ -162,16 +163,24 @@ const DOUBTS = {
 };
 
 function describeCreatorSums({ counts, sumsAddUp }: DealsReport): readonly Block[] {
-  const equation = formatSum(plural(counts.creators, 'creator'), [
-    [counts.created, 'created'],
-    [counts.already, 'created before'],
-    [counts.known, 'known'],
-    [counts.to_create, 'to be created'],
-    [counts.refused, 'refused'],
-    [counts.in_doubt, 'in doubt'],
-    [counts.written_off, 'written off'],
-    [counts.held, 'held'],
-  ]);
+  const equation = formatSum(sumOfCreators(counts));
   const otherwise = '. Please report this; no deal is created twice meanwhile.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+function sumOfCreators(counts: DealCounts): Sum {
+  return {
+    count: counts.creators,
+    whole: plural(counts.creators, 'creator'),
+    parts: [
+      [counts.created, 'created'],
+      [counts.already, 'created before'],
+      [counts.known, 'known'],
+      [counts.to_create, 'to be created'],
+      [counts.refused, 'refused'],
+      [counts.in_doubt, 'in doubt'],
+      [counts.written_off, 'written off'],
+      [counts.held, 'held'],
+    ],
+  };
 }

@@ -1,9 +1,9 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
-import type { Block } from '../../src/present/blocks/block.ts';
+import type { Block, Sum } from '../../src/present/blocks/block.ts';
 import { describeSums } from '../../src/present/blocks/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
-import type { Drift, MirrorReport, Unread } from './report.ts';
+import type { Drift, MirrorCounts, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;
 
@@ -11,6 +11,7 @@ type Summary = RunSummary<MirrorReport>;
 export const renderMirror: ReportRenderer<MirrorReport> = {
   did: ({ deals }) =>
     `${formatCount(deals.asked)} read, ${formatCount(deals.new + deals.changed)} new or changed`,
+  sum: sumOfDeals,
   attention: ({ counts, details }) =>
     [
       clause(counts.deals.failed, 'deal could not be read', 'deals could not be read'),
@@ -194,9 +195,26 @@ function describe({ recordKind, field, kind, expected, found, records, sampleId 
 }
 
 function describeDealSums({ report: { counts, details, sumsAddUp } }: Summary): readonly Block[] {
-  if (!counts.published || details.plan !== null) return [];
-  const { deals } = counts;
-  const equation = `${plural(deals.asked, 'deal')} requested = ${formatCount(deals.new)} new + ${formatCount(deals.changed)} changed + ${formatCount(deals.unchanged)} unchanged + ${formatCount(deals.gone)} gone + ${formatCount(deals.failed)} not read`;
+  const sum = sumOfDeals(counts);
+  if (sum === null || details.plan !== null) return [];
+  const parts = sum.parts.map(([count, words]) => `${formatCount(count)} ${words}`);
+  const equation = `${sum.whole} = ${parts.join(' + ')}`;
   const otherwise = ', or the rows of the coverage do not add up to all deals. Please report this.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+/** Deals that were read for a mirror that was not published are counted by the run that publishes them. */
+function sumOfDeals({ published, deals }: MirrorCounts): Sum | null {
+  if (!published) return null;
+  return {
+    count: deals.asked,
+    whole: `${plural(deals.asked, 'deal')} requested`,
+    parts: [
+      [deals.new, 'new'],
+      [deals.changed, 'changed'],
+      [deals.unchanged, 'unchanged'],
+      [deals.gone, 'gone'],
+      [deals.failed, 'not read'],
+    ],
+  };
 }

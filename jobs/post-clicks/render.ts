@@ -1,4 +1,4 @@
-import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import { describeRefusals, describeSums, formatSum } from '../../src/present/blocks/render-blocks.ts';
 import {
   attentionToCodes,
@@ -14,13 +14,14 @@ import {
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import type { ClicksReport } from './report.ts';
+import type { ClickCounts, ClicksReport } from './report.ts';
 
 type Summary = RunSummary<ClicksReport>;
 
 /** What a run of `post-clicks` did and where all clicks stand. */
 export const renderClicks: ReportRenderer<ClicksReport> = {
   did: ({ posted }) => `${formatCount(posted)} clicks posted`,
+  sum: sumOfClicks,
   attention: (report) => {
     const { refused, held, in_doubt: doubts } = report.counts;
     return [
@@ -123,12 +124,20 @@ function describeTooMany({ counts, details }: ClicksReport): readonly Block[] {
 }
 
 function describeClickSums({ counts, sumsAddUp }: ClicksReport): readonly Block[] {
-  const equation = formatSum(plural(counts.clicks, 'click'), [
-    [counts.attributed, 'attributed'],
-    [counts.unattributed, 'unattributed'],
-    [counts.held, 'held'],
-    [counts.excluded, 'excluded'],
-  ]);
+  const equation = formatSum(sumOfClicks(counts));
   const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+function sumOfClicks({ clicks, attributed, unattributed, held, excluded }: ClickCounts): Sum {
+  return {
+    count: clicks,
+    whole: plural(clicks, 'click'),
+    parts: [
+      [attributed, 'attributed'],
+      [unattributed, 'unattributed'],
+      [held, 'held'],
+      [excluded, 'excluded'],
+    ],
+  };
 }

@@ -1,4 +1,4 @@
-import type { Block, CountLine } from '../../src/present/blocks/block.ts';
+import type { Block, CountLine, Sum } from '../../src/present/blocks/block.ts';
 import {
   andMore,
   describeRefusals,
@@ -9,7 +9,7 @@ import {
 import { describeDoubleCredits, describeDoubts, doubtsListed } from '../../src/present/doubts.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
-import { costOf, type OutreachReport, type ShownInfluencer } from './report.ts';
+import { costOf, type OutreachCounts, type OutreachReport, type ShownInfluencer } from './report.ts';
 import type { SubmitOutreachSettings } from './settings.ts';
 
 type Summary = RunSummary<OutreachReport>;
@@ -17,6 +17,7 @@ type Summary = RunSummary<OutreachReport>;
 /** What a run of `submit-outreach` did, what it cost, and where all influencers stand. */
 export const renderOutreach: ReportRenderer<OutreachReport> = {
   did: ({ submitted }) => `${plural(submitted, 'influencer')} submitted`,
+  sum: sumOfInfluencers,
   attention: ({ counts }) =>
     [
       clause(
@@ -165,19 +166,26 @@ const DOUBTS = {
 };
 
 function describeOutreachSums({ counts, sumsAddUp }: OutreachReport): readonly Block[] {
-  const { waiting, excluded } = counts;
-  const equation = formatSum(plural(counts.candidates, 'influencer'), [
-    [counts.submitted, 'submitted'],
-    [counts.already, 'already submitted'],
-    [counts.ready, 'to be submitted'],
-    [waiting.approval + waiting.limit + waiting.credits, 'waiting'],
-    [sumOf(excluded), 'excluded'],
-    [counts.refused, 'refused'],
-    [counts.in_doubt, 'in doubt'],
-    [counts.written_off, 'written off'],
-  ]);
+  const equation = formatSum(sumOfInfluencers(counts));
   const otherwise = '. Please report this. No influencer is submitted twice meanwhile.';
   return describeSums({ equation, sumsAddUp, otherwise });
+}
+
+function sumOfInfluencers({ waiting, excluded, ...counts }: OutreachCounts): Sum {
+  return {
+    count: counts.candidates,
+    whole: plural(counts.candidates, 'influencer'),
+    parts: [
+      [counts.submitted, 'submitted'],
+      [counts.already, 'already submitted'],
+      [counts.ready, 'to be submitted'],
+      [waiting.approval + waiting.limit + waiting.credits, 'waiting'],
+      [sumOf(excluded), 'excluded'],
+      [counts.refused, 'refused'],
+      [counts.in_doubt, 'in doubt'],
+      [counts.written_off, 'written off'],
+    ],
+  };
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

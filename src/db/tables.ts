@@ -3113,6 +3113,10 @@ export interface OpsRuns {
    */
   run_id: Generated<Int8>;
   /**
+   * Base address of the service that it called. Null: a plan, or a run of a version that did not store it.
+   */
+  service: string | null;
+  /**
    * Database clock.
    */
   started_at: Generated<Timestamp>;

@@ -92,8 +92,8 @@ async function recorded<Settings extends JobSettings>(
   owner: string,
   heartbeat: Heartbeat,
 ): Promise<RunResult> {
-  const { db, job } = options;
-  const runId = await beginRun(db, { job: job.name, kind: job.kind });
+  const { db, job, config } = options;
+  const runId = await beginRun(db, { job: job.name, kind: job.kind, service: config.api.url });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
   try {
     await options.onBegun?.(runId);

@@ -1,7 +1,7 @@
 import type { RunReport } from '../model/report.ts';
 import type { RunFinished } from '../model/run.ts';
 import { wrap } from '../model/text/wrap.ts';
-import type { Block } from './blocks/block.ts';
+import type { Block, Sum } from './blocks/block.ts';
 import { renderBlocks } from './blocks/render-blocks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -20,6 +20,8 @@ export type RunSummary<Report extends RunReport = RunReport> = {
 export type ReportRenderer<Report extends RunReport = RunReport> = {
   /** What a run did, in a few words, for lists of runs: `32 posted`. */
   did(counts: Report['counts']): string;
+  /** What the run accounts for; null where it came to nothing that adds up. */
+  sum(counts: Report['counts'], isPlan?: boolean): Sum | null;
   /** What needs a person, each as a clause with its count: `4 rows were rejected`. Empty when nothing does. */
   attention(report: Report): readonly string[];
   /** What a program is told before `run_finished`. */

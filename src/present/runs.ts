@@ -33,7 +33,7 @@ export function renderRuns(
     describeDid(run, did),
   ]);
   const problems = runs.flatMap((run) => {
-    const problem = run.status === 'lost' ? LOST : run.problem;
+    const problem = problemOf(run);
     return problem === null
       ? []
       : [wrap(`run ${run.runId}: ${problem}`, { width: terminal.columns, indent: '  ', firstIndent: '' })];
@@ -42,9 +42,14 @@ export function renderRuns(
   return `${[table, ...(problems.length === 0 ? [] : ['', ...problems])].join('\n')}\n`;
 }
 
-/** `32 posted, 880.80 EUR, 267.52 GBP`. */
-function describeDid(run: ListedRun, did: DidOfRun): string {
+/** `32 posted, 880.80 EUR, 267.52 GBP`; empty where the run stored no counts. */
+export function describeDid(run: Pick<ListedRun, 'kind' | 'counts' | 'amounts'>, did: DidOfRun): string {
   if (run.counts === null) return '';
   const accepted = (run.amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
   return [did(run.kind, run.counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
+}
+
+/** Why a run did not come to its end; null where it did. */
+export function problemOf({ status, problem }: Pick<ListedRun, 'status' | 'problem'>): string | null {
+  return status === 'lost' ? LOST : problem;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { RunAmount } from '../model/report.ts';
 
@@ -17,25 +17,83 @@ export type ListedRun = {
   readonly kind: string;
   /** As the kind counts; null where the run did not come to its end. */
   readonly counts: object | null;
+  /** Base address of the service that it called; null for a plan, and where it is not known. */
+  readonly service: string | null;
 };
 
-/** Runs, newest first. `perJob`: only the last one of each job. */
+export type RunFilter = {
+  readonly job?: string | null;
+  /** As it is shown: `lost` too. */
+  readonly status?: string | null;
+  /** Days in UTC on which it began, both included. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+};
+
+/** As stored, or `lost`. */
+const status = sql<string>`case when r.status = 'running' and not exists (
+  select 1 from ops.leases l where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
+) then 'lost' else r.status end`;
+
+const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
+  extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
+  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.service`;
+
+/**
+ * Runs, newest first.
+ *
+ * @param options.perJob only the last one of each job.
+ * @param options.after `runId` of the last row of the part before.
+ */
 export async function listRuns(
   db: Database,
-  options: { readonly job?: string; readonly limit?: number; readonly perJob?: boolean } = {},
+  options: RunFilter & {
+    readonly limit?: number;
+    readonly perJob?: boolean;
+    readonly after?: string | null;
+  } = {},
 ): Promise<readonly ListedRun[]> {
-  const { job = null, limit = null, perJob = false } = options;
+  const { limit = null, perJob = false, after = null, ...filter } = options;
   const { rows } = await sql<ListedRun>`
-    select r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt",
-      case when r.status = 'running' and not exists (
-        select 1 from ops.leases l where l.name = 'job:' || r.job and l.expires_at > clock_timestamp() and l.acquired_at <= r.started_at + interval '1 minute'
-      ) then 'lost' else r.status end as status,
-      extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
-      r.exit_code as "exitCode", r.counts, r.amounts, r.problem
-    from ops.runs r
-    where (${job}::text is null or r.job = ${job})
+    select ${columns} from ops.runs r
+    where ${matches(filter)} and (${after}::bigint is null or r.run_id < ${after}::bigint)
       and (not ${perJob}::boolean or r.run_id = (select max(o.run_id) from ops.runs o where o.job = r.job))
     order by r.run_id desc
     limit ${limit}::bigint`.execute(db);
   return rows;
+}
+
+/** How many runs the filter finds, up to `limit` and one. */
+export async function countRuns(
+  db: Database,
+  { limit, ...filter }: RunFilter & { readonly limit: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) as count from (select from ops.runs r where ${matches(filter)} limit ${limit + 1}) found`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** @returns null where there is no such run. */
+export async function findRun(db: Database, runId: string): Promise<ListedRun | null> {
+  const { rows } =
+    await sql<ListedRun>`select ${columns} from ops.runs r where r.run_id = ${runId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** The last run of the same job before one; null for the first. */
+export async function findRunBefore(
+  db: Database,
+  { job, runId }: Pick<ListedRun, 'job' | 'runId'>,
+): Promise<ListedRun | null> {
+  const [before] = await listRuns(db, { job, after: runId, limit: 1 });
+  return before ?? null;
+}
+
+function matches(filter: RunFilter): RawBuilder<boolean> {
+  const { job = null, status: wanted = null, from = null, to = null } = filter;
+  return sql`(${job}::text is null or r.job = ${job}) and (${wanted}::text is null or ${status} = ${wanted})
+    and (${from}::date is null or r.started_at >= ${from}::date::timestamp at time zone 'UTC')
+    and (${to}::date is null or r.started_at < (${to}::date + 1)::timestamp at time zone 'UTC')`;
 }

@@ -9,11 +9,16 @@ import type { RunStatus } from '../model/run.ts';
 /** @returns the id of the new run. */
 export async function beginRun(
   db: Database,
-  options: { readonly job: string; readonly kind: string },
+  options: {
+    readonly job: string;
+    readonly kind: string;
+    /** Base address that it sends to; left out for a plan. */
+    readonly service?: string;
+  },
 ): Promise<string> {
   const run = await db
     .insertInto('ops.runs')
-    .values({ job: options.job, kind: options.kind, host: hostname(), pid: process.pid })
+    .values({ ...options, host: hostname(), pid: process.pid })
     .returning('run_id')
     .executeTakeFirstOrThrow();
   return run.run_id;

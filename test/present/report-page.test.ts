@@ -66,6 +66,7 @@ function blocksWith(text: string): readonly Block[] {
 function pageWith(text: string): string {
   const renderer: ReportRenderer = {
     did: () => '',
+    sum: () => null,
     attention: () => [text],
     events: () => [],
     blocks: () => blocksWith(text),

@@ -252,7 +252,7 @@ function progressOf({
     [inDoubt, 'in doubt'],
     [held, 'not posted (changed, credited elsewhere, or cancelled)'],
   ] as const;
-  return `${formatSum(plural(planned, 'order'), parts, { blank: ' ' })}.`;
+  return `${formatSum({ whole: plural(planned, 'order'), parts }, { blank: ' ' })}.`;
 }
 
 function sumOf(groups: readonly PlanGroup[]): number {

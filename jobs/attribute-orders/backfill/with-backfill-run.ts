@@ -57,7 +57,8 @@ async function runInPhase(
   if (answer.kind === 'busy') throw atWork(job.name, answer.holder);
   const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: 1 });
   try {
-    const runId = await beginRun(db, { job: name, kind: 'backfill' });
+    const service = options.client === null ? {} : { service: config.api.url };
+    const runId = await beginRun(db, { job: name, kind: 'backfill', ...service });
     await settleDeadRuns(db, { job: name, currentRunId: runId });
     const run = {
       ...options,

@@ -152,6 +152,14 @@ export function figure(
 `;
 }
 
+/** Names with their values; those without a value are left out. */
+export function factList(facts: readonly (readonly [name: string, value: string | Html | null])[]): Html {
+  return html`<dl class="facts">${facts
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+`;
+}
+
 /** A state as a word in a colour; the word alone says it, too. */
 export function badge(state: string): Html {
   const tone =

@@ -9,10 +9,14 @@ import { exportCodesPage } from './export-codes.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
 import { overviewPage } from './overview.ts';
+import { runPage } from './run.ts';
+import { runsPage } from './runs.ts';
 
 /** Every page, in the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
   overviewPage,
+  runsPage,
+  runPage,
   ordersPage,
   orderPage,
   codesPage,

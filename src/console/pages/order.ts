@@ -6,7 +6,7 @@ import { plural } from '../../present/text.ts';
 import type { EntryLife } from '../../report/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../report/explain-order.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, instant } from '../markup/parts.ts';
+import { anchor, badge, factList, instant } from '../markup/parts.ts';
 
 /** The life of one order, from the line of the file to the answer of the service. */
 export const orderPage: ConsolePage = {
@@ -85,12 +85,5 @@ ${factList([
 `,
   )}</ol>
 ${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
-`;
-}
-
-function factList(facts: readonly (readonly [string, string | Html | null])[]): Html {
-  return html`<dl class="facts">${facts
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
 }

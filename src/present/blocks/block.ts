@@ -47,6 +47,14 @@ export type CountLine = readonly [
   },
 ];
 
+/** A whole and the parts that add up to it, each counted once: `7 orders = 4 posted + 3 held`. */
+export type Sum = {
+  readonly count: number;
+  /** The count with what is counted: `7 orders`. */
+  readonly whole: string;
+  readonly parts: readonly (readonly [count: number, words: string])[];
+};
+
 /** A part of a summary: what it is about, how much of it there is, what is listed, and what to do about it. */
 export type Section = {
   readonly kind: 'section';

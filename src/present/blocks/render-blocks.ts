@@ -13,6 +13,7 @@ import type {
   Fault,
   Part,
   Section,
+  Sum,
   TextBlock,
   Tone,
 } from './block.ts';
@@ -187,8 +188,7 @@ export function renderCounts(
  * @param options.blank what stands between the words of a part, so that a line breaks between parts only; a blank where parts are long.
  */
 export function formatSum(
-  whole: string,
-  parts: readonly (readonly [count: number, words: string])[],
+  { whole, parts }: Pick<Sum, 'whole' | 'parts'>,
   { blank = NO_BREAK }: { readonly blank?: string } = {},
 ): string {
   const shown = parts

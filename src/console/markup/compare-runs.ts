@@ -1,0 +1,90 @@
+import { formatMoney } from '../../model/money.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, formatDuration } from '../../present/text.ts';
+import type { ListedRun } from '../../report/list-runs.ts';
+import type { Visit } from '../console-page.ts';
+import { anchor, badge, table } from './parts.ts';
+
+type Compared = {
+  readonly name: string;
+  readonly before: Html | string;
+  readonly now: Html | string;
+  readonly difference: string;
+};
+
+/** Two runs of a job side by side: how they ended, how long they took, and what they counted. */
+export function compareRuns(before: ListedRun, now: ListedRun, visit: Visit): Html {
+  const rows: readonly Compared[] = [
+    { name: 'Status', before: badge(before.status), now: badge(now.status), difference: '' },
+    {
+      name: 'Took',
+      before: formatDuration(before.seconds),
+      now: formatDuration(now.seconds),
+      difference: '',
+    },
+    ...compareCounts(before.counts, now.counts),
+    ...compareAmounts(before, now),
+  ];
+  const about = `Run ${now.runId} beside run ${before.runId}`;
+  return html`<p>Run ${anchor(visit.link(`/runs/${before.runId}`), before.runId)} is the one before.${before.counts === null ? ' It stored no counts.' : null}</p>
+${table(
+  [
+    { title: 'What', cell: ({ name }: Compared) => name },
+    { title: `Run ${before.runId}`, align: 'right', cell: (row) => row.before },
+    { title: `Run ${now.runId}`, align: 'right', cell: (row) => row.now },
+    { title: 'Difference', align: 'right', cell: ({ difference }) => difference },
+  ],
+  rows,
+  { about, none: 'Nothing to compare.' },
+)}`;
+}
+
+function compareCounts(before: object | null, now: object | null): readonly Compared[] {
+  const [old, current] = [flatten(before ?? {}), flatten(now ?? {})];
+  return [...new Set([...current.keys(), ...old.keys()])].map((name) => {
+    const [one, other] = [old.get(name), current.get(name)];
+    return {
+      name: name.replaceAll('_', ' '),
+      before: shown(one),
+      now: shown(other),
+      difference:
+        typeof one === 'number' && typeof other === 'number' && one !== other
+          ? `${other > one ? '+' : '−'}${formatCount(Math.abs(other - one))}`
+          : '',
+    };
+  });
+}
+
+/** `{entries: {accepted: 3}}` → `entries: accepted` 3. */
+function flatten(counts: object, prefix = ''): ReadonlyMap<string, unknown> {
+  return new Map(
+    Object.entries(counts).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === 'object' && value !== null
+        ? [...flatten(value, `${prefix}${name}: `)]
+        : [[`${prefix}${name}`, value] as const],
+    ),
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'number') return formatCount(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'string' ? value : '';
+}
+
+/** A currency a row; amounts are exact text, so no difference is computed. */
+function compareAmounts(before: ListedRun, now: ListedRun): readonly Compared[] {
+  const [old, current] = [before.amounts ?? [], now.amounts ?? []];
+  const currencies = [...new Set([...current, ...old].map(({ currency }) => currency))].sort();
+  const amountIn = (amounts: typeof old, currency: string): string => {
+    const found = amounts.find((one) => one.currency === currency);
+    return found === undefined ? '' : formatMoney(found.accepted, currency);
+  };
+  return currencies.map((currency) => ({
+    name: `accepted, ${currency}`,
+    before: amountIn(old, currency),
+    now: amountIn(current, currency),
+    difference: '',
+  }));
+}

@@ -1,0 +1,96 @@
+import { type SankeyLink, type SankeyNode, sankey, sankeyLinkHorizontal } from 'd3-sankey';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { cut, formatCount } from '../../present/text.ts';
+import { anchor, table } from './parts.ts';
+
+/** Names are for people and may be the same in several places; keys are not. */
+export type FlowPlace = { readonly key: string; readonly name: string };
+
+/** So many of one place are at another one then. */
+export type Flow = {
+  readonly from: FlowPlace;
+  readonly to: FlowPlace;
+  readonly count: number;
+  /** Page with exactly these. */
+  readonly href?: string;
+};
+
+type Link = { readonly source: string; readonly target: string; readonly value: number };
+type DrawnNode = SankeyNode<FlowPlace, Link>;
+type DrawnLink = SankeyLink<FlowPlace, Link>;
+
+const WIDTH = 900;
+const NODE_WIDTH = 12;
+const NODE_PADDING = 18;
+const HEIGHT_PER_NODE = 34;
+const COLORS = 6;
+const NAME_LENGTH = 34;
+
+/**
+ * Where things come from and what becomes of them, with widths in proportion, and the same numbers as a table below.
+ *
+ * @param options.title what flows, for those who do not see the picture.
+ */
+export function sankeyPicture(flows: readonly Flow[], { title }: { readonly title: string }): Html {
+  const shown = flows.filter(({ count }) => count > 0);
+  if (shown.length === 0) return html``;
+  const { nodes, links, height } = layOut(shown);
+  const toPath = sankeyLinkHorizontal<FlowPlace, Link>();
+  return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${title}; the table below has the numbers">
+${links.map((link) => {
+  const { name: from } = link.source as DrawnNode;
+  const { name: to } = link.target as DrawnNode;
+  return html`<path class="flow" d="${toPath(link) ?? ''}" stroke-width="${Math.max(1, link.width ?? 1).toFixed(1)}"><title>${from} to ${to}: ${formatCount(link.value)}</title></path>
+`;
+})}
+${nodes.map((node, index) => nodeMarkup(node, index))}
+</svg>
+<details><summary>The numbers</summary>
+${table<Flow>(
+  [
+    { title: 'From', cell: ({ from }) => from.name },
+    { title: 'To', cell: ({ to }) => to.name },
+    {
+      title: 'Count',
+      align: 'right',
+      cell: ({ count, href }) => (href === undefined ? formatCount(count) : anchor(href, formatCount(count))),
+    },
+  ],
+  shown,
+  { about: title, none: 'None.' },
+)}</details>
+`;
+}
+
+function layOut(flows: readonly Flow[]) {
+  const places = new Map(flows.flatMap(({ from, to }) => [from, to]).map((place) => [place.key, place]));
+  const widest = Math.max(
+    new Set(flows.map(({ from }) => from.key)).size,
+    new Set(flows.map(({ to }) => to.key)).size,
+  );
+  const height = Math.max(3, widest) * HEIGHT_PER_NODE;
+  const draw = sankey<FlowPlace, Link>()
+    .nodeId(({ key }) => key)
+    .nodeWidth(NODE_WIDTH)
+    .nodePadding(NODE_PADDING)
+    // In the order in which they are given, as the sentence says them.
+    .nodeSort(null)
+    .extent([
+      [1, 10],
+      [WIDTH - 1, height - 10],
+    ]);
+  const graph = draw({
+    nodes: [...places.values()].map((place) => ({ ...place })),
+    links: flows.map(({ from, to, count }) => ({ source: from.key, target: to.key, value: count })),
+  });
+  return { nodes: graph.nodes, links: graph.links as readonly DrawnLink[], height };
+}
+
+/** Names stand inside the picture: beside the node, towards the middle. */
+function nodeMarkup({ name, value = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0 }: DrawnNode, index: number): Html {
+  const isLast = x1 > WIDTH - NODE_WIDTH;
+  const x = isLast ? x0 - 6 : x1 + 6;
+  return html`<rect class="c${index % COLORS}" x="${x0.toFixed(1)}" y="${y0.toFixed(1)}" width="${NODE_WIDTH}" height="${Math.max(1, y1 - y0).toFixed(1)}"><title>${name}: ${formatCount(value)}</title></rect><text x="${x.toFixed(1)}" y="${((y0 + y1) / 2 + 4).toFixed(1)}" text-anchor="${isLast ? 'end' : 'start'}">${cut(name, NAME_LENGTH)} ${formatCount(value)}</text>
+`;
+}

@@ -1,0 +1,189 @@
+import { didOf, sumOf } from '../../../jobs/index.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import type { Html } from '../../model/text/html.ts';
+import type { Sum } from '../../present/blocks/block.ts';
+import { html } from '../../present/html/html.ts';
+import { describeDid, problemOf } from '../../present/runs.ts';
+import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/list-run-files.ts';
+import { findSlotOfRun } from '../../report/console/read-timeline.ts';
+import { findRun, findRunBefore, type ListedRun } from '../../report/list-runs.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { compareRuns } from '../markup/compare-runs.ts';
+import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { type Flow, type FlowPlace, sankeyPicture } from '../markup/sankey.ts';
+
+const SHOWN_FILES = 50;
+/** A picture with more names cannot be read. */
+const DRAWN_FILES = 8;
+
+/** One run: what it read, what became of it, and how it differs from the one before. */
+export const runPage: ConsolePage = {
+  path: '/runs/:run',
+  navigation: null,
+  async show(visit) {
+    const { db } = visit;
+    const { run: id = '' } = visit.params;
+    const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
+    if (run === null)
+      return { title: `Run ${id}`, content: html`<p>There is no run of that number.</p>`, status: 404 };
+    const isReported = run.counts !== null;
+    const [files, slot, before] = await Promise.all([
+      listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
+      findSlotOfRun(db, run.runId),
+      findRunBefore(db, run),
+    ]);
+    const problem = problemOf(run);
+    const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
+    return {
+      title: `Run ${run.runId} of ${run.job}`,
+      content: html`${factList([
+        ['Status', badge(run.status)],
+        ['Exit code', run.exitCode === null ? null : String(run.exitCode)],
+        ['Did', describeDid(run, didOf)],
+        ['Started', instant(run.startedAt, visit)],
+        ['Finished', instant(run.finishedAt, visit)],
+        ['Took', run.status === 'lost' ? null : formatDuration(run.seconds)],
+        [
+          'Slot',
+          slot === null
+            ? byHand
+            : html`${instant(slot.slot, visit)}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
+        ],
+        ['Service', run.service],
+        ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
+      ])}
+${problem === null ? null : html`<p class="notice red">${problem}</p>`}
+${accounting(run, files, visit)}
+<h2>Files</h2>
+${filesTable(files, run, visit)}
+<h2>Compared with the run before</h2>
+${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
+    };
+  },
+};
+
+/** The sums of the run: every row of its files, and everything that the job knows after it, counted once. */
+function accounting(run: ListedRun, files: RunFiles, visit: Visit): Html {
+  if (run.counts === null)
+    return html`<h2>Accounting</h2>
+<p class="none">${run.status === 'running' ? 'It counts when it ends.' : 'It ended before it had counted; the next run counts what it read.'}</p>
+`;
+  const rows = rowFlows(run.counts, files, { run, visit });
+  const sum = sumOf(run.kind, run.counts);
+  return html`<h2>Accounting</h2>
+${
+  rows.length === 0
+    ? html`<p class="none">It read no rows.</p>`
+    : html`<h3>From files to rows</h3>${sankeyPicture(rows, { title: 'Rows of its files' })}`
+}
+${
+  sum === null || sum.count === 0
+    ? null
+    : html`<h3>${sum.whole} <small>after this run, each counted once</small></h3>
+${sankeyPicture(outcomeFlows(sum), { title: `What became of ${sum.whole}` })}`
+}
+${
+  (run.amounts ?? []).length === 0
+    ? null
+    : html`<p>Accepted in this run: ${amountList((run.amounts ?? []).map(({ currency, accepted }) => ({ currency, amount: accepted })))}</p>`
+}
+`;
+}
+
+/**
+ * Files, the rows in them, and whether those could be used. The numbers are those that the run stored; its files are named where they
+ * still say the same: one that was held may have been read again by a later run.
+ */
+function rowFlows(
+  counts: object,
+  { files, sealed }: RunFiles,
+  { run, visit }: { readonly run: ListedRun; readonly visit: Visit },
+): readonly Flow[] {
+  if (!hasRows(counts) || counts.rows === 0) return [];
+  const rows: FlowPlace = { key: 'rows', name: 'rows' };
+  const named = files.filter(({ state, rows: read }) => state === 'sealed' && read !== null && read > 0);
+  const drawn = sealed.rows === counts.rows ? named.slice(0, DRAWN_FILES) : [];
+  const drawnRows = drawn.reduce((sum, file) => sum + (file.rows ?? 0), 0);
+  const others = counts.files - drawn.length;
+  return [
+    ...drawn.map((file) => ({
+      from: { key: `file:${file.sourceFileId}`, name: fileName(file.uri) },
+      to: rows,
+      count: file.rows ?? 0,
+      href: fileHref(file, visit),
+    })),
+    {
+      from: {
+        key: 'files',
+        name: drawn.length === 0 ? plural(others, 'file') : plural(others, 'other file'),
+      },
+      to: rows,
+      count: counts.rows - drawnRows,
+    },
+    { from: rows, to: { key: 'used', name: 'used' }, count: counts.rows - counts.rejected_rows },
+    {
+      from: rows,
+      to: { key: 'rejected', name: 'rejected' },
+      count: counts.rejected_rows,
+      href: visit.link('/rejected', { run: run.runId }),
+    },
+  ];
+}
+
+/** What is in no part was lost, which must be seen. */
+function outcomeFlows({ count: whole, whole: text, parts }: Sum): readonly Flow[] {
+  const counted = parts.reduce((sum, [count]) => sum + count, 0);
+  return [...parts, [whole - counted, 'unaccounted for'] as const].map(([count, words]) => ({
+    from: { key: 'whole', name: text.replace(/^[\d,]+ /, '') },
+    to: { key: `part:${words}`, name: words },
+    count,
+  }));
+}
+
+type RowCounts = { readonly files: number; readonly rows: number; readonly rejected_rows: number };
+
+function hasRows(counts: object): counts is RowCounts {
+  return ['files', 'rows', 'rejected_rows'].every(
+    (name) => typeof (counts as Readonly<Record<string, unknown>>)[name] === 'number',
+  );
+}
+
+function fileHref({ source, uri }: RunFile, visit: Visit): string {
+  return visit.link('/files', { source, file: fileName(uri) });
+}
+
+function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): Html {
+  const shown = table<RunFile>(
+    [
+      { title: 'File', cell: (file) => anchor(fileHref(file, visit), fileName(file.uri)) },
+      { title: 'Source', cell: ({ source }) => source },
+      {
+        title: 'State',
+        cell: ({ state, holdMessage }) =>
+          html`${badge(state)}${holdMessage === null ? null : html` <small>${holdMessage}</small>`}`,
+      },
+      { title: 'Rows', align: 'right', cell: ({ rows }) => (rows === null ? '' : formatCount(rows)) },
+      {
+        title: 'Rejected',
+        align: 'right',
+        cell: ({ rejectedRows, runId }) =>
+          rejectedRows === 0
+            ? '0'
+            : anchor(visit.link('/rejected', { run: runId }), formatCount(rejectedRows)),
+      },
+      {
+        title: 'Read by',
+        cell: ({ runId }) =>
+          runId === run.runId
+            ? 'this run'
+            : html`${anchor(visit.link(`/runs/${runId}`), `run ${runId}`)}, which ended before its report`,
+      },
+    ],
+    files,
+    { about: 'Files of the run', none: 'It read no new file.' },
+  );
+  return total > files.length
+    ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`
+    : shown;
+}

@@ -1,0 +1,131 @@
+import { didOf, kindOf } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { describeDid, problemOf } from '../../present/runs.ts';
+import { cut, formatDuration } from '../../present/text.ts';
+import { readTimeline } from '../../report/console/read-timeline.ts';
+import { countRuns, type ListedRun, listRuns } from '../../report/list-runs.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, badge, countUpTo, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { slotTimeline, type TimelineCell, type TimelineScale } from '../markup/slot-timeline.ts';
+import { COUNT_LIMIT, dayOf, idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/runs';
+const STATUSES = ['running', 'ok', 'issues', 'failed', 'interrupted', 'lost'];
+const DAY_MS = 86_400_000;
+/** Days of the timeline, unless the address says otherwise. */
+const DAYS = 7;
+/** A mark of a longer timeline would be too narrow to be hit. */
+const DAYS_AT_MOST = 92;
+const SPANS_AT_MOST = 100;
+/** Each divides a day, so that a span belongs to one day. */
+const SPAN_MINUTES = [15, 30, 60, 120, 240, 480, 720, 1_440];
+const PROBLEM_LENGTH = 160;
+
+/** When jobs ran, or should have, and what each run did. */
+export const runsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Runs',
+  async show(visit) {
+    const { db } = visit;
+    const job = textOf(visit, 'job');
+    const filter = {
+      job,
+      status: textOf(visit, 'status'),
+      from: dayOf(visit, 'from'),
+      to: dayOf(visit, 'to'),
+    };
+    const scale = scaleOf(visit);
+    const jobs = Object.keys(visit.config.jobs).filter((name) => job === null || name === job);
+    const until = new Date(scale.from.getTime() + scale.spans * scale.spanSeconds * 1000);
+    const [groups, rows, count] = await Promise.all([
+      readTimeline(db, { ...scale, jobs, until }),
+      listRuns(db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+      countRuns(db, { ...filter, limit: COUNT_LIMIT }),
+    ]);
+    const days = Math.round((until.getTime() - scale.from.getTime()) / DAY_MS);
+    return {
+      title: 'Runs',
+      content: html`${filterForm(visit, PATH, [
+        { name: 'job', label: 'Job', options: withChosen(runNames(visit.config), job) },
+        { name: 'status', label: 'Status', options: STATUSES },
+        { name: 'from', label: 'From', type: 'date' },
+        { name: 'to', label: 'To', type: 'date' },
+      ])}
+<h2>Slots <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
+${
+  groups.length === 0
+    ? html`<p class="none">No slot came in these days. <code>serve</code> runs jobs by their schedule; runs by hand are in the list below.</p>`
+    : slotTimeline(jobs, groups, {
+        scale,
+        hrefOf: (cell) => hrefOf(cell, { visit, days }),
+        dayHref: (name, day) => visit.link(PATH, { job: name, from: day, to: day }),
+      })
+}
+<h2>Runs <small>${countUpTo(count, COUNT_LIMIT)}, newest first</small></h2>
+${runsTable(rows.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(rows, ({ runId }) => runId) })}`,
+    };
+  },
+};
+
+/** What runs are recorded as: jobs, and their backfills, which are recorded under a name that no job can have. */
+function runNames({ jobs }: PipelineConfig): readonly string[] {
+  return Object.values(jobs).flatMap((job) =>
+    kindOf(job).backfill === 'by_days' ? [job.name, `backfill:${job.name}`] : [job.name],
+  );
+}
+
+/** A job that is gone from the configuration may still be asked for. */
+function withChosen(names: readonly string[], chosen: string | null): readonly string[] {
+  return chosen === null || names.includes(chosen) ? names : [...names, chosen];
+}
+
+function scaleOf(visit: Visit): TimelineScale {
+  const today = visit.now.toISOString().slice(0, 10);
+  const last = Date.parse(dayOf(visit, 'to') ?? today);
+  const from = dayOf(visit, 'from');
+  const first = from === null ? last - (DAYS - 1) * DAY_MS : Date.parse(from);
+  const days = Math.min(DAYS_AT_MOST, Math.max(1, Math.round((last - first) / DAY_MS) + 1));
+  const minutes = SPAN_MINUTES.find((length) => (days * 1_440) / length <= SPANS_AT_MOST) ?? 1_440;
+  return {
+    from: new Date(last - (days - 1) * DAY_MS),
+    spans: (days * 1_440) / minutes,
+    spanSeconds: minutes * 60,
+  };
+}
+
+/** The run, where it is one; else closer to it: the day, then the list of slots, which gives the reasons. */
+function hrefOf(
+  { job, from, groups }: TimelineCell,
+  { visit, days }: { readonly visit: Visit; readonly days: number },
+): string {
+  const [first] = groups;
+  if (groups.length === 1 && first?.slots === 1 && first.runId !== null)
+    return visit.link(`${PATH}/${first.runId}`);
+  const day = from.toISOString().slice(0, 10);
+  return days > 1
+    ? visit.link(PATH, { job, from: day, to: day })
+    : visit.link('/schedules', { job, from: day, to: day });
+}
+
+function runsTable(runs: readonly ListedRun[], visit: Visit): Html {
+  return table(
+    [
+      { title: 'Run', cell: ({ runId }) => anchor(visit.link(`${PATH}/${runId}`), runId) },
+      { title: 'Job', cell: ({ job }) => job },
+      { title: 'Status', cell: ({ status }) => badge(status) },
+      { title: 'Started', cell: ({ startedAt }) => instant(startedAt, visit) },
+      {
+        title: 'Took',
+        align: 'right',
+        cell: ({ status, seconds }) => (status === 'lost' ? '' : formatDuration(seconds)),
+      },
+      { title: 'Did', cell: (run) => describeDid(run, didOf) },
+      { title: 'Problem', cell: (run) => cut(problemOf(run) ?? '', PROBLEM_LENGTH) },
+    ],
+    runs,
+    { about: 'Runs', none: 'No run matches the filter.' },
+  );
+}

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+
+/** Slots of one job and span that stand alike. */
+export type SlotGroup = {
+  readonly job: string;
+  /** Which span of the timeline: 0 is the first. */
+  readonly span: number;
+  /** As in `ops.slots`; `late` for one that should have begun by now. */
+  readonly state: string;
+  readonly slots: number;
+  /** The last run of them; null where none ran. */
+  readonly runId: string | null;
+};
+
+/** A slot is begun within seconds of its time where a process serves: what waits longer is late. */
+const LATE_AFTER = '5 minutes';
+
+/** State of a slot as it is shown; `s` is the slot's name in the query. */
+const shownState = sql<string>`case
+  when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
+
+/**
+ * What became of the slots of some jobs, in spans of the same length.
+ *
+ * @param options.from where the first span begins.
+ * @param options.until where the last one ends.
+ */
+export async function readTimeline(
+  db: Database,
+  options: {
+    readonly jobs: readonly string[];
+    readonly from: Date;
+    readonly until: Date;
+    readonly spanSeconds: number;
+  },
+): Promise<readonly SlotGroup[]> {
+  const { jobs, from, until, spanSeconds } = options;
+  const { rows } = await sql<Omit<SlotGroup, 'slots'> & { slots: string }>`
+    select s.job, floor(extract(epoch from s.slot - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span, ${shownState} as state,
+      count(*) as slots, max(s.run_id) as "runId"
+    from ops.slots s
+    where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz and s.slot < ${until}::timestamptz
+    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+  return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
+}
+
+/** The slot that a run was started for. */
+export type SlotOfRun = { readonly slot: Date; readonly state: string; readonly attempts: number };
+
+/** @returns null for a run that somebody started by hand. */
+export async function findSlotOfRun(db: Database, runId: string): Promise<SlotOfRun | null> {
+  const { rows } = await sql<SlotOfRun>`
+    select s.slot, s.state, s.attempts from ops.slots s where s.run_id = ${runId}::bigint limit 1`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,144 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+const HOSTILE_FILE = `<img src=x onerror='x'>.csv`;
+
+/** Slots of the last two days: one of each end, and one that nothing has begun. */
+async function addSlots(shop: Workshop): Promise<void> {
+  await sql`
+    insert into ops.slots (job, slot, state, reason, attempts, run_id, settled_at, started_at, owner)
+    select 'orders', date_trunc('day', clock_timestamp() at time zone 'UTC') at time zone 'UTC' - v.ago::interval, v.state, v.reason, v.attempts, v.run_id,
+      case when v.state in ('due', 'running') then null else clock_timestamp() end, case when v.attempts > 0 then clock_timestamp() end,
+      case when v.state = 'running' then gen_random_uuid() end
+    from (values ('1 hour', 'done', null, 1, 1), ('5 hours', 'failed', 'a bug', 1, 2), ('9 hours', 'missed', 'no process ran at its time', 0, null),
+      ('13 hours', 'skipped', 'the job was still running', 0, null), ('17 hours', 'due', null, 0, null), ('21 hours', 'running', null, 1, null))
+      as v (ago, state, reason, attempts, run_id)`.execute(shop.db);
+}
+
+describe('runs', () => {
+  it('are listed as the command lists them, with what they did and amounts', async () => {
+    const { shop } = await openConsoleShop();
+    const { get } = await startTestConsole(shop);
+    const runs = (await shop.cli('runs')).stdout;
+    expect(runs).toMatch(/2 +orders +issues .* 0 posted\n *1 +orders +ok .* 1 posted, 12\.50 EUR/);
+    const page = textOf((await get('/runs')).text);
+    expect(page).toMatch(
+      /Runs 2, newest first .* 2 orders issues .* 0 posted 1 orders ok .* 1 posted, 12\.50 EUR/,
+    );
+  });
+
+  it('are filtered by job, status and day; the filter is in the address, and the pages follow one another', async () => {
+    const { shop } = await openConsoleShop();
+    await sql`
+      insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code)
+      select 'other', 'attribute-orders', 'failed', timestamptz '2026-01-02 00:00Z' + n * interval '1 minute', timestamptz '2026-01-03 00:00Z', 'h', 1, 1
+      from generate_series(1, 60) n`.execute(shop.db);
+    const { get, url } = await startTestConsole(shop);
+    const path = '/runs?job=other&status=failed&from=2026-01-02&to=2026-01-02';
+    const first = await get(path);
+    expect(textOf(first.text)).toContain('Runs 60, newest first');
+    expect(first.text).toContain('<option value="other" selected>');
+    expect(first.text).toContain('value="2026-01-02"');
+    const next = /rel="next" href="([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await get(next);
+    const idsOf = (text: string) => [...text.matchAll(/href="\/runs\/(\d+)"/g)].map(([, id]) => Number(id));
+    expect(new Set([...idsOf(first.text), ...idsOf(second.text)]).size).toBe(60);
+    expect(textOf(second.text)).toContain('Runs 60, newest first');
+    expect(textOf((await get('/runs?job=other&from=2026-01-03')).text)).toContain(
+      'No run matches the filter.',
+    );
+    expect((await get('/runs?from=nonsense&to=1&after=x')).status).toBe(200);
+    expect(url).toMatch(/^http/);
+  });
+
+  it('one whose process is gone is shown as lost, and can be filtered', async () => {
+    const { shop } = await openConsoleShop();
+    await sql`insert into ops.runs (job, kind, started_at, host, pid) values ('orders', 'attribute-orders', clock_timestamp() - interval '1 day', 'h', 1)`.execute(
+      shop.db,
+    );
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/runs?status=lost')).text)).toMatch(
+      /3 orders lost .* its process does not respond/,
+    );
+    expect(textOf((await get('/runs/3')).text)).toMatch(/It ended before it had counted/);
+  });
+});
+
+describe('the timeline', () => {
+  it('shows what became of each slot, and leads to the run, the day and the reasons', async () => {
+    const { shop } = await openConsoleShop();
+    await addSlots(shop);
+    const { get } = await startTestConsole(shop);
+    const { text } = await get('/runs');
+    for (const state of ['done', 'failed', 'missed', 'skipped', 'late', 'running'])
+      expect(text).toMatch(new RegExp(`aria-label="orders, [^"]+: 1 ${state}"`));
+    expect(text).toMatch(/<a href="\/runs\/1" tabindex="-1" aria-label="orders, [^"]+: 1 done"/);
+    const missed =
+      /<a href="(\/runs\?job=orders&amp;from=([\d-]+)&amp;to=\2)" tabindex="-1" aria-label="[^"]+: 1 missed"/.exec(
+        text,
+      );
+    const day = await get((missed?.[1] ?? '').replaceAll('&amp;', '&'));
+    expect(textOf(day.text)).toContain('1 missed');
+    expect(day.text).toMatch(
+      /<a href="\/schedules\?job=orders&amp;from=[\d-]+&amp;to=[\d-]+" tabindex="-1" aria-label="[^"]+: 1 missed"/,
+    );
+    expect(textOf((await get('/runs?from=2025-01-01&to=2025-01-07')).text)).toContain(
+      'No slot came in these days.',
+    );
+    // Longer than can be drawn: the last days of it.
+    expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Slots 92 days from');
+  });
+});
+
+describe('a run', () => {
+  it('shows the sums of its report, its files and rejected rows, and the run before', async () => {
+    const shop = await openWorkshop();
+    shop.drop(
+      'april.csv',
+      toCsv([
+        { id: 'A1', revenue: '12.50' },
+        { id: 'A2', code: 'NOBODY' },
+      ]),
+    );
+    await shop.run();
+    shop.drop(HOSTILE_FILE, toCsv([{ id: 'B1' }, { id: 'B2', code: '' }, { id: 'B3', revenue: 'much' }]));
+    const { finished } = await shop.run();
+    expect(finished?.counts).toMatchObject({ files: 1, rows: 3, rejected_rows: 1, orders: 4 });
+    const { get } = await startTestConsole(shop);
+    const { status, text } = await get('/runs/2');
+    expect(status).toBe(200);
+    expect(text).not.toContain('<img');
+    const page = textOf(text);
+    expect(page).toMatch(/Run 2 of orders Status issues Exit code 3 Did 1 posted, 10\.00 EUR/);
+    expect(page).toContain(`Service ${shop.sandbox.url}`);
+    expect(page).toMatch(new RegExp(`${HOSTILE_FILE} rows 3 rows used 2 rows rejected 1 `));
+    expect(page).toMatch(/4 orders after this run, each counted once/);
+    expect(page).toMatch(/orders posted 1 orders already known 1 orders unattributed 1 orders organic 1 /);
+    expect(page).toContain('Accepted in this run: 10.00 EUR');
+    expect(text).toContain('href="/rejected?run=2"');
+    expect(page).toMatch(/rows 2 3 \+1 /);
+    expect(page).toMatch(/entries: accepted 1 1 .* accepted, EUR 12\.50 EUR 10\.00 EUR/);
+    expect(textOf((await get('/runs/1')).text)).toContain('This is the first run of orders.');
+  });
+
+  it('of files that a run before it could not report counts those, too, and says who read them', async () => {
+    const { shop } = await openConsoleShop();
+    await sql`update ops.runs set counts = null, amounts = null, status = 'interrupted' where run_id = 1`.execute(
+      shop.db,
+    );
+    const { get } = await startTestConsole(shop);
+    const page = textOf((await get('/runs/2')).text);
+    expect(page).toMatch(/april\.csv shop sealed 4 0 run 1 , which ended before its report/);
+    expect(page).toContain('It stored no counts.');
+    expect(textOf((await get('/runs/1')).text)).toContain('It ended before it had counted');
+  });
+
+  it('that there is not is a page that says so', async () => {
+    const { get } = await startTestConsole((await openConsoleShop()).shop);
+    for (const id of ['999', 'x', '1%27', `${'9'.repeat(19)}`])
+      expect((await get(`/runs/${id}`)).status).toBe(404);
+  });
+});
