@@ -62,6 +62,8 @@ export type Change = {
   readonly actor: Actor;
   /** Writes down what is changed; its summary is what the person is shown. @returns what `perform` returns. */
   audit(record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string>;
+  /** Once the change is committed: brings up to date what follows from it. If it fails, the change stays and the log says so. */
+  afterwards(work: (db: Database) => Promise<unknown>): void;
 };
 
 /** One thing that a person can change. Adding one means a file in `actions/` and a line in its index. */

@@ -13,6 +13,7 @@ export type PerformOptions = {
   readonly db: Database;
   readonly config: PipelineConfig;
   readonly actorOf: (request: FastifyRequest) => Actor;
+  readonly onError: (error: unknown) => void;
   /** Answers with a page that says why nothing was changed. */
   readonly refuse: (
     request: FastifyRequest,
@@ -30,7 +31,7 @@ export function addActions(server: FastifyInstance, options: PerformOptions): vo
 async function performAction(
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, config, actorOf, refuse, action }: PerformOptions & { readonly action: ConsoleAction },
+  { db, config, actorOf, onError, refuse, action }: PerformOptions & { readonly action: ConsoleAction },
 ): Promise<unknown> {
   const actor = actorOf(request);
   const foreign = findForeignOrigin(request.headers);
@@ -52,6 +53,7 @@ async function performAction(
       status: 400,
       why: form.error.issues.map(({ message }) => message).join(' '),
     });
+  const followUps: ((db: Database) => Promise<unknown>)[] = [];
   try {
     const auditId = await inTransaction(db, async (trx) => {
       const written = { auditId: '' };
@@ -59,10 +61,12 @@ async function performAction(
         written.auditId = await recordAudit(trx, { ...record, actor: actor.name, via: 'console' });
         return written.auditId;
       };
-      await action.perform({ trx, config, actor, audit }, form.data);
+      const afterwards = (work: (db: Database) => Promise<unknown>): void => void followUps.push(work);
+      await action.perform({ trx, config, actor, audit, afterwards }, form.data);
       if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
       return written.auditId;
     });
+    for (const followUp of followUps) await followUp(db).catch(onError);
     const target = new URL(localPath(returnTo) ?? `${config.console.basePath}/`, 'http://console');
     target.searchParams.set('done', auditId);
     return await reply.redirect(`${target.pathname}${target.search}`, 303);

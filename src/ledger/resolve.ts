@@ -9,7 +9,12 @@ export type Resolution = {
   readonly reason: string;
   /** Login name of the person, or the declared capability. */
   readonly decidedBy: string;
+  /** The entry as the person saw it: one that has changed since is left alone. Left out where nobody was shown anything. */
+  readonly shown?: ShownEntry | undefined;
 };
+
+/** What a decision is about: together they name one situation of an entry, which never comes back once it is over. */
+export type ShownEntry = { readonly state: EntryState; readonly attempt: number };
 
 /** Whether the decision changed the entry, and the state it is in now. `state` is null when there is no such entry. */
 export type Resolved = { readonly done: boolean; readonly state: EntryState | null };
@@ -46,13 +51,23 @@ export function approveResend(db: Database, resolution: Resolution): Promise<Res
   });
 }
 
-/** A person has dealt with a double credit outside. The entry stays as it is. */
-export async function acknowledgeDoubleCredit(db: Database, resolution: Resolution): Promise<Resolved> {
+/**
+ * A person has dealt with a double credit outside. The entry stays as it is.
+ *
+ * @param resolution.credits how many the person saw, where they were shown any: with another one since, nothing is acknowledged.
+ */
+export async function acknowledgeDoubleCredit(
+  db: Database,
+  resolution: Omit<Resolution, 'shown'> & { readonly credits?: number | undefined },
+): Promise<Resolved> {
+  const { credits = null } = resolution;
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ state: EntryState; attempt: number }>`
       select e.state, e.attempt from ledger.entries e
       where e.entry_id = ${resolution.entryId}::bigint
-        and exists (select from ledger.double_credits d where d.entry_id = e.entry_id)
+        and exists (
+          select from ledger.double_credits d
+          where d.entry_id = e.entry_id and (${credits}::bigint is null or d.credits = ${credits}::bigint))
       for update of e`.execute(trx);
     const [entry] = rows;
     if (entry === undefined) return { done: false, state: null };
@@ -87,6 +102,9 @@ async function decide(db: Database, resolution: Resolution, change: Change): Pro
       .executeTakeFirst();
     const state = (entry?.state ?? null) as EntryState | null;
     if (entry === undefined || state === null || !change.from.includes(state)) return { done: false, state };
+    const { shown } = resolution;
+    if (shown !== undefined && (shown.state !== state || shown.attempt !== entry.attempt))
+      return { done: false, state };
     await trx
       .insertInto('ledger.decisions')
       .values({

@@ -4,7 +4,16 @@ import type { DecimalText, InstantText } from './order.ts';
 export type Effect = 'referral' | 'click' | 'create_deal' | 'note' | 'task' | 'outreach';
 
 /** `ready` may be claimed; `sending` is claimed; `in_doubt` may have been processed and is never sent again by itself. */
-export type EntryState = 'held' | 'ready' | 'sending' | 'accepted' | 'rejected' | 'in_doubt' | 'written_off';
+export type EntryState = (typeof ENTRY_STATES)[number];
+export const ENTRY_STATES = [
+  'held',
+  'ready',
+  'sending',
+  'accepted',
+  'rejected',
+  'in_doubt',
+  'written_off',
+] as const;
 
 /**
  * An entry that this process has claimed: the claim's commit was acknowledged, so a byte may be written.

@@ -67,6 +67,12 @@ export async function readEntryLives(
   return Promise.all(rows.map(async (entry) => ({ ...entry, events: await readEvents(db, entry.entryId) })));
 }
 
+/** What happened to one entry. @returns null where there is none. */
+export async function readEntryLife(db: Database, entryId: string): Promise<EntryLife | null> {
+  const [life] = await readEntryLives(db, sql`e.entry_id = ${entryId}::bigint`);
+  return life ?? null;
+}
+
 /** Two decimals at least, four at most. */
 const MONEY = sql.lit('FM99999999999990.0099');
 

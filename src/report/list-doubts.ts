@@ -1,54 +1,129 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { DoubleCredit, Doubt, Evidence } from '../model/ledger.ts';
+import type { DoubleCredit, Doubt, EntryState } from '../model/ledger.ts';
 import { foldHandle } from '../model/text/fold.ts';
 import { isDoubt } from './disposition.ts';
 import { entrySubject } from './entry-lives.ts';
 
 export type DoubtFilter = {
-  readonly job?: string;
-  readonly entryId?: string;
-  readonly limit?: number;
+  readonly job?: string | null;
+  readonly entryId?: string | null;
+  /** Exactly these words. */
+  readonly reason?: string | null;
+  readonly dealId?: string | null;
+  /** In doubt since this instant or longer. */
+  readonly sinceBefore?: Date | null;
 };
 
-type Row = Omit<Doubt, 'evidence' | 'ageSeconds' | 'since'> & {
+/** Where the next part of a list begins: behind this doubt. */
+export type DoubtKey = Pick<Doubt, 'since' | 'entryId'>;
+
+type Row<More = unknown> = Omit<Doubt, 'ageSeconds' | 'since'> & {
   readonly since: Date;
   readonly ageSeconds: string;
-  readonly evidence: readonly Evidence[];
-};
+} & More;
 
 /** Orders that may have been credited without an answer that says so, oldest first, with what is known about each. */
-export async function listDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly Doubt[]> {
-  const { job = null, entryId = null, limit = null } = filter;
+export async function listDoubts(
+  db: Database,
+  {
+    limit = null,
+    after = null,
+    ...filter
+  }: DoubtFilter & { readonly limit?: number | null; readonly after?: DoubtKey | null } = {},
+): Promise<readonly Doubt[]> {
   const { rows } = await sql<Row>`
-    select e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId", e.currency, e.amount,
-      coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id) as "dealId",
-      coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id) as "collabId",
-      coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle",
-      coalesce(e.state_reason, 'its process was gone before the answer was recorded') as reason,
-      e.attempt - e.not_sent as attempts,
-      coalesce(first.claimed_at, e.state_changed_at) as since,
-      extract(epoch from clock_timestamp() - coalesce(first.claimed_at, e.state_changed_at)) as "ageSeconds",
-      coalesce(v.evidence, '[]'::jsonb) as evidence
-    from ledger.entries e
-    left join lateral (
-      select t.claimed_at from ledger.attempts t
-      where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true
-    left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true
-    left join lateral (
-      select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
-        'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id) as evidence
-      from ledger.evidence v
-      where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
-    ) v on true
-    where ${isDoubt} and (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
-    order by since, e.entry_id
+    select ${doubtColumns} ${fromEntries} where ${isDoubt} and ${matches(filter)}
+      and (${after === null} or (${since}, e.entry_id) > (${after?.since ?? null}::timestamptz, ${after?.entryId ?? null}::bigint))
+    order by ${since}, e.entry_id
     limit ${limit}::bigint`.execute(db);
-  return rows.map((row) => ({
-    ...row,
+  return rows.map(toDoubt);
+}
+
+/** An entry in any state, with what identifies its situation; `in_doubt` also where its process is gone. */
+export type OpenEntry = Doubt & { readonly state: EntryState; readonly attempt: number };
+
+/** @returns null where there is no such entry. */
+export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
+  const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt'>>>`
+    select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt
+    ${fromEntries} where e.entry_id = ${entryId}::bigint`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : { ...toDoubt(row), state: row.state, attempt: row.attempt };
+}
+
+/** Doubts that a filter finds, added up by reason and currency. */
+export type DoubtSum = {
+  readonly reason: string;
+  readonly currency: string | null;
+  readonly doubts: number;
+  readonly amount: string;
+};
+
+/** How many doubts a filter finds and how much money they are, most first. */
+export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly DoubtSum[]> {
+  const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
+    select ${reason} as reason, e.currency, count(*) as doubts, coalesce(sum(e.amount), 0) as amount
+    ${fromEntries} where ${isDoubt} and ${matches(filter)}
+    group by 1, 2 order by 3 desc, 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
+}
+
+const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
+const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
+/** In milliseconds, which is what an instant keeps outside the database: a list in parts compares with it. */
+const since = sql`date_trunc('milliseconds', coalesce(first.claimed_at, e.state_changed_at))`;
+
+const doubtColumns = sql`
+  e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",
+  e.currency, e.amount, ${dealId} as "dealId", coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id) as "collabId",
+  coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle", ${reason} as reason,
+  e.attempt - e.not_sent as attempts, ${since} as since, extract(epoch from clock_timestamp() - ${since}) as "ageSeconds",
+  coalesce((
+    select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
+      'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
+    from ledger.evidence v
+    where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
+  ), '[]'::jsonb) as evidence`;
+
+const fromEntries = sql`
+  from ledger.entries e
+  left join lateral (
+    select t.claimed_at from ledger.attempts t
+    where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true
+  left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true`;
+
+function matches({
+  job = null,
+  entryId = null,
+  reason: words = null,
+  dealId: deal = null,
+  sinceBefore = null,
+}: DoubtFilter): RawBuilder<unknown> {
+  return sql`(${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
+    and (${words}::text is null or ${reason} = ${words}) and (${deal}::text is null or ${dealId} = ${deal})
+    and (${sinceBefore}::timestamptz is null or ${since} <= ${sinceBefore}::timestamptz)`;
+}
+
+function toDoubt(row: Row): Doubt {
+  return {
+    entryId: row.entryId,
+    job: row.job,
+    effect: row.effect,
+    subject: row.subject,
+    orderPlatform: row.orderPlatform,
+    orderId: row.orderId,
+    currency: row.currency,
+    amount: row.amount,
+    dealId: row.dealId,
+    collabId: row.collabId,
+    influencerHandle: row.influencerHandle,
+    reason: row.reason,
+    attempts: row.attempts,
     since: row.since.toISOString(),
     ageSeconds: Math.round(Number(row.ageSeconds)),
-  }));
+    evidence: row.evidence,
+  };
 }
 
 /** How many of a job there are. */
@@ -61,13 +136,14 @@ export async function countDoubts(db: Database, job: string): Promise<number> {
 /** Orders for which the service has accepted more than one request, and that are not acknowledged yet. They are rare: the index finds them. */
 export async function listDoubleCredits(
   db: Database,
-  { job = null }: { readonly job?: string | null } = {},
+  { job = null, entryId = null }: { readonly job?: string | null; readonly entryId?: string | null } = {},
 ): Promise<readonly DoubleCredit[]> {
   const { rows } = await sql<Omit<DoubleCredit, 'credits'> & { credits: string }>`
     select e.entry_id as "entryId", e.job, e.order_platform as "orderPlatform", e.order_id as "orderId", ${entrySubject} as subject, e.amount,
       e.currency, e.deal_id as "dealId", e.collab_id as "collabId", d.credits
     from ledger.double_credits d join ledger.entries e using (entry_id)
-    where ${job}::text is null or e.job = ${job} order by e.entry_id`.execute(db);
+    where (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
+    order by e.entry_id`.execute(db);
   return rows.map((row) => ({ ...row, credits: Number(row.credits) }));
 }
 

@@ -39,5 +39,5 @@ export async function openConsoleShop(): Promise<ConsoleShop> {
         path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(PARAMETERS[name] ?? '1')) +
         (QUERIES[path] ?? ''),
     );
-  return { shop, paths };
+  return { shop, paths: [...paths, '/doubts?entry=2'] };
 }

@@ -1,21 +1,18 @@
 import { createInterface } from 'node:readline/promises';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { Database } from '../../db/connect.ts';
-import { effects } from '../../effects/index.ts';
-import { reapLost } from '../../ledger/reap.ts';
-import {
-  acceptDoubt,
-  acknowledgeDoubleCredit,
-  approveResend,
-  type Resolution,
-  type Resolved,
-  writeOffDoubt,
-} from '../../ledger/resolve.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
-import type { Doubt } from '../../model/ledger.ts';
 import { formatMoney } from '../../model/money.ts';
+import {
+  type Decision,
+  describeSettled,
+  type Settled,
+  settleDoubt,
+} from '../../pipeline/decisions/settle-doubt.ts';
 import { renderWarning } from '../../present/error.ts';
-import { dealsOfHandle, listDoubts } from '../../report/list-doubts.ts';
+import { findEntry } from '../../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../../report/refresh-reporting.ts';
 import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
@@ -45,72 +42,64 @@ export type ReviewInput = {
  * @throws KnownError (exit 2) when it is not said what to do and why, or when the entry is not in doubt.
  */
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
-  if (!options.accepted && !options.writeOff && !options.resend && !options.acknowledge) {
-    throw usageError(
-      'The command does not say what to do with the entry.',
-      'Add --accepted, --write-off, --resend or (for a double credit) --acknowledge, and --reason.',
-    );
-  }
+  const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
-
-  if (options.acknowledge) {
-    const resolved = await acknowledgeDoubleCredit(db, { entryId, reason, decidedBy: readOperator() });
-    if (!resolved.done) throw notDouble(entryId);
-    output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
-    output.print(`The double credit of entry ${entryId} is acknowledged.`);
-    return EXIT.ok;
-  }
-
-  // An entry of a process that is gone is in doubt, whether or not a run has come by since.
-  await reapLost(db);
-  const [doubt] = await listDoubts(db, { entryId, limit: 1 });
-  if (options.resend && !options.yes && !(await confirmResend(output, { entryId, doubt }))) {
+  const actor = readOperator();
+  if (decision === 'resend' && !options.yes && !(await confirmResend(db, { output, entryId }))) {
     output.print('Nothing was changed.');
     return EXIT.ok;
   }
-  const resolution = { entryId, reason, decidedBy: readOperator() };
-  const resolved = await decide(db, { options, resolution, doubt });
-  if (!resolved.done) throw notInDoubt(entryId, resolved.state);
+  const settled = await inTransaction(db, (trx) =>
+    settleDoubt(trx, {
+      entryId,
+      decision,
+      reason,
+      decidedBy: actor,
+      dealId: options.deal,
+      collabId: options.collab,
+      audit: (record) => recordAudit(trx, { ...record, actor, via: 'command' }),
+    }),
+  );
+  if (settled.kind !== 'settled') throw notSettled(entryId, settled);
   // Decided is decided, also where the reports cannot take note of it.
-  if (doubt !== undefined)
-    await refreshReporting(db, { job: doubt.job }).catch((error: unknown) =>
+  if (decision !== 'acknowledge')
+    await refreshReporting(db, { job: settled.job }).catch((error: unknown) =>
       output.warn(explainStale(error)),
     );
-  output.emit({ event: 'decided', entry_id: entryId, state: resolved.state });
-  output.print(`Entry ${entryId} is ${WORDS[resolved.state ?? ''] ?? resolved.state} now.`);
+  output.emit({ event: 'decided', entry_id: entryId, state: settled.state });
+  output.print(describeSettled({ entryId, decision, state: settled.state }));
   return EXIT.ok;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  accepted: 'accepted',
-  written_off: 'written off',
-  ready: 'ready: the next run sends it again',
-};
+function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
+  if (accepted) return 'accepted';
+  if (writeOff) return 'write_off';
+  if (resend) return 'resend';
+  if (acknowledge) return 'acknowledge';
+  throw usageError(
+    'The command does not say what to do with the entry.',
+    'Add --accepted, --write-off, --resend or (for a double credit) --acknowledge, and --reason.',
+  );
+}
 
-type Decision = {
-  readonly options: ReviewOptions;
-  readonly resolution: Resolution;
-  readonly doubt: Doubt | undefined;
-};
-
-async function decide(db: Database, { options, resolution, doubt }: Decision): Promise<Resolved> {
-  if (options.writeOff) return writeOffDoubt(db, resolution);
-  if (options.resend) return approveResend(db, resolution);
-  const dealId =
-    options.deal ?? doubt?.dealId ?? doubt?.evidence.find((one) => one.dealId !== null)?.dealId ?? null;
-  const collabId = options.collab ?? doubt?.collabId ?? null;
-  if (doubt !== undefined && effects[doubt.effect].namesDeal && dealId === null && collabId === null) {
-    throw await dealUnknown(db, { entryId: resolution.entryId, doubt });
+function notSettled(entryId: string, settled: Exclude<Settled, { readonly kind: 'settled' }>): KnownError {
+  switch (settled.kind) {
+    case 'deal_unknown':
+      return dealUnknown(entryId, settled);
+    case 'not_credited_twice':
+      return notDouble(entryId);
+    case 'unknown_entry':
+      return notInDoubt(entryId, null);
+    case 'does_not_apply':
+      return notInDoubt(entryId, settled.state);
   }
-  return acceptDoubt(db, { ...resolution, dealId, collabId });
 }
 
 /** Nothing says which deal the service credited; the mirror may know the one, or those, of the influencer. */
-async function dealUnknown(
-  db: Database,
-  { entryId, doubt: { influencerHandle: handle } }: { readonly entryId: string; readonly doubt: Doubt },
-): Promise<KnownError> {
-  const deals = handle === null ? [] : await dealsOfHandle(db, handle);
+function dealUnknown(
+  entryId: string,
+  { handle, deals }: Extract<Settled, { readonly kind: 'deal_unknown' }>,
+): KnownError {
   const shown = deals.slice(0, DEALS_SHOWN).map(({ dealId, brandId, isActive }) => {
     const facts = [brandId === null ? '' : `brand ${brandId}`, isActive === false ? 'not active' : ''];
     const about = facts.filter((fact) => fact !== '').join(', ');
@@ -131,11 +120,12 @@ const DEALS_SHOWN = 5;
 
 /** Sending twice is the one thing that this program exists to prevent, so a person must mean it. */
 async function confirmResend(
-  output: Output,
-  { entryId, doubt }: { entryId: string; doubt: Doubt | undefined },
+  db: Database,
+  { output, entryId }: { readonly output: Output; readonly entryId: string },
 ): Promise<boolean> {
+  const entry = await findEntry(db, entryId);
   const amount =
-    doubt?.amount === null || doubt === undefined ? '' : ` of ${formatMoney(doubt.amount, doubt.currency)}`;
+    entry === null || entry.amount === null ? '' : ` of ${formatMoney(entry.amount, entry.currency)}`;
   const text = `Entry ${entryId}${amount} will be sent again. If the service has already processed it, the influencer is credited twice, and you cannot undo that.`;
   output.warn(renderWarning(text, output.terminal));
   if (!process.stdin.isTTY)

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../attribute/assign-code.ts';
 import { defineAction, Refused } from '../console-page.ts';
+import { text } from '../form-fields.ts';
 import { reason } from '../reason.ts';
-
-const text = z.string().trim().max(500);
 
 /** Gives a code to an owner, where codes.csv does not. */
 export const assignCodeAction = defineAction({

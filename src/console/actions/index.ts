@@ -1,5 +1,6 @@
 import type { ConsoleAction } from '../console-page.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
+import { settleDoubtAction } from './settle-doubt.ts';
 
 /** Everything that can be changed in the console. */
-export const actions: readonly ConsoleAction[] = [assignCodeAction, withdrawCodeAction];
+export const actions: readonly ConsoleAction[] = [settleDoubtAction, assignCodeAction, withdrawCodeAction];

@@ -7,9 +7,21 @@ const main = () => document.getElementById('main');
 let isPaused = false;
 let isStale = false;
 
+/** Whether somebody has begun to fill in a form that changes something: it must keep saying what they saw. */
+function isFilledIn() {
+  const fields = [...document.querySelectorAll('main form[method="post"]')].flatMap((form) => [
+    ...form.elements,
+  ]);
+  return fields.some(({ type, checked, defaultChecked, value, defaultValue }) =>
+    type === 'radio' || type === 'checkbox'
+      ? checked !== defaultChecked
+      : defaultValue !== undefined && value !== defaultValue,
+  );
+}
+
 function refresh() {
   const isTyping = main()?.querySelector('input:focus, textarea:focus, select:focus, dialog[open]');
-  isStale = isPaused || document.hidden || Boolean(isTyping);
+  isStale = isPaused || document.hidden || Boolean(isTyping) || isFilledIn();
   if (isStale) return;
   window.htmx.ajax('GET', location.href, { target: '#main', select: '#main', swap: 'outerMorph' });
 }

@@ -2,6 +2,7 @@ import { formatMoney } from '../../model/money.ts';
 import type { Html, HtmlValue } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount, formatInstant } from '../../present/text.ts';
+import type { EntryEvent } from '../../report/entry-lives.ts';
 import type { Visit } from '../console-page.ts';
 
 /** Pieces that several pages are made of. */
@@ -170,4 +171,14 @@ export function badge(state: string): Html {
     ] ??
     'plain';
   return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
+}
+
+/** What happened to an entry, in its order. */
+export function lifeList(events: readonly EntryEvent[], visit: Pick<Shows, 'zone'>): Html {
+  return html`<ol class="life">${events.map(
+    ({ at, kind, text, detail }) =>
+      html`<li>${instant(at, visit)} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
+`,
+  )}</ol>
+`;
 }

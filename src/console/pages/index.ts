@@ -5,6 +5,7 @@ import { codesPage } from './codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
 import { dealsPage } from './deals.ts';
+import { doubtsPage } from './doubts.ts';
 import { exportCodesPage } from './export-codes.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
@@ -19,6 +20,7 @@ export const pages: readonly ConsolePage[] = [
   runPage,
   ordersPage,
   orderPage,
+  doubtsPage,
   codesPage,
   assignCodePage,
   exportCodesPage,

@@ -6,7 +6,7 @@ import { plural } from '../../present/text.ts';
 import type { EntryLife } from '../../report/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../report/explain-order.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, factList, instant } from '../markup/parts.ts';
+import { anchor, badge, factList, instant, lifeList } from '../markup/parts.ts';
 
 /** The life of one order, from the line of the file to the answer of the service. */
 export const orderPage: ConsolePage = {
@@ -79,11 +79,7 @@ ${factList([
   ['Collaboration', entry.collabId],
   ['Why', entry.stateReason],
 ])}
-<ol class="life">${entry.events.map(
-    ({ at, kind, text, detail }) =>
-      html`<li>${instant(at, visit)} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
-`,
-  )}</ol>
+${lifeList(entry.events, visit)}
 ${entry.state === 'in_doubt' ? html`<p>${anchor(visit.link('/doubts', { entry: entry.entryId }), 'Settle this doubt')}</p>` : null}</section>
 `;
 }

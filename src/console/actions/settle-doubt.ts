@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { ENTRY_STATES } from '../../model/ledger.ts';
+import { DECISIONS, type Settled, settleDoubt } from '../../pipeline/decisions/settle-doubt.ts';
+import { refreshReporting } from '../../report/refresh-reporting.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { idField, text } from '../form-fields.ts';
+import { reason } from '../reason.ts';
+
+const UNSHOWN = { error: 'The form does not say what it showed.' };
+
+const settleForm = z
+  .object({
+    entry: idField('entry'),
+    decision: z.enum(DECISIONS, { error: 'Choose what happened to the entry.' }),
+    reason,
+    deal: text.default(''),
+    collab: text.default(''),
+    /** Ticked by whoever knows what sending again may cause. */
+    understood: z.literal('yes').optional(),
+    /** The entry as the page showed it. */
+    state: z.enum(ENTRY_STATES, UNSHOWN),
+    attempt: z.coerce.number(UNSHOWN).int(UNSHOWN),
+    credits: z.coerce.number(UNSHOWN).int(UNSHOWN).optional(),
+  })
+  .refine(({ decision, understood }) => decision !== 'resend' || understood === 'yes', {
+    error:
+      'Nothing was changed. To send the entry again, tick the box that says what this may cause: the influencer may be credited twice.',
+  });
+
+/** Settles one doubt, or acknowledges one double credit. */
+export const settleDoubtAction = defineAction({
+  path: '/doubts/settle',
+  form: settleForm,
+  async perform({ trx, actor, audit, afterwards }, form) {
+    const { entry: entryId, decision, reason: why, deal, collab, state, attempt, credits } = form;
+    const settled = await settleDoubt(trx, {
+      entryId,
+      decision,
+      reason: why,
+      decidedBy: actor.name,
+      dealId: deal || null,
+      collabId: collab || null,
+      shown: { state, attempt },
+      shownCredits: credits,
+      audit,
+    });
+    if (settled.kind !== 'settled') throw new Refused(explainRefusal(entryId, settled));
+    if (decision !== 'acknowledge') afterwards((db) => refreshReporting(db, { job: settled.job }));
+    return settled.auditId;
+  },
+});
+
+/** Why a decision was not carried out, and what to do. */
+function explainRefusal(entryId: string, settled: Exclude<Settled, { readonly kind: 'settled' }>): string {
+  switch (settled.kind) {
+    case 'unknown_entry':
+      return `There is no entry ${entryId}.`;
+    case 'not_credited_twice':
+      return `The double credit of entry ${entryId} is no longer as the page showed it: somebody has acknowledged it, or the service has accepted it once more.`;
+    case 'deal_unknown':
+      return `Entry ${entryId} was sent for ${settled.handle === null ? 'an influencer' : `the handle ${settled.handle}`}, and nothing says which deal was credited. Name the deal or the collaboration that the service shows.`;
+    case 'does_not_apply':
+      return `Entry ${entryId} is ${settled.state.replaceAll('_', ' ')} now, and no longer as the page showed it: somebody has settled it, or it was sent again since.`;
+  }
+}

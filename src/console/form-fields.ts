@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** Fields that several forms have. Everything arrives as text; what is wrong is said in a sentence for the person. */
+
+const MAX_TEXT = 500;
+
+/** A text that may be empty. */
+export const text = z
+  .string({ error: 'The form lacks a field. Load its page again.' })
+  .trim()
+  .max(MAX_TEXT, `A field has ${MAX_TEXT} characters at most.`);
+
+/** An id of ours, which counts up. @param what `entry`, for the message. */
+export function idField(what: string): z.ZodType<string> {
+  const error = `The form names no ${what}.`;
+  return z.string({ error }).regex(/^\d{1,18}$/, error);
+}

@@ -1,0 +1,23 @@
+import type { DoubtFilter } from '../../report/list-doubts.ts';
+import type { Visit } from '../console-page.ts';
+import { textOf } from '../read-query.ts';
+
+/** Choices of how long an entry has been in doubt, in milliseconds. */
+export const AGES: Readonly<Record<string, number>> = {
+  an_hour: 3_600_000,
+  a_day: 86_400_000,
+  a_week: 604_800_000,
+};
+
+type Chosen = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
+
+/** The doubts that the address chooses. Ages are counted back from `visit.now`. */
+export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): Chosen {
+  const age = AGES[textOf(visit, 'older') ?? ''];
+  return {
+    job: textOf(visit, 'job'),
+    reason: textOf(visit, 'reason'),
+    dealId: textOf(visit, 'deal'),
+    sinceBefore: age === undefined ? null : new Date(visit.now.getTime() - age),
+  };
+}

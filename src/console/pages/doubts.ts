@@ -1,0 +1,150 @@
+import type { DoubleCredit, Doubt } from '../../model/ledger.ts';
+import { formatAmounts, formatMoney } from '../../model/money.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import {
+  type DoubtKey,
+  type DoubtSum,
+  listDoubleCredits,
+  listDoubts,
+  sumDoubts,
+} from '../../report/list-doubts.ts';
+import { readWaitingClaims, type WaitingClaims } from '../../report/waiting-claims.ts';
+import type { ConsolePage, Shown, Visit } from '../console-page.ts';
+import { anchor, filterForm, instant, orderLink, pager, table } from '../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+import { showDoubt } from './doubt.ts';
+import { AGES, readDoubtFilter } from './doubt-filter.ts';
+
+const PATH = '/doubts';
+const MAX_REASONS = 50;
+
+/** What was sent without an answer that says whether it was credited; and what was credited more than once. */
+export const doubtsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Doubts',
+  async show(visit) {
+    const entry = idOf(visit, 'entry');
+    return entry === null ? showList(visit) : showDoubt(visit, entry);
+  },
+};
+
+async function showList(visit: Visit): Promise<Shown> {
+  const filter = readDoubtFilter(visit);
+  const [doubts, ofAllReasons, doubleCredits, waitingClaims] = await Promise.all([
+    listDoubts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(textOf(visit, 'after')) }),
+    sumDoubts(visit.db, { ...filter, reason: null }),
+    listDoubleCredits(visit.db, { job: filter.job }),
+    readWaitingClaims(visit.db),
+  ]);
+  const sums = ofAllReasons.filter(({ reason }) => filter.reason === null || reason === filter.reason);
+  const reasons = [...new Set(ofAllReasons.map(({ reason }) => reason))].slice(0, MAX_REASONS);
+  return {
+    title: 'Doubts',
+    content: html`${summary(sums)}
+${filterForm(visit, PATH, [
+  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
+  { name: 'reason', label: 'Why', options: reasons },
+  { name: 'older', label: 'In doubt for', options: Object.keys(AGES) },
+  { name: 'deal', label: 'Deal' },
+])}
+${doubtTable(doubts.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(doubts, ({ since, entryId }) => `${since} ${entryId}`) })}
+${doubleCreditTable(doubleCredits, visit)}
+${lostClaims(waitingClaims)}`,
+  };
+}
+
+function summary(sums: readonly DoubtSum[]): Html {
+  const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
+  if (doubts === 0) return html`<p class="green">No entry is in doubt.</p>`;
+  const amounts = formatAmounts(
+    sums.flatMap(({ amount, currency }) => (currency === null ? [] : [{ amount, currency }])),
+  );
+  return html`<p><strong>${plural(doubts, 'entry', 'entries')} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+}
+
+function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
+  return table(
+    [
+      {
+        title: 'Entry',
+        cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`),
+      },
+      {
+        title: 'About',
+        cell: ({ subject, orderId }) =>
+          orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+      },
+      {
+        title: 'Amount',
+        align: 'right',
+        cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
+      },
+      {
+        title: 'For',
+        cell: ({ influencerHandle, dealId }) =>
+          html`${influencerHandle} ${dealId === null ? null : html`<small>deal ${dealId}</small>`}`,
+      },
+      {
+        title: 'Since',
+        cell: ({ since, ageSeconds }) =>
+          html`${instant(since, visit)} <small>${formatDuration(ageSeconds)} ago</small>`,
+      },
+      { title: 'Attempts', align: 'right', cell: ({ attempts }) => formatCount(attempts) },
+      { title: 'Why', cell: ({ reason, job }) => html`${reason} <small>${job}</small>` },
+      {
+        title: 'Evidence',
+        cell: ({ evidence }) =>
+          evidence.length === 0 ? 'none' : evidence.map(({ kind }) => kind.replaceAll('_', ' ')).join(', '),
+      },
+    ],
+    doubts,
+    { about: 'Entries in doubt', none: 'No doubt matches the filter.' },
+  );
+}
+
+function doubleCreditTable(credits: readonly DoubleCredit[], visit: Visit): Html | null {
+  if (credits.length === 0) return null;
+  return html`<h2>Credited more than once</h2>
+<p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
+${table(
+  [
+    {
+      title: 'Entry',
+      cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
+    },
+    {
+      title: 'About',
+      cell: ({ subject, orderId }) =>
+        orderId === null ? subject : anchor(orderLink(visit, { source: null, orderId }), subject),
+    },
+    {
+      title: 'Amount of each',
+      align: 'right',
+      cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
+    },
+    { title: 'Accepted', cell: ({ credits: times }) => `${times} times` },
+    { title: 'Deal', cell: ({ dealId }) => dealId },
+    { title: 'Job', cell: ({ job }) => job },
+  ],
+  credits,
+  { about: 'Credited more than once', none: '' },
+)}`;
+}
+
+function lostClaims({ claims, accepted, amounts }: WaitingClaims): Html | null {
+  if (claims === 0) return null;
+  return html`<h2>Sent before the ledger went back</h2>
+<p>${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.</p>`;
+}
+
+/** Null where the text is no key: the list then begins at its beginning. */
+function readKey(text: string | null): DoubtKey | null {
+  const [, since, entryId] =
+    /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) (\d{1,18})$/.exec(text ?? '') ?? [];
+  return since === undefined || entryId === undefined || Number.isNaN(Date.parse(since))
+    ? null
+    : { since, entryId };
+}

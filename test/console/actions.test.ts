@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { hashPassword } from '../../src/console/access/password.ts';
+import { actions } from '../../src/console/actions/index.ts';
+import { countRows } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+describe('every action', () => {
+  it('is refused to other sites, to viewers, in a console that is read-only, and without a reason', async () => {
+    const { shop } = await openConsoleShop();
+    const before = await countRows(shop.db);
+    const open = await startTestConsole(shop);
+    const readOnly = await startTestConsole(shop, { readOnly: true });
+    const passwordHash = await hashPassword('correct horse battery');
+    const users = [{ name: 'ann', role: 'viewer', passwordHash }] as const;
+    const signedIn = await startTestConsole(shop, { users });
+    const viewer = {
+      authorization: `Basic ${Buffer.from('ann:correct horse battery').toString('base64')}`,
+      'sec-fetch-site': 'same-origin',
+    };
+    expect(actions.length).toBeGreaterThan(0);
+    for (const { path, form } of actions) {
+      const statuses = {
+        'another site': (await open.post(path, {}, { 'sec-fetch-site': 'cross-site' })).status,
+        'a sub-domain': (await open.post(path, {}, { 'sec-fetch-site': 'same-site' })).status,
+        'another origin': (await open.post(path, {}, { origin: 'https://evil.example' })).status,
+        'nobody’s origin': (await open.post(path, {}, { origin: 'null' })).status,
+        'read-only': (await readOnly.post(path, {})).status,
+        'a viewer': (await signedIn.post(path, {}, viewer)).status,
+        'nobody signed in': (await signedIn.post(path, {})).status,
+        'an empty form': (await open.post(path, {})).status,
+        'an address': (await open.get(path)).status,
+      };
+      expect({ path, statuses }).toEqual({
+        path,
+        statuses: {
+          'another site': 403,
+          'a sub-domain': 403,
+          'another origin': 403,
+          'nobody’s origin': 403,
+          'read-only': 403,
+          'a viewer': 403,
+          'nobody signed in': 401,
+          'an empty form': 400,
+          'an address': 404,
+        },
+      });
+      const missing = form.safeParse({}).error?.issues.map(({ path: [name] }) => name);
+      expect({ path, missing }).toEqual({ path, missing: expect.arrayContaining(['reason']) });
+    }
+    expect(await countRows(shop.db)).toEqual(before);
+  });
+
+  it('says in a sentence what is missing', async () => {
+    const { post } = await startTestConsole((await openConsoleShop()).shop);
+    for (const { path } of actions)
+      expect(textOf((await post(path, {})).text)).not.toMatch(/Invalid input|expected|undefined/);
+  });
+});

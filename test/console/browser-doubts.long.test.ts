@@ -1,0 +1,80 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { countStates } from '../pipeline/workshop.ts';
+import { findChromium, openBrowser } from './browser.ts';
+import { startTestConsole } from './console-server.ts';
+import { openConsoleShop } from './console-shop.ts';
+
+/** Goes on with the tab key until what has the focus matches. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let keys = 0; keys < 80; keys += 1) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+  }
+  throw new Error(`the tab key does not lead to ${selector}`);
+}
+
+// Without a browser this cannot be shown; `.ci/run` installs one where it can.
+describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
+  it('is settled with keys alone', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage();
+    await page.goto(`${url}/doubts`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Settle it' }).waitFor();
+    await tabTo(page, 'input[name="decision"]');
+    await page.keyboard.press('Space');
+    await tabTo(page, 'textarea[name="reason"]');
+    await page.keyboard.type('it is listed under the sales of ben.test');
+    await tabTo(page, 'button.primary');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('is accepted now').waitFor();
+    expect(await countStates(shop.db)).toEqual({ accepted: 2 });
+  });
+
+  it('is settled with JavaScript off', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage({ javaScriptEnabled: false });
+    await page.goto(`${url}/doubts`);
+    await page.getByRole('link', { name: /^Settle / }).click();
+    await page.getByRole('radio', { name: /^The service does not show it/ }).check();
+    await page.getByLabel('Why').fill('not listed');
+    await page.getByRole('button', { name: /^Settle entry/ }).click();
+    await page.getByRole('alert').getByText('tick the box').waitFor();
+    expect(await countStates(shop.db)).toEqual({ accepted: 1, in_doubt: 1 });
+    await page.goBack();
+    await page.getByRole('radio', { name: /^The service does not show it/ }).check();
+    await page.getByRole('checkbox').check();
+    await page.getByLabel('Why').fill('not listed');
+    await page.getByRole('button', { name: /^Settle entry/ }).click();
+    await page.getByRole('status').getByText('the next run sends it again').waitFor();
+    expect(await countStates(shop.db)).toEqual({ accepted: 1, ready: 1 });
+  });
+
+  it('a form that somebody fills in keeps what they saw, and is refused once that is over', async () => {
+    const { shop } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    const browser = await openBrowser();
+    const [ann, ben] = await Promise.all([browser.newPage(), browser.newPage()]);
+    for (const page of [ann, ben]) {
+      await page.goto(`${url}/doubts`);
+      await page.getByRole('link', { name: /^Settle / }).click();
+      await page.getByRole('radio', { name: /^Nobody can find out/ }).check();
+      await page.getByLabel('Why').fill('four euros');
+      await page.getByRole('heading', { level: 1 }).click();
+    }
+    const changed = ben.evaluate(
+      `new Promise((resolve) => new EventSource('/live').addEventListener('changed', resolve, { once: true })).then(() => 0)`,
+    );
+    await ann.getByRole('button', { name: /^Settle entry/ }).click();
+    await ann.getByRole('status').getByText('is written off now').waitFor();
+    await changed;
+    expect(await ben.getByLabel('Why').inputValue()).toBe('four euros');
+    await ben.getByRole('button', { name: /^Settle entry/ }).click();
+    await ben.getByRole('alert').getByText('is written off now').waitFor();
+    expect(await countStates(shop.db)).toEqual({ accepted: 1, written_off: 1 });
+  });
+});
