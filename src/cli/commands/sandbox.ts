@@ -4,6 +4,7 @@ import { KnownError } from '../../model/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
+import { untilNpxEnds } from '../terminal/watch-npx.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {
@@ -27,7 +28,7 @@ type Flags = {
   readonly strict: boolean;
 };
 
-/** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT. */
+/** `influencer-sync sandbox`: prints one JSON line with its url and key, and serves until SIGTERM or SIGINT, or until the npx that started it ends. */
 export function sandboxCommand(): Command {
   return new Command('sandbox')
     .description('run a copy of the service on this machine, for trials and tests without an account')
@@ -123,7 +124,7 @@ async function serve(flags: Flags): Promise<void> {
     webhook_secret: webhookSecret,
   }));
   process.stdout.write(`${JSON.stringify({ url, key, webhook_secret, accounts })}\n`);
-  await isStopped;
+  await Promise.race([isStopped, untilNpxEnds()]);
   await sandbox.close();
 }
 
