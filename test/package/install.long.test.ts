@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -87,6 +95,21 @@ describe('the package, installed from its archive into an empty folder', () => {
     const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
     const events = await runIn(project, bin, ['demo', '--json'], oldestNode);
     expect(JSON.parse(events.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'demo_finished' });
+  });
+
+  it('writes a configuration for a folder of exports, on the oldest Node too', async () => {
+    mkdirSync(join(project, 'exports'));
+    copyFileSync(
+      join(ROOT, 'test', 'fixtures', 'orders', 'shopify-orders.csv'),
+      join(project, 'exports', 'orders.csv'),
+    );
+    const bin = join(project, 'node_modules', '.bin', 'influencer-sync');
+    const answers = ['--brand', '4819', '--time-zone', 'Europe/Amsterdam', '--yes'];
+    await runIn(project, bin, ['init', 'exports', '--out', 'shop', ...answers], oldestNode);
+    expect(readFileSync(join(project, 'shop', 'pipeline.yaml'), 'utf8')).toContain('layout: shopify-orders');
+    expect(readdirSync(join(project, 'shop'))).toEqual(
+      expect.arrayContaining(['.env.example', 'codes.csv', 'codes-without-owner.csv']),
+    );
   });
 
   it.each([
