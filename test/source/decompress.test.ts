@@ -160,7 +160,11 @@ describe('zip', () => {
 
   it('is held, and its files named, unless it has exactly one CSV', async () => {
     const two = await holdReason(open(zip({ 'a.csv': csv, 'b.csv': csv })));
-    expect(two).toMatchObject({ code: 'zip_not_one_csv', message: expect.stringContaining('a.csv, b.csv') });
+    expect(two).toMatchObject({
+      code: 'zip_not_one_csv',
+      message: expect.stringContaining('a.csv, b.csv'),
+      help: expect.stringContaining('Unpack it'),
+    });
     expect((await holdReason(open(zip({ 'a.pdf': csv })))).code).toBe('zip_not_one_csv');
     expect((await holdReason(open(zip({})))).message).toContain('no file');
     const workbook = await holdReason(open(zip({ 'xl/workbook.xml': csv, '[Content_Types].xml': csv })));

@@ -71,7 +71,8 @@ function chooseEntry(entries: readonly Entry[], uri: string): Entry {
       : `${uri} must contain exactly one CSV file; it contains ${names.length === 0 ? 'no file' : names.join(', ')}.`,
     help: isWorkbook
       ? 'Export it as CSV (UTF-8).'
-      : 'Put each CSV into a zip of its own, or upload it without zip.',
+      : // Parts of one export look the same as its subscribed and its unsubscribed members: only a person can tell.
+        'Unpack it and upload the CSV files of this source, each by itself; a folder may hold any number. Leave out lists of people who unsubscribed, and files of another kind.',
   });
 }
 
