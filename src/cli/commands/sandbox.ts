@@ -4,7 +4,6 @@ import { KnownError } from '../../model/known-error.ts';
 import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
 import type { Duplicates } from '../../sandbox/operations/operation.ts';
 import type { Plan } from '../../sandbox/rate-limit.ts';
-import { untilNpxEnds } from '../terminal/watch-npx.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {
@@ -108,6 +107,7 @@ async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();
   // Loaded only now: --help must not wait for a web server.
   const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
+  const { untilNpxEnds } = await import('../terminal/watch-npx.ts');
   const { fault, latency, identifyDelay, webhookRetry, ...rest } = flags;
   const sandbox = await startSandbox({
     ...rest,

@@ -51,8 +51,8 @@ async function listProcesses(): Promise<ReadonlyMap<number, Process>> {
   const lines = listed?.stdout.split('\n') ?? [];
   return new Map(
     lines.flatMap((line): [number, Process][] => {
-      const [, pid, parent, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-      return pid === undefined ? [] : [[Number(pid), { parent: Number(parent), command: command ?? '' }]];
+      const [pid, parent, ...command] = line.trim().split(/\s+/);
+      return pid === '' ? [] : [[Number(pid), { parent: Number(parent), command: command.join(' ') }]];
     }),
   );
 }
