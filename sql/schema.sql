@@ -2787,6 +2787,7 @@ CREATE TABLE ops.slots (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     started_at timestamp with time zone,
     settled_at timestamp with time zone,
+    requested_by text,
     CONSTRAINT done_has_run CHECK (((state <> 'done'::text) OR ((attempts > 0) AND (run_id IS NOT NULL)))),
     CONSTRAINT not_done_says_why CHECK (((state <> ALL (ARRAY['failed'::text, 'skipped'::text, 'missed'::text])) OR (reason IS NOT NULL))),
     CONSTRAINT running_has_an_owner CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
@@ -2825,6 +2826,8 @@ COMMENT ON COLUMN ops.slots.created_at IS 'When it was noticed. Database clock.'
 COMMENT ON COLUMN ops.slots.started_at IS 'When it was begun last. Database clock.';
 
 COMMENT ON COLUMN ops.slots.settled_at IS 'When it was settled. Database clock.';
+
+COMMENT ON COLUMN ops.slots.requested_by IS 'Who asked for a run now, beside the schedule; null for a slot of the schedule.';
 
 CREATE TABLE reporting.refresh (
     only_row boolean DEFAULT true NOT NULL,
@@ -4508,6 +4511,25 @@ COMMENT ON COLUMN ops.job_locks.job IS 'Name of the job in the configuration.';
 
 COMMENT ON COLUMN ops.job_locks.created_at IS 'When the job was first locked.';
 
+CREATE TABLE ops.paused_jobs (
+    job text NOT NULL,
+    paused_by text NOT NULL,
+    reason text NOT NULL,
+    paused_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT paused_jobs_paused_by_check CHECK ((paused_by <> ''::text)),
+    CONSTRAINT paused_jobs_reason_check CHECK ((reason <> ''::text))
+);
+
+COMMENT ON TABLE ops.paused_jobs IS 'Jobs that are not run by their schedule for now: their slots are skipped. `run` still runs them.';
+
+COMMENT ON COLUMN ops.paused_jobs.job IS 'Name of the job in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.paused_jobs.paused_by IS 'Who paused it, as in ops.audit.';
+
+COMMENT ON COLUMN ops.paused_jobs.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
+
+COMMENT ON COLUMN ops.paused_jobs.paused_at IS 'When. Database clock.';
+
 CREATE TABLE ops.request_turns (
     only_row boolean DEFAULT true NOT NULL,
     next_turn_at timestamp with time zone NOT NULL,
@@ -4802,6 +4824,9 @@ ALTER TABLE ONLY ops.job_locks
 ALTER TABLE ONLY ops.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY ops.paused_jobs
+    ADD CONSTRAINT paused_jobs_pkey PRIMARY KEY (job);
+
 ALTER TABLE ONLY ops.request_turns
     ADD CONSTRAINT request_turns_pkey PRIMARY KEY (only_row);
 
@@ -4936,9 +4961,13 @@ CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 
 CREATE INDEX runs_job ON ops.runs USING btree (job, run_id DESC);
 
+CREATE UNIQUE INDEX slots_requested ON ops.slots USING btree (job) WHERE ((requested_by IS NOT NULL) AND (NOT is_settled));
+
 CREATE INDEX slots_run ON ops.slots USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE UNIQUE INDEX slots_running ON ops.slots USING btree (job) WHERE (state = 'running'::text);
+
+CREATE INDEX slots_time ON ops.slots USING btree (slot, job);
 
 CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_settled);
 

@@ -3052,6 +3052,25 @@ export interface OpsLeases {
   pid: number;
 }
 
+export interface OpsPausedJobs {
+  /**
+   * Name of the job in pipeline.yaml.
+   */
+  job: string;
+  /**
+   * When. Database clock.
+   */
+  paused_at: Generated<Timestamp>;
+  /**
+   * Who paused it, as in ops.audit.
+   */
+  paused_by: string;
+  /**
+   * Why, in the words of that person. E-mail addresses are masked.
+   */
+  reason: string;
+}
+
 export interface OpsRequestTurns {
   /**
    * When a backfill last reserved a request.
@@ -3174,6 +3193,10 @@ export interface OpsSlots {
    * Why it is where it is, in words.
    */
   reason: string | null;
+  /**
+   * Who asked for a run now, beside the schedule; null for a slot of the schedule.
+   */
+  requested_by: string | null;
   /**
    * Its latest run.
    */
@@ -3622,6 +3645,7 @@ export interface DB {
   "ops.backfills": OpsBackfills;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
+  "ops.paused_jobs": OpsPausedJobs;
   "ops.request_turns": OpsRequestTurns;
   "ops.runs": OpsRuns;
   "ops.schedules": OpsSchedules;

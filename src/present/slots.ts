@@ -1,5 +1,5 @@
 import { wrap } from '../model/text/wrap.ts';
-import type { ListedSlot, SlotSummary } from '../report/list-slots.ts';
+import type { ListedSlot, PausedJob, SlotSummary } from '../report/list-slots.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -8,7 +8,10 @@ import { formatInstant, plural } from './text.ts';
 /** What comes next and how the schedules were kept; empty when no job runs by itself. */
 export function renderSchedule(
   next: readonly NextSlot[],
-  summaries: readonly SlotSummary[],
+  {
+    slots: summaries,
+    pausedJobs,
+  }: { readonly slots: readonly SlotSummary[]; readonly pausedJobs: readonly PausedJob[] },
   terminal: Terminal,
 ): string {
   if (next.length === 0) return '';
@@ -28,8 +31,14 @@ export function renderSchedule(
   return [
     terminal.style('bold', 'Schedule (kept by `serve`)'),
     renderTable(columns, rows, { terminal }),
+    ...pausedJobs.map((pause) => terminal.style('yellow', renderPause(pause, terminal))),
     ...lines,
   ].join('\n');
+}
+
+function renderPause({ job, pausedBy, reason, pausedAt }: PausedJob, terminal: Terminal): string {
+  const text = `${job}: paused since ${minuteOf(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it in the console, page Schedules.`;
+  return wrap(text, { width: terminal.columns, indent: '    ', firstIndent: '  ' });
 }
 
 function whenOf({ schedule, timeZone, after }: NextSlot): string {

@@ -26,7 +26,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
   const sections = [
     renderTarget(input, terminal),
     renderLastRuns(input, terminal),
-    renderSchedule(input.next ?? [], input.status.slots, terminal),
+    renderSchedule(input.next ?? [], input.status, terminal),
     renderBacklog(input, terminal),
     renderCustomers(input, terminal),
     renderWork(input, terminal),

@@ -7,6 +7,8 @@ export type ListedSlot = {
   readonly state: string;
   readonly reason: string | null;
   readonly runId: string | null;
+  /** Who asked for it; null for a slot of the schedule. */
+  readonly requestedBy: string | null;
 };
 
 /** What became of the slots of one job. */
@@ -20,7 +22,68 @@ export type SlotSummary = {
   readonly failed: number;
 };
 
-const columns = sql`s.job, s.slot, s.state, s.reason, s.run_id as "runId"`;
+const columns = sql`s.job, s.slot, s.state, s.reason, s.run_id as "runId", s.requested_by as "requestedBy"`;
+
+/** A slot is begun within seconds of its time where a process serves: what waits longer is late. */
+const LATE_AFTER = '5 minutes';
+
+/** State of a slot as it is shown: as stored, or `late`; `s` is the slot's name in the query. */
+export const shownState = sql<string>`case
+  when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
+
+/**
+ * Slots of all jobs, newest first.
+ *
+ * @param options.state as it is shown: `late` too.
+ * @param options.from first day in UTC, and `to` the last one.
+ * @param options.after instant and job of the last row of the part before.
+ */
+export async function listSlots(
+  db: Database,
+  options: {
+    readonly job?: string | null;
+    readonly state?: string | null;
+    readonly from?: string | null;
+    readonly to?: string | null;
+    readonly after?: readonly [slot: string, job: string] | null;
+    readonly limit: number;
+  },
+): Promise<readonly ListedSlot[]> {
+  const { job = null, state = null, from = null, to = null, after = null, limit } = options;
+  const { rows } = await sql<ListedSlot>`
+    select s.job, s.slot, ${shownState} as state, s.reason, s.run_id as "runId", s.requested_by as "requestedBy" from ops.slots s
+    where (${job}::text is null or s.job = ${job}) and (${state}::text is null or ${shownState} = ${state})
+      and (${from}::date is null or s.slot >= ${from}::date::timestamp at time zone 'UTC')
+      and (${to}::date is null or s.slot < (${to}::date + 1)::timestamp at time zone 'UTC')
+      ${after === null ? sql`` : sql`and (s.slot, s.job) < (${after[0]}::timestamptz, ${after[1]}::text)`}
+    order by s.slot desc, s.job desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** A job whose slots are skipped until a person resumes it. */
+export type PausedJob = {
+  readonly job: string;
+  readonly pausedBy: string;
+  readonly reason: string;
+  readonly pausedAt: Date;
+};
+
+export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]> {
+  const { rows } = await sql<PausedJob>`
+    select job, paused_by as "pausedBy", reason, paused_at as "pausedAt" from ops.paused_jobs order by job`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Whether a process runs jobs by their schedule now. */
+export async function isServed(db: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from ops.leases where starts_with(name, 'serve:') and expires_at > clock_timestamp() limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
 
 /** Slots that did not come to a good end: failed, skipped, missed. Newest first. */
 export async function listSlotTroubles(

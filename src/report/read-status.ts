@@ -6,7 +6,7 @@ import { isDoubt } from './disposition.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
-import { type SlotSummary, summariseSlots } from './list-slots.ts';
+import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
 /** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
@@ -42,6 +42,7 @@ export type Status = {
   readonly heldFiles: readonly HeldFile[];
   readonly leases: readonly LiveLease[];
   readonly slots: readonly SlotSummary[];
+  readonly pausedJobs: readonly PausedJob[];
 };
 
 const SHOWN_DOUBTS = 5;
@@ -60,6 +61,7 @@ export async function readStatus(db: Database): Promise<Status> {
     heldFiles: await listHeldFiles(db),
     leases: await readLeases(db),
     slots: await summariseSlots(db),
+    pausedJobs: await listPausedJobs(db),
   };
 }
 

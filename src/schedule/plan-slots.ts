@@ -17,6 +17,8 @@ export type PlanInput = {
   readonly now: Date;
   /** Someone runs this job now. */
   readonly isAtWork: boolean;
+  /** A person has paused this job. */
+  readonly isPaused: boolean;
 };
 
 /** A slot that is noticed later than this came while nothing ran: a restart of the database takes less, a restart of a machine more. */
@@ -36,6 +38,7 @@ export function planSlots({
   lookedUntil,
   now,
   isAtWork,
+  isPaused,
 }: PlanInput): readonly PlannedSlot[] {
   const from = new Date(Math.max(lookedUntil.getTime(), now.getTime() - LOOK_BACK_MS));
   const slots = calendar.between(from, now);
@@ -52,6 +55,7 @@ export function planSlots({
       };
     if (timing.catchUp === 'none' && !isOnTime)
       return { slot, state: 'missed', reason: 'no process ran at its time (catch_up: none)' };
+    if (isPaused) return { slot, state: 'skipped', reason: 'the job is paused' };
     if (isAtWork && timing.overlap === 'skip')
       return { slot, state: 'skipped', reason: 'the job was still running (overlap: skip)' };
     return { slot, state: 'due', reason: null };

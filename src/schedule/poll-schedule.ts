@@ -47,17 +47,19 @@ async function lookLocked(trx: Transaction<DB>, head: Head, now: Date): Promise<
   await sql`insert into ops.schedules (job, looked_until) values (${job}, ${now}) on conflict do nothing`.execute(
     trx,
   );
-  const { rows } = await sql<{ looked_until: Date; is_at_work: boolean }>`
+  const { rows } = await sql<{ looked_until: Date; is_at_work: boolean; is_paused: boolean }>`
     select s.looked_until,
       exists (select 1 from ops.leases l where l.name = 'job:' || s.job and l.expires_at > clock_timestamp())
-        or exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running') as is_at_work
+        or exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running') as is_at_work,
+      exists (select 1 from ops.paused_jobs p where p.job = s.job) as is_paused
     from ops.schedules s where s.job = ${job} for update of s`.execute(trx);
   const [schedule] = rows;
   if (schedule === undefined) throw new Error('a schedule is gone');
   const lookedUntil = schedule.looked_until;
   if (lookedUntil.getTime() - now.getTime() > LAG_MS) await goBack(trx, head, now);
   else if (lookedUntil.getTime() > now.getTime()) return [];
-  const planned = planSlots({ calendar, timing, lookedUntil, now, isAtWork: schedule.is_at_work });
+  const { is_at_work: isAtWork, is_paused: isPaused } = schedule;
+  const planned = planSlots({ calendar, timing, lookedUntil, now, isAtWork, isPaused });
   await sql`update ops.schedules set looked_until = ${now} where job = ${job}`.execute(trx);
   if (planned.length > 0) await insertSlots(trx, head, planned);
   return planned;

@@ -33,7 +33,7 @@ export type SlotEvent = {
 const LOSSES_AT_MOST = 5;
 
 /**
- * Claims the oldest due slot of a job, if there is one, no process runs the job, and this process's lease is in force by the clock of the
+ * Claims the oldest due slot of a job, if there is one, the job is not paused, no process runs it, and this process's lease is in force by the clock of the
  * database. However many processes try, one gets it: the row decides, and a unique index.
  *
  * @param leases names that a run of the job will need; while someone holds one of them the slot waits.
@@ -59,6 +59,7 @@ export async function claimSlot(
         order by d.slot limit 1
       )
       and not exists (select 1 from ops.slots r where r.job = s.job and r.state = 'running')
+      and not exists (select 1 from ops.paused_jobs p where p.job = s.job)
       and exists (select 1 from ops.leases l where l.owner = ${owner}::uuid and l.expires_at > clock_timestamp())
       and not exists (
         select 1 from ops.leases l where l.name = any(${leases}::text[]) and l.expires_at > clock_timestamp()
@@ -146,7 +147,7 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
 
 /**
  * Lets the slots of a job go on that waited for the job before: due when that one is done, skipped when it did not end well (or when the
- * job is at work and does not queue).
+ * job is paused, or at work and does not queue).
  *
  * @returns what became of them.
  */
@@ -161,17 +162,19 @@ export async function settleWaiting(
         ${overlap} = 'skip' and (
           exists (select 1 from ops.leases l where l.name = 'job:' || ${job} and l.expires_at > clock_timestamp())
           or exists (select 1 from ops.slots r where r.job = ${job} and r.state = 'running')
-        ) as is_busy
+        ) as is_busy,
+        exists (select 1 from ops.paused_jobs p where p.job = w.job) as is_paused
       from ops.slots w join ops.slots b on b.job = ${after} and b.slot = w.slot
       where w.job = ${job} and w.state = 'waiting' and b.is_settled
     )
     update ops.slots s
-    set state = case when outcome = 'done' and not is_busy then 'due' else 'skipped' end,
+    set state = case when outcome = 'done' and not is_busy and not is_paused then 'due' else 'skipped' end,
         reason = case
           when outcome <> 'done' then 'the slot of ' || ${after} || ' that it follows was ' || outcome
+          when is_paused then 'the job is paused'
           when is_busy then 'the job was still running (overlap: skip)'
         end,
-        settled_at = case when outcome = 'done' and not is_busy then null else clock_timestamp() end
+        settled_at = case when outcome = 'done' and not is_busy and not is_paused then null else clock_timestamp() end
     from followed
     where s.job = ${job} and s.slot = followed.slot and s.state = 'waiting'
     returning s.job, s.slot, s.state, s.reason`.execute(db);

@@ -1,6 +1,14 @@
 import type { ConsoleAction } from '../console-page.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
+import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
 /** Everything that can be changed in the console. */
-export const actions: readonly ConsoleAction[] = [settleDoubtAction, assignCodeAction, withdrawCodeAction];
+export const actions: readonly ConsoleAction[] = [
+  settleDoubtAction,
+  assignCodeAction,
+  withdrawCodeAction,
+  runNowAction,
+  pauseJobAction,
+  resumeJobAction,
+];

@@ -32,7 +32,7 @@ export function instant(at: Date | string | null, { zone }: Pick<Shows, 'zone'>)
 }
 
 /** `2026-04-10 11:15` by the clocks of a zone. */
-function zonedTime(at: Date, zone: string): string {
+export function zonedTime(at: Date, zone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   return format.format(at);
 }

@@ -12,6 +12,7 @@ import { ordersPage } from './orders.ts';
 import { overviewPage } from './overview.ts';
 import { runPage } from './run.ts';
 import { runsPage } from './runs.ts';
+import { schedulesPage } from './schedules.ts';
 
 /** Every page, in the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
@@ -27,5 +28,6 @@ export const pages: readonly ConsolePage[] = [
   customersPage,
   dealsPage,
   dealPage,
+  schedulesPage,
   auditPage,
 ];

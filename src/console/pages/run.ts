@@ -48,7 +48,7 @@ export const runPage: ConsolePage = {
           'Slot',
           slot === null
             ? byHand
-            : html`${instant(slot.slot, visit)}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
+            : html`${instant(slot.slot, visit)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
         ],
         ['Service', run.service],
         ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],

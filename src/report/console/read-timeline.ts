@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { shownState } from '../list-slots.ts';
 
 /** Slots of one job and span that stand alike. */
 export type SlotGroup = {
@@ -12,13 +13,6 @@ export type SlotGroup = {
   /** The last run of them; null where none ran. */
   readonly runId: string | null;
 };
-
-/** A slot is begun within seconds of its time where a process serves: what waits longer is late. */
-const LATE_AFTER = '5 minutes';
-
-/** State of a slot as it is shown; `s` is the slot's name in the query. */
-const shownState = sql<string>`case
-  when s.state in ('due', 'waiting') and s.slot < clock_timestamp() - ${LATE_AFTER}::interval then 'late' else s.state end`;
 
 /**
  * What became of the slots of some jobs, in spans of the same length.
@@ -46,12 +40,16 @@ export async function readTimeline(
 }
 
 /** The slot that a run was started for. */
-export type SlotOfRun = { readonly slot: Date; readonly state: string; readonly attempts: number };
+export type SlotOfRun = {
+  readonly slot: Date;
+  readonly attempts: number;
+  readonly requestedBy: string | null;
+};
 
 /** @returns null for a run that somebody started by hand. */
 export async function findSlotOfRun(db: Database, runId: string): Promise<SlotOfRun | null> {
   const { rows } = await sql<SlotOfRun>`
-    select s.slot, s.state, s.attempts from ops.slots s where s.run_id = ${runId}::bigint limit 1`.execute(
+    select s.slot, s.attempts, s.requested_by as "requestedBy" from ops.slots s where s.run_id = ${runId}::bigint limit 1`.execute(
     db,
   );
   return rows[0] ?? null;

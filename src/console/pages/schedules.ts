@@ -1,0 +1,142 @@
+import type { JobSettings } from '../../model/config.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import {
+  isServed,
+  type ListedSlot,
+  listPausedJobs,
+  listSlots,
+  type PausedJob,
+} from '../../report/list-slots.ts';
+import { openCalendar } from '../../schedule/calendar.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, badge, filterForm, instant, pager, table, zonedTime } from '../markup/parts.ts';
+import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
+
+const PATH = '/schedules';
+const STATES = ['done', 'failed', 'missed', 'skipped', 'late', 'running', 'due', 'waiting'];
+const SHOWN_SLOTS = 3;
+
+/** When each job runs next, and how its slots were kept. */
+export const schedulesPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Schedules',
+  async show(visit) {
+    const { db } = visit;
+    const key = keyOf(visit, 2);
+    const [paused, served, slots] = await Promise.all([
+      listPausedJobs(db),
+      isServed(db),
+      listSlots(db, {
+        job: textOf(visit, 'job'),
+        state: textOf(visit, 'state'),
+        from: dayOf(visit, 'from'),
+        to: dayOf(visit, 'to'),
+        after: key === null || Number.isNaN(Date.parse(key[0] ?? '')) ? null : [key[0] ?? '', key[1] ?? ''],
+        limit: PAGE_ROWS + 1,
+      }),
+    ]);
+    return {
+      title: 'Schedules',
+      content: html`${served ? null : html`<p class="notice red">No process runs jobs by their schedule now. <code>npx influencer-sync serve</code> does.</p>`}
+<h2>Jobs</h2>
+${jobsTable(paused, visit)}
+<h2>Slots <small>newest first, days in UTC</small></h2>
+${filterForm(visit, PATH, [
+  { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
+  { name: 'state', label: 'State', options: STATES },
+  { name: 'from', label: 'From', type: 'date' },
+  { name: 'to', label: 'To', type: 'date' },
+])}
+${slotsTable(slots.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(slots, ({ slot, job }) => writeKey(slot.toISOString(), job)) })}`,
+    };
+  },
+};
+
+function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
+  const { jobs } = visit.config;
+  const gone = paused.filter(({ job }) => jobs[job] === undefined);
+  return html`${table<JobSettings>(
+    [
+      { title: 'Job', cell: ({ name }) => anchor(visit.link('/runs', { job: name }), name) },
+      { title: 'When', cell: whenOf },
+      { title: 'Next slots', cell: (job) => nextOf(job, visit) },
+      { title: 'State', cell: ({ name }) => pauseOf(paused, name, visit) },
+      { title: 'Change', cell: (job) => changesOf(job, { paused, visit }) },
+    ],
+    Object.values(jobs),
+    { about: 'Jobs and their schedules', none: 'The configuration has no jobs.' },
+  )}${gone.map(({ job }) => html`<p>${job} is paused, and gone from the configuration. ${resumeForm(job, visit)}</p>`)}`;
+}
+
+function whenOf({ schedule, timeZone, after }: JobSettings): Html | string {
+  if (schedule !== null) return html`<code>${schedule}</code> <small>${timeZone}</small>`;
+  return after === null ? 'only by hand' : html`after ${after}`;
+}
+
+/** In UTC, in the chosen zone, and by the clock that the schedule is about. */
+function nextOf({ schedule, timeZone }: JobSettings, visit: Visit): Html | null {
+  if (schedule === null) return null;
+  const calendar = openCalendar({ schedule, timeZone });
+  const slots: Date[] = [];
+  for (let at = calendar.next(visit.now); at !== null && slots.length < SHOWN_SLOTS; at = calendar.next(at))
+    slots.push(at);
+  return html`${slots.map(
+    (at) =>
+      html`<div>${instant(at, visit)}${timeZone === 'UTC' || timeZone === visit.zone ? null : html` <small>${zonedTime(at, timeZone)} ${timeZone}</small>`}</div>`,
+  )}`;
+}
+
+function pauseOf(paused: readonly PausedJob[], job: string, visit: Visit): Html | null {
+  const pause = paused.find((one) => one.job === job);
+  if (pause === undefined) return null;
+  return html`${badge('paused')} <small>since ${instant(pause.pausedAt, visit)} by ${pause.pausedBy}: ${pause.reason}</small>`;
+}
+
+function changesOf(
+  { name, schedule, after }: JobSettings,
+  { paused, visit }: { readonly paused: readonly PausedJob[]; readonly visit: Visit },
+): Html | null {
+  if (schedule === null && after === null) return null;
+  if (paused.some(({ job }) => job === name)) return resumeForm(name, visit);
+  const forms = [
+    ['run-now', 'Run now'],
+    ['pause', 'Pause'],
+  ] as const;
+  if (!visit.mayChange) return null;
+  return html`${forms.map(
+    ([path, button]) =>
+      html`<details><summary>${button}</summary>${actionForm(visit, `${PATH}/${path}`, { hidden: { job: name }, reasonLabel: 'Why', button: `${button}: ${name}` })}</details>`,
+  )}`;
+}
+
+function resumeForm(job: string, visit: Visit): Html | null {
+  if (!visit.mayChange) return null;
+  return html`<details><summary>Resume</summary>${actionForm(visit, `${PATH}/resume`, { hidden: { job }, reasonLabel: 'Why', button: `Resume: ${job}` })}</details>`;
+}
+
+function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
+  return table(
+    [
+      { title: 'Slot', cell: ({ slot }) => instant(slot, visit) },
+      { title: 'Job', cell: ({ job }) => job },
+      { title: 'State', cell: ({ state }) => badge(state) },
+      {
+        title: 'Why',
+        cell: ({ reason, requestedBy }) =>
+          html`${requestedBy === null ? null : `requested by ${requestedBy}`}${requestedBy !== null && reason !== null ? ': ' : null}${reason}`,
+      },
+      {
+        title: 'Run',
+        cell: ({ runId }) => (runId === null ? null : anchor(visit.link(`/runs/${runId}`), runId)),
+      },
+    ],
+    slots,
+    {
+      about: 'Slots',
+      none: 'No slot matches the filter. `serve` notes each slot when its time has come.',
+    },
+  );
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { pauseJob, requestRun, resumeJob } from '../../src/schedule/control-jobs.ts';
+import { readDatabaseClock } from '../../src/schedule/poll-schedule.ts';
+import { setup } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { job, openStation } from './station.ts';
+
+const ask = (db: Database, name = 'orders') =>
+  inTransaction(db, (trx) => requestRun(trx, { job: name, requestedBy: 'ann' }));
+const pause = (db: Database, name = 'orders') =>
+  inTransaction(db, (trx) => pauseJob(trx, { job: name, pausedBy: 'ann', reason: 'the shop moves' }));
+const resume = (db: Database, name = 'orders') => inTransaction(db, (trx) => resumeJob(trx, name));
+
+describe('a run that a person asks for', () => {
+  it('is a slot that the next look begins, once', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], (await readDatabaseClock(db)).toISOString());
+    const workers = [station.hire(), station.hire()];
+    await Promise.all(workers.map((worker) => worker.look()));
+    const asked = await Promise.all([ask(db), ask(db), ask(db)]);
+    expect(asked.map(({ kind }) => kind).sort()).toEqual(['requested', 'under_way', 'under_way']);
+    station.now = await readDatabaseClock(db);
+    await Promise.all(workers.map((worker) => worker.look()));
+    expect(station.ran).toHaveLength(1);
+    const { rows } = await sql`select state, requested_by from ops.slots`.execute(db);
+    expect(rows).toEqual([{ state: 'done', requested_by: 'ann' }]);
+    expect((await ask(db)).kind).toBe('requested');
+  });
+
+  it('is refused while the job runs, and where no process would begin it', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], (await readDatabaseClock(db)).toISOString());
+    expect((await ask(db)).kind).toBe('nobody_serves');
+    const worker = station.hire();
+    await worker.look();
+    worker.next = 'begun';
+    await ask(db);
+    station.now = await readDatabaseClock(db);
+    await worker.look();
+    expect((await ask(db)).kind).toBe('under_way');
+    await worker.die();
+  });
+
+  it('has no followers: they wait for slots of the schedule', async () => {
+    const { db } = await setup();
+    const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
+    const station = openStation(db, jobs, (await readDatabaseClock(db)).toISOString());
+    const worker = station.hire();
+    await worker.look();
+    expect((await ask(db, 'report')).kind).toBe('requested');
+    station.now = await readDatabaseClock(db);
+    await worker.look();
+    expect(station.ran.map((line) => line.split(' ')[0])).toEqual(['report']);
+  });
+});
+
+describe('a paused job', () => {
+  it('has its slots skipped, and those of its followers, until it is resumed', async () => {
+    const { db } = await setup();
+    const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
+    const station = openStation(db, jobs, '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    expect([await pause(db), await pause(db)]).toEqual([true, false]);
+    expect((await ask(db)).kind).toBe('paused');
+    station.now = new Date('2026-05-01T10:05Z');
+    await worker.look();
+    expect([await resume(db), await resume(db)]).toEqual([true, false]);
+    station.now = new Date('2026-05-01T11:05Z');
+    await waitFor(async () => {
+      await worker.look();
+      return (await station.slots('report')).at(-1)?.endsWith('done') === true;
+    });
+    expect(await station.slots('orders')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 done']);
+    expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 done']);
+    expect(station.told).toEqual([
+      'orders 2026-05-01T10:05 skipped: the job is paused',
+      'report 2026-05-01T10:05 skipped: the slot of orders that it follows was skipped',
+    ]);
+  });
+
+  it('that follows another one is skipped alone, and what is due waits', async () => {
+    const { db } = await setup();
+    const jobs = [job(), job({ name: 'report', schedule: null, after: 'orders' })];
+    const station = openStation(db, jobs, '2026-05-01T09:30Z');
+    const worker = station.hire();
+    await worker.look();
+    await pause(db, 'report');
+    station.now = new Date('2026-05-01T10:05Z');
+    await worker.look();
+    expect(await station.slots('orders')).toEqual(['2026-05-01T10:05 done']);
+    expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped']);
+    await sql`insert into ops.slots (job, slot, state) values ('report', '2026-05-01T10:06Z', 'due')`.execute(
+      db,
+    );
+    station.now = new Date('2026-05-01T10:07Z');
+    await worker.look();
+    expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T10:06 due']);
+    await resume(db, 'report');
+    await worker.look();
+    expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T10:06 done']);
+  });
+});
