@@ -215,12 +215,12 @@ describe('exports in S3', () => {
 
   it('one of which is replaced while it is read: held for now, and read whole by the next run', async () => {
     const { shop, s3 } = await openS3Workshop();
-    const [before, after] = [manyRows(20_000), manyRows(20_000).map((row) => ({ ...row, revenue: '5.00' }))];
+    const [before, after] = [manyRows(6_000), manyRows(6_000).map((row) => ({ ...row, revenue: '5.00' }))];
     s3.put(BUCKET, 'orders/a.csv', toCsv(before));
     s3.fail({
       operation: 'GetObject',
       kind: 'meanwhile',
-      afterBytes: 300_000,
+      afterBytes: 150_000,
       act: () => void s3.put(BUCKET, 'orders/a.csv', toCsv(after)),
       thenCut: true,
     });
@@ -231,7 +231,7 @@ describe('exports in S3', () => {
     expect(await shop.posted()).toEqual([]);
 
     const second = await shop.run('--limit', '1');
-    expect(second.finished).toMatchObject({ counts: { files: 1, rows: 20_000, entries: { accepted: 1 } } });
+    expect(second.finished).toMatchObject({ counts: { files: 1, rows: 6_000, entries: { accepted: 1 } } });
     expect((await shop.sandbox.referrals()).map(({ order_revenue }) => String(order_revenue))).toEqual(['5']);
     // What is no longer there cannot be read: it must not fail every run from now on.
     expect((await shop.run('--limit', '1')).exitCode).toBe(0);
@@ -239,10 +239,10 @@ describe('exports in S3', () => {
 
   it('whose connection is cut are resumed, and the orders are those of the file', async () => {
     const { shop, s3 } = await openS3Workshop();
-    s3.put(BUCKET, 'orders/a.csv', toCsv(manyRows(20_000)));
-    s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 400_000, times: 2 });
+    s3.put(BUCKET, 'orders/a.csv', toCsv(manyRows(6_000)));
+    s3.fail({ operation: 'GetObject', kind: 'cut', afterBytes: 150_000, times: 2 });
     expect((await shop.run('--limit', '1')).finished).toMatchObject({
-      counts: { files: 1, rows: 20_000, orders: 20_000, rejected_rows: 0 },
+      counts: { files: 1, rows: 6_000, orders: 6_000, rejected_rows: 0 },
     });
     expect(s3.requests.filter(({ range }) => range !== null).length).toBeGreaterThan(0);
   });

@@ -7,7 +7,16 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { findPooler, startPooler } from '../support/pooler.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { countStates, type Ended, manyRows, openWorkshop, readRun, repeated, toCsv } from './workshop.ts';
+import {
+  countStates,
+  type Ended,
+  leasesAreOver,
+  manyRows,
+  openWorkshop,
+  readRun,
+  repeated,
+  toCsv,
+} from './workshop.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -157,7 +166,8 @@ it('a spool that cannot be written while the database is away: the run says how 
   rmSync(spool);
   await proxy.close();
   shop.env.DATABASE_URL = shop.databaseUrl;
-  await waitFor(async () => (await shop.run()).exitCode === 6);
+  await leasesAreOver(shop);
+  expect((await shop.run()).exitCode).toBe(6);
   const { accepted = 0, in_doubt: doubts = 0, ...others } = await countStates(shop.db);
   expect(others).toEqual({});
   expect(accepted + doubts).toBe(150);

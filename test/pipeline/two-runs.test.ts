@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startS3Server } from '../support/s3-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
   countStates,
@@ -20,6 +22,16 @@ import {
 vi.setConfig({ testTimeout: 180_000 });
 
 const REFERRAL = 'new_influencer_referral';
+
+const BUCKET = 'acme-exports';
+const S3_FLOW = `
+sources:
+  shop: {uri: "s3://${BUCKET}/orders/", layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam, force_path_style: true}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv}
+`;
+/** Of a file that is staged in several statements. */
+const ROWS = 12_000;
 
 describe('two runs at once', () => {
   it('of one job: one works, the other exits with 5 and says who works', async () => {
@@ -97,19 +109,24 @@ describe('a run that is asked to end', () => {
   );
 
   it('while it reads leaves nothing of the file, and the next run reads it whole', async () => {
-    const shop = await openWorkshop();
-    shop.drop('orders.csv', toCsv([...manyRows(500), ...organicRows(39_500)]));
+    const s3 = await startS3Server();
+    onTestFinished(() => s3.close());
+    const shop = await openWorkshop({ flow: S3_FLOW, env: s3.env });
+    const file = toCsv([...manyRows(500), ...organicRows(ROWS - 500)]);
+    s3.put(BUCKET, 'orders/orders.csv', file);
+    // The second half does not come, so the run is reading however slow the signal is.
+    s3.fail({ operation: 'GetObject', kind: 'stall', afterBytes: Math.floor(file.length / 2) });
     const run = shop.start('run', 'orders', '--json');
-    await waitFor(() => run.stdout().includes('"Reading orders.csv"'));
+    await waitFor(async () => (await stagedRows(shop)) > 0);
     run.kill('SIGINT');
     expect((await run.ended).exitCode).toBe(130);
     expect(await countStates(shop.db)).toEqual({});
     expect((await shop.run('--limit', '1')).finished).toMatchObject({
       counts: {
         files: 1,
-        rows: 40_000,
-        orders: 40_000,
-        organic: 39_500,
+        rows: ROWS,
+        orders: ROWS,
+        organic: ROWS - 500,
         entries: { accepted: 1, ready: 499 },
       },
     });
@@ -138,6 +155,11 @@ describe('a run that is asked to end', () => {
     expect(spoolOf(shop)).toEqual([]);
   });
 });
+
+async function stagedRows({ db }: Workshop): Promise<number> {
+  const { rows } = await sql`select from intake.orders limit 1`.execute(db);
+  return rows.length;
+}
 
 function spoolOf({ folder }: Workshop): string[] {
   try {

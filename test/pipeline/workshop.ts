@@ -242,12 +242,12 @@ export function processed(shop: Workshop, orders: number): Promise<void> {
   return waitFor(async () => (await shop.posted()).length >= orders);
 }
 
-/** Waits until no process holds a lease any more, by the database's clock. */
-export function leasesAreOver(shop: Workshop): Promise<void> {
-  return waitFor(async () => {
-    const { rows } = await sql`select 1 from ops.leases where expires_at > clock_timestamp()`.execute(
-      shop.db,
-    );
-    return rows.length === 0;
-  });
+/** Waits until no process holds a lease any more, by the database's clock. To run again and again instead would take a core. */
+export function leasesAreOver({ databaseUrl }: Pick<Workshop, 'databaseUrl'>): Promise<void> {
+  return look(databaseUrl, (db) =>
+    waitFor(async () => {
+      const { rows } = await sql`select 1 from ops.leases where expires_at > clock_timestamp()`.execute(db);
+      return rows.length === 0;
+    }),
+  );
 }

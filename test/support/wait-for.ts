@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often the condition is looked at. */
-const LOOK_EVERY_MS = 10;
+/** How often the condition is looked at: a look may be a request or a connection, beside the processes that bring the condition about. */
+const LOOK_EVERY_MS = 20;
 /** Long enough for a busy machine: a condition that comes is not waited for longer than it takes. */
 const GIVE_UP_MS = 120_000;
 

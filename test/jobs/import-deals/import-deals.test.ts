@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { CODES } from '../../pipeline/workshop.ts';
+import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openCreatorShop } from './story.ts';
 
@@ -282,7 +282,7 @@ describe('a run that is killed', () => {
     timeout: 120_000,
   }, async () => {
     const shop = await openCreatorShop({ api: 'lease_seconds: 2\ntimeout_seconds: 1' });
-    const creators = Array.from({ length: 60 }, (_, index) => `creator${index}.test`);
+    const creators = Array.from({ length: 24 }, (_, index) => `creator${index}.test`);
     shop.drop(
       '1.csv',
       `handle,platform,note,status\n${creators.map((handle) => `${handle},tiktok,Note of ${handle},inactive`).join('\n')}\n`,
@@ -295,7 +295,9 @@ describe('a run that is killed', () => {
       })),
     );
     const done = async () => (await shop.processed('create_deal')) + (await shop.processed('create_note'));
-    for (let kill = 1; kill <= 4; kill += 1) {
+    // The first while deals are created, the second while notes are added.
+    for (let kill = 1; kill <= 2; kill += 1) {
+      await leasesAreOver(shop);
       let hasEnded = false;
       const running = shop.start('run', 'deals', '--json');
       void running.ended.then(() => {
@@ -306,6 +308,7 @@ describe('a run that is killed', () => {
       running.kill('SIGKILL');
       await running.ended;
     }
+    await leasesAreOver(shop);
     await waitFor(async () => [0, 6].includes((await shop.runDeals()).code ?? -1));
     const { rows } = await sql<{ effect: string; state: string; entries: string }>`
       select effect, state, count(*) as entries from ledger.entries group by effect, state`.execute(shop.db);

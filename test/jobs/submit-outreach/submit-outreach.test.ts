@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { leasesAreOver } from '../../pipeline/workshop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { idOf, openOutreach, type Person } from './story.ts';
 
@@ -321,7 +322,8 @@ describe('a run that is killed', () => {
     });
     await shop.meet(many(160));
     await shop.sandbox.setFaults([{ kind: 'latency', operation: 'submit_influencers', ms: 20 }]);
-    for (let kill = 1; kill <= 3; kill += 1) {
+    for (let kill = 1; kill <= 2; kill += 1) {
+      await leasesAreOver(shop);
       let hasEnded = false;
       const running = shop.start('run', 'outreach', '--json');
       void running.ended.then(() => {
@@ -332,6 +334,7 @@ describe('a run that is killed', () => {
       running.kill('SIGKILL');
       await running.ended;
     }
+    await leasesAreOver(shop);
     await waitFor(async () => {
       const { code } = await shop.submit();
       return code === 0 || code === 6;
