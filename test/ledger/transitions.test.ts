@@ -16,6 +16,7 @@ import {
   newEntry,
 } from '../../src/ledger/states.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 import {
   ACCOUNT,
@@ -170,7 +171,7 @@ describe('an entry in Postgres', () => {
         }
         expect(foldEvents(await readHistory(db, entryId))).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(50) },
     );
   });
 

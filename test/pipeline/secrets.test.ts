@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadCodes } from '../../src/attribute/load-codes.ts';
 import type { Database } from '../../src/db/connect.ts';
-import { type CliResult, runCli } from '../support/run-cli.ts';
+import type { CliResult } from '../support/run-cli.ts';
 import { countStates, openWorkshop, readRun, type Workshop } from './workshop.ts';
 
 // Each test is a handful of processes; a machine may be busy.
@@ -72,13 +72,12 @@ BEN15,${ADDRESS},ben.test,,,,
 `;
 
 function expectNothingPlanted(text: string, where: string): void {
-  for (const part of [...ADDRESS_PARTS, KEY, PASSWORD])
-    expect.soft(text.toLowerCase().includes(part), `${part} in ${where}: ${around(text, part)}`).toBe(false);
-}
-
-function around(text: string, part: string): string {
-  const at = text.toLowerCase().indexOf(part);
-  return at === -1 ? '' : text.slice(Math.max(0, at - 150), at + 80);
+  const folded = text.toLowerCase();
+  const found = [...ADDRESS_PARTS, KEY, PASSWORD].flatMap((part) => {
+    const at = folded.indexOf(part);
+    return at === -1 ? [] : [`${part}: ${text.slice(Math.max(0, at - 150), at + 80)}`];
+  });
+  expect.soft(found, where).toEqual([]);
 }
 
 function expectCleanOutput({ stdout, stderr }: CliResult, command: string): void {
@@ -229,10 +228,7 @@ describe('secrets and addresses', () => {
       'bad.yaml',
       `api: {url: "https://user:${PASSWORD}@example.com", key: [${KEY}], kez: ${KEY}}\ndatabase: {url: "nonsense:${PASSWORD}"}\nsources: {}\njobs: {}\n`,
     );
-    const result = await runCli(['run', 'orders', '--json', '--config', 'bad.yaml'], {
-      cwd: shop.folder,
-      env: shop.env,
-    });
+    const result = await shop.cli('run', 'orders', '--json', '--config', 'bad.yaml');
     expect(result.exitCode).toBe(2);
     expectCleanOutput(result, 'run with a bad configuration');
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DEMO_ACCOUNT } from '../../src/sandbox/read-accounts.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startReceiver } from './start-receiver.ts';
 import { startTestSandbox, type TestSandbox } from './start-test-sandbox.ts';
@@ -121,7 +121,7 @@ test('the control routes show one account or all, and say so where one must be n
   expect((await look('credits?account=NORTH')).body.search).toBe(1_200);
   expect((await look('deals/ETUNQ6ZTW1')).status).toBe(400);
   expect((await look('deals/ETUNQ6ZTW1?account=NORTH')).status).toBe(200);
-  const triggered = await runCli([
+  const triggered = await runHere([
     ...['sandbox', 'trigger', 'new_influencer_order', '--url', sandbox.url],
     ...['--account', 'NORTH', '--set', 'order_id=8'],
   ]);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openCalendar } from '../../src/schedule/calendar.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** The next slots after an instant, as minutes of UTC. */
 function slots(schedule: string, timeZone: string, from: string, count: number): readonly string[] {
@@ -156,7 +157,7 @@ describe('for all schedules, zones and moments', () => {
           expect(oneByOne).toEqual(whole);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(75) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('for all schedules, zones and moments', () => {
         const days = found.map((at) => at.toLocaleDateString('sv', { timeZone }));
         expect(new Set(days).size).toBe(found.length);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(75) },
     );
   });
 });

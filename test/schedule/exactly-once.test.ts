@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { openCalendar } from '../../src/schedule/calendar.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { setup } from '../support/setup.ts';
 import { type HangsAt, job, minuteOf, openStation, type Worker } from './station.ts';
 
@@ -105,6 +106,6 @@ it('whatever the clock does and whoever dies, with catch_up: all each slot has o
         expect(settled.sort()).toEqual(expected);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(12) },
   );
 });

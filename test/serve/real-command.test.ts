@@ -167,8 +167,9 @@ describe('serve', () => {
 
   it('ends a run that makes no progress, says so, settles its slot, and leaves only what was in flight in doubt', async () => {
     const shop = await openWorkshop({
-      flow: FLOW.replace('schedule:', 'stall_minutes: 0.02, schedule:'),
-      api: API,
+      // Six seconds, which no step takes but the one in which the service hangs; and no request times out before.
+      flow: FLOW.replace('schedule:', 'stall_minutes: 0.1, schedule:'),
+      api: 'lease_seconds: 12\ntimeout_seconds: 10',
       sandbox: { latencyMs: 5 },
     });
     shop.drop('orders.csv', toCsv(manyRows(40)));
@@ -176,7 +177,7 @@ describe('serve', () => {
     await shop.sandbox.setFaults([{ kind: 'stall_after', operation: 'new_influencer_referral', after: 3 }]);
     const server = await serve(shop);
     await waitFor(async () => (await slotsOf(shop)).at(-1)?.state === 'failed', { timeoutMs: 60_000 });
-    const reason = 'The run made no progress for 0.02 minutes (stall_minutes) in step post and was ended.';
+    const reason = 'The run made no progress for 0.1 minutes (stall_minutes) in step post and was ended.';
     expect(await slotsOf(shop)).toMatchObject([{ state: 'failed', reason }]);
     const runs = await shop.db.selectFrom('ops.runs').select(['status', 'problem']).execute();
     expect(runs).toEqual([{ status: 'failed', problem: reason }]);

@@ -218,6 +218,6 @@ it('an error of what is read comes out as it is', async () => {
 it('a file of ever so many tiny zstd frames is held before each of them has cost a decompressor', async () => {
   const frames = (count: number, content: Buffer) =>
     Buffer.concat(Array.from({ length: count }, () => zstdCompressSync(content)));
-  expect(await codeOf(frames(5_000, Buffer.alloc(0)))).toBe('compression_bomb');
+  expect(await codeOf(frames(2_000, Buffer.alloc(0)))).toBe('compression_bomb');
   expect(await open(frames(900, Buffer.from('a,b\n')))).toHaveLength(3_600);
 });

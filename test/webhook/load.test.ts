@@ -8,8 +8,8 @@ import { orderEvent, SECRET } from './deliver.ts';
 import { startReceiverProcess } from './receiver-process.ts';
 
 const EVENTS_A_SECOND = 500;
-/** The full proof takes 30. */
-const SECONDS = Number(process.env.WEBHOOK_LOAD_SECONDS ?? 4);
+/** The campaign `webhooks` takes 30. */
+const SECONDS = Number(process.env.WEBHOOK_LOAD_SECONDS ?? 2);
 const EVENTS = EVENTS_A_SECOND * SECONDS;
 
 /** Parts of all events after which the receiver is killed, in the middle of others. */

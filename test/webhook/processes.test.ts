@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { insertEntry, readFacts, startWorker } from '../ledger/entries.ts';
-import { readEvents, runCli } from '../support/run-cli.ts';
-import { startSandboxProcess } from '../support/sandbox-process.ts';
+import { readEvents } from '../support/run-cli.ts';
+import { runHere } from '../support/run-here.ts';
+import { startService } from '../support/sandbox-process.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { PIPELINE, startReceiverProcess } from './receiver-process.ts';
 
 it('an order in doubt is settled by the event of the service: sandbox, receiver and ledger end to end', async () => {
   const { db, databaseUrl, folder } = await setup();
-  const sandbox = await startSandboxProcess(['--allow-private-webhooks']);
+  const sandbox = await startService({ allowPrivateWebhooks: true });
   const env = {
     DATABASE_URL: databaseUrl,
     INFLUENCER_API_URL: sandbox.url,
@@ -21,7 +22,7 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
   const receiver = await startReceiverProcess(folder, env);
   const options = { cwd: folder, env };
   const configured = ['--config', 'pipeline.yaml', '--json'];
-  const registered = await runCli(['webhooks', 'register', receiver.url, ...configured], options);
+  const registered = await runHere(['webhooks', 'register', receiver.url, ...configured], options);
   expect(readEvents(registered)).toHaveLength(10);
 
   const worker = await startWorker(db);
@@ -35,7 +36,7 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
   // What a lost answer leaves, and what another poster does: the service has both orders.
   for (const orderId of ['1001', '1002']) {
     const order = ['--order_id', orderId, '--order_revenue', '10.00', '--order_platform', 'shopify'];
-    const sent = await runCli(
+    const sent = await runHere(
       ['api', 'new_influencer_referral', '--deal_id', 'ETUNQ6ZTW1', ...order],
       options,
     );
@@ -44,11 +45,11 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
   await waitFor(async () => (await readFacts(db, notSent)).state === 'held');
   expect((await readFacts(db, inDoubt)).state).toBe('accepted');
 
-  const listed = readEvents(await runCli(['webhooks', 'list', ...configured], options));
+  const listed = readEvents(await runHere(['webhooks', 'list', ...configured], options));
   expect(listed.map(({ webhook_type: type }) => type)).toContain('new_influencer_order');
-  const deleted = readEvents(await runCli(['webhooks', 'delete', receiver.url, ...configured], options));
+  const deleted = readEvents(await runHere(['webhooks', 'delete', receiver.url, ...configured], options));
   expect(deleted).toHaveLength(10);
-  expect(readEvents(await runCli(['webhooks', 'list', ...configured], options))).toEqual([]);
+  expect(readEvents(await runHere(['webhooks', 'list', ...configured], options))).toEqual([]);
   receiver.process.kill('SIGTERM');
   expect(await receiver.process.ended).toMatchObject({ exitCode: 0 });
 });
@@ -56,7 +57,7 @@ it('an order in doubt is settled by the event of the service: sandbox, receiver 
 it('says what is missing when there is no secret', async () => {
   const { folder, databaseUrl } = await setup();
   writeFileSync(join(folder, 'pipeline.yaml'), PIPELINE);
-  const ended = await runCli(['webhooks', '--config', 'pipeline.yaml'], {
+  const ended = await runHere(['webhooks', '--config', 'pipeline.yaml'], {
     cwd: folder,
     env: { DATABASE_URL: databaseUrl },
   });

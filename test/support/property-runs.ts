@@ -1,0 +1,4 @@
+/** How often a property is tried with other inputs in `npm test`; the campaign `properties` (`.ci/campaigns`) tries it many times as often. */
+export function propertyRuns(few: number): number {
+  return few * Number(process.env.PROPERTY_TIMES ?? 1);
+}
