@@ -163,6 +163,23 @@ describe('a call', () => {
 });
 
 describe('a dry run', () => {
+  it('names members of objects that the contract does not have', async () => {
+    const { url } = await startEcho();
+    const words = [
+      '--platform',
+      'tiktok',
+      '--filter',
+      '{"folowers":{"left_number":"1"},"age":{}}',
+      '--colour',
+      'red',
+    ];
+    const { stderr, exitCode } = await api(url, 'get_search', ...words, '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      'does not name filter.folowers (did you mean followers?), colour; they are sent unchanged.',
+    );
+  });
+
   it('shows the request that would be sent, the key masked, and sends nothing', async () => {
     const { url, seen } = await startEcho();
     const shown = await api(`${url}/base`, ...REFERRAL, '--dry-run');

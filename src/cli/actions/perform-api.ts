@@ -5,6 +5,11 @@ import { buildRequest, type RequestProblem } from '../../api/build-request.ts';
 import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../api/client.ts';
 import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
 import { requestFieldsOf } from '../../api/reference/operation-fields.ts';
+import {
+  createUnknownMemberFinder,
+  explainUnknownMembers,
+  type UnknownMember,
+} from '../../api/unknown-members.ts';
 import type { Exchange } from '../../model/exchange.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -85,9 +90,23 @@ async function readInput(name: OperationName, read: ApiWords, output: Output): P
   if (built.kind === 'problems') throw requestInvalid(name, [...problems, ...built.problems]);
   // A misspelt field would be sent in vain. One that is like none of the contract's may be a field that the specification does not show.
   if (unknown.some(({ near }) => near !== null)) throw requestInvalid(name, problems);
-  for (const { field } of unknown)
-    output.warn(`Note: the contract of ${name} does not name ${field}; it is sent unchanged.`);
+  const members = findUnknownMembers(name, built.input);
+  if (members.length > 0) {
+    const those = members.length === 1 ? 'it is' : 'they are';
+    output.warn(
+      `Note: the contract of ${name} does not name ${explainUnknownMembers(members)}; ${those} sent unchanged.`,
+    );
+  }
   return built.input;
+}
+
+/** Also in objects: `filter.folowers`. */
+function findUnknownMembers(name: OperationName, { query, body }: ExchangeInput): readonly UnknownMember[] {
+  const operation = operationOf(name);
+  const inQuery = createUnknownMemberFinder(operation.query)(query);
+  return body === undefined
+    ? inQuery
+    : [...inQuery, ...createUnknownMemberFinder(operation.body)(JSON.parse(body))];
 }
 
 async function readBody(file: string): Promise<string> {
