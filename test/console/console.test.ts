@@ -63,7 +63,7 @@ describe('numbers', () => {
     const status = (await shop.cli('status')).stdout;
     expect(status).toMatch(/in doubt\s+1\s+20\.00 EUR/);
     const overview = textOf((await get('/')).text);
-    expect(overview).toMatch(/In doubt 1 entry 20\.00 EUR/);
+    expect(overview).toMatch(/In doubt 1 20\.00 EUR/);
     expect(overview).toMatch(/orders 1 12\.50 EUR/);
     const orders = textOf((await get('/orders?disposition=unattributed')).text);
     expect(orders).toMatch(/2 orders, newest day first/);

@@ -1,4 +1,7 @@
+import { EXIT } from '../../model/exit-code.ts';
 import { addExamples, type CommandDefinition } from './command.ts';
+
+type DemoOptions = { readonly verbose?: boolean; readonly console?: boolean };
 
 export const demoCommand: CommandDefinition = {
   name: 'demo',
@@ -7,17 +10,20 @@ export const demoCommand: CommandDefinition = {
       .description(
         'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
       )
+      .option('--console', 'then show the result in the console, in the browser of this machine')
       .option('--verbose', 'show each run as `run` does')
       .option('--json', 'write events for programs to standard output, one JSON object per line');
     addExamples(command, [
       ['demo', 'see what a run does, and that a second run posts nothing again'],
+      ['demo --console', 'then look at every order in a browser'],
       ['demo --verbose', 'every step, and all that each run says'],
       ['demo --json | tail -n 1', 'the last event, for a program'],
     ]);
     command.action(
-      act(async (output, { verbose = false }: { readonly verbose?: boolean }) => {
-        const { runDemo } = await import('../actions/demo/run-demo.ts');
-        return runDemo(output, { isVerbose: verbose });
+      act(async (output, options: DemoOptions) => {
+        const { showDemo, runDemo } = await import('../actions/demo/run-demo.ts');
+        const exitCode = await runDemo(output, { isVerbose: options.verbose ?? false });
+        return options.console === true && exitCode === EXIT.ok ? showDemo(output) : exitCode;
       }),
     );
   },

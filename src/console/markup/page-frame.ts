@@ -1,4 +1,4 @@
-import type { HtmlValue } from '../../model/text/html.ts';
+import type { Html, HtmlValue } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import type { Visit } from '../console-page.ts';
 import { pages } from '../pages/index.ts';
@@ -57,10 +57,20 @@ ${content}
 </main>
 <footer>
 <p>As of ${instant(visit.now, visit)}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
+${zoneForm(visit)}
 <p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
 <dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>find an order</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
 </footer>
 </body>
 </html>
 `.toString();
+}
+
+/** The zone is part of the address, as everything that is chosen. */
+function zoneForm(visit: Visit): Html {
+  const others = [...visit.query].filter(([name]) => name !== 'zone' && name !== 'done');
+  return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">
+${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label>Show times also in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>
+</form>`;
 }

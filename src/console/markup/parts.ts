@@ -23,10 +23,14 @@ export function orderLink(
 }
 
 /** An instant in UTC, and in the chosen zone where that is another one. Nothing where there is none. */
-export function instant(at: Date | string | null, { zone }: Pick<Shows, 'zone'>): Html {
+export function instant(
+  at: Date | string | null,
+  { zone }: Pick<Shows, 'zone'>,
+  { seconds = false }: { readonly seconds?: boolean } = {},
+): Html {
   if (at === null) return html``;
   const iso = new Date(at).toISOString();
-  const shown = formatInstant(at).slice(0, 16);
+  const shown = formatInstant(at).slice(0, seconds ? 19 : 16);
   if (zone === 'UTC') return html`<time datetime="${iso}">${shown} UTC</time>`;
   return html`<time datetime="${iso}">${shown} UTC <small>${zonedTime(new Date(at), zone)} ${zone}</small></time>`;
 }
@@ -177,7 +181,7 @@ export function badge(state: string): Html {
 export function lifeList(events: readonly EntryEvent[], visit: Pick<Shows, 'zone'>): Html {
   return html`<ol class="life">${events.map(
     ({ at, kind, text, detail }) =>
-      html`<li>${instant(at, visit)} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
+      html`<li>${instant(at, visit, { seconds: true })} <strong>${kind}</strong> ${text.replaceAll('_', ' ')}${detail === null ? null : html`<br><small>${detail}</small>`}</li>
 `,
   )}</ol>
 `;

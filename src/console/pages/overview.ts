@@ -1,7 +1,6 @@
-import { formatAmounts } from '../../model/money.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import { formatCount, formatDuration } from '../../present/text.ts';
 import {
   type Credited,
   type Days,
@@ -9,14 +8,16 @@ import {
   type JobHealth,
   type OutcomeOfDay,
   readCredited,
+  readHeldOrders,
   readJobHealth,
   readOutcomesByDay,
 } from '../../report/console/read-overview.ts';
 import { countRejected } from '../../report/list-rejected.ts';
-import { type Backlog, readStatus, type Status } from '../../report/read-status.ts';
+import { type Backlog, readStatus } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, anchor, badge, figure, instant, table } from '../markup/parts.ts';
+import { needsOfPerson } from '../markup/needs-of-person.ts';
+import { amountList, anchor, badge, instant, table } from '../markup/parts.ts';
 import { stackedBars } from '../markup/stacked-bars.ts';
 import { dayOf } from '../read-query.ts';
 
@@ -31,17 +32,18 @@ export const overviewPage: ConsolePage = {
     const { db, now } = visit;
     const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
     const days = { from: addDays(to, 1 - DAYS), to };
-    const [status, health, rejectedRows, outcomes, credited] = await Promise.all([
+    const [status, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
       readStatus(db),
       readJobHealth(db),
       countRejected(db),
+      readHeldOrders(db),
       readOutcomesByDay(db, days),
       readCredited(db, days),
     ]);
     return {
       title: 'Overview',
       content: html`<h2>Needs a person</h2>
-${needs(status, rejectedRows, visit)}
+${needsOfPerson({ status, heldOrders, rejectedRows }, visit)}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}
 <h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
@@ -58,76 +60,6 @@ ${backlogTable(status.backlog, visit)}`,
 /** `2026-04-10` and 1 → `2026-04-11`. */
 function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
-}
-
-function needs(
-  { backlog, heldFiles, doubleCredits, waitingClaims }: Status,
-  rejectedRows: number,
-  visit: Visit,
-): Html {
-  const of = (state: string) => backlog.filter((group) => group.state === state);
-  const count = (groups: readonly Backlog[]) => groups.reduce((sum, { entries }) => sum + entries, 0);
-  const money = (groups: readonly Backlog[]) =>
-    formatAmounts(
-      groups
-        .filter(({ currency }) => currency !== null)
-        .map(({ amount, currency }) => ({ amount, currency })),
-    );
-  const figures: readonly Html[] = (
-    [
-      ['In doubt', of('in_doubt'), 'red', '/doubts', 'sent, and no answer says whether they were credited'],
-      [
-        'Refused by the service',
-        of('rejected'),
-        'yellow',
-        '/orders?disposition=rejected',
-        'correct the cause, then send them again',
-      ],
-      ['Held', of('held'), 'yellow', '/orders?disposition=held', 'a decision of yours is needed'],
-    ] as const
-  )
-    .filter(([, groups]) => count(groups) > 0)
-    .map(([label, groups, tone, href, note]) => {
-      const [path = '', query = ''] = href.split('?');
-      return figure(label, plural(count(groups), 'entry', 'entries'), {
-        tone,
-        href: visit.link(path, Object.fromEntries(new URLSearchParams(query))),
-        note: html`${money(groups)} ${note}`,
-      });
-    });
-  const others = [
-    rejectedRows === 0
-      ? null
-      : figure('Rejected rows', formatCount(rejectedRows), {
-          tone: 'yellow',
-          href: visit.link('/rejected'),
-          note: 'rows of files that could not be used',
-        }),
-    heldFiles.length === 0
-      ? null
-      : figure('Held files', formatCount(heldFiles.length), {
-          tone: 'yellow',
-          href: visit.link('/files', { state: 'held' }),
-          note: 'none of their rows count until you release or correct them',
-        }),
-    doubleCredits.length === 0
-      ? null
-      : figure('Credited more than once', formatCount(doubleCredits.length), {
-          tone: 'red',
-          href: visit.link('/doubts'),
-          note: 'correct them in the service',
-        }),
-    waitingClaims.claims === 0
-      ? null
-      : figure('Sent before the ledger went back', formatCount(waitingClaims.claims), {
-          tone: 'yellow',
-          href: visit.link('/doubts'),
-          note: 'no file has stated these orders since',
-        }),
-  ];
-  if (figures.length === 0 && others.every((one) => one === null))
-    return html`<p class="green">Nothing needs a person now.</p>`;
-  return html`<div class="figures">${figures}${others}</div>`;
 }
 
 function jobsTable(health: readonly JobHealth[], visit: Visit): Html {

@@ -62,3 +62,19 @@ export async function readJobHealth(db: Database): Promise<readonly JobHealth[]>
     from bi.run_health order by job`.execute(db);
   return rows.map((row) => ({ ...row, missedSlots: Number(row.missedSlots) }));
 }
+
+/** Orders of one disposition that wait for a person. */
+export type WaitingOrders = {
+  readonly disposition: string;
+  readonly currency: string;
+  readonly orders: number;
+  readonly amount: string;
+};
+
+/** Orders that were not sent because a person must decide, as of the last refresh of the reports. */
+export async function readHeldOrders(db: Database): Promise<readonly WaitingOrders[]> {
+  const { rows } = await sql<Omit<WaitingOrders, 'orders'> & { orders: string }>`
+    select disposition, currency, count(*) as orders, coalesce(sum(amount), 0) as amount from reporting.order_dispositions
+    where is_open and disposition = 'held' group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}

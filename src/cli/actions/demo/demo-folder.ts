@@ -16,9 +16,8 @@ const FOLDER_OF_PACKAGE = 'influencer-sync-demo';
  * @throws KnownError `demo_folder` (exit 2) where the current folder cannot be written to either.
  */
 export function prepareDemoFolder(): string {
-  const bundled = fileURLToPath(packageFile('config/demo/'));
-  const isInstalled = bundled.includes(`${sep}node_modules${sep}`);
-  const folder = isInstalled || !isWritable(bundled) ? resolve(FOLDER_OF_PACKAGE) : bundled;
+  const bundled = bundledFolder();
+  const folder = demoFolder();
   try {
     mkdirSync(folder, { recursive: true });
     for (const made of ['.data', 'report.html']) rmSync(join(folder, made), { recursive: true, force: true });
@@ -36,6 +35,17 @@ export function prepareDemoFolder(): string {
       cause,
     });
   }
+}
+
+/** Where the demo works: see `prepareDemoFolder`. */
+export function demoFolder(): string {
+  const bundled = bundledFolder();
+  const isInstalled = bundled.includes(`${sep}node_modules${sep}`);
+  return isInstalled || !isWritable(bundled) ? resolve(FOLDER_OF_PACKAGE) : bundled;
+}
+
+function bundledFolder(): string {
+  return fileURLToPath(packageFile('config/demo/'));
 }
 
 function isWritable(folder: string): boolean {

@@ -14,7 +14,7 @@ import { renderRunSummary } from '../../../present/report-renderer.ts';
 import { startSandbox } from '../../../sandbox/start-sandbox.ts';
 import type { Output } from '../../terminal/output.ts';
 import { type PerformedJob, performConfigured } from '../perform-job.ts';
-import { prepareDemoFolder } from './demo-folder.ts';
+import { demoFolder, prepareDemoFolder } from './demo-folder.ts';
 import { endDemo, introduceDemo, tellOrders } from './tell-story.ts';
 
 const ACCOUNT = fileURLToPath(packageFile('config/demo/sandbox.yaml'));
@@ -69,6 +69,13 @@ export async function runDemo(
   } finally {
     await sandbox.close();
   }
+}
+
+/** Shows what the demo has left behind in the console, until a person stops it. */
+export async function showDemo(output: Output): Promise<ExitCode> {
+  const { performConsole } = await import('../perform-console.ts');
+  const config = shortPath(join(demoFolder(), 'pipeline.yaml'));
+  return performConsole(output, { config, host: '127.0.0.1', port: 0, open: output.terminal.isInteractive });
 }
 
 type Step = {

@@ -54,6 +54,7 @@ ${terminal.style('bold', 'The same job again')}: 0 orders posted. The sandbox st
 ${terminal.style('bold', 'The whole report')}, for a browser:  ${reportPath}
 ${terminal.style('bold', 'With your own exports')}:            npx influencer-sync init FOLDER
 ${terminal.style('bold', 'Look around')}:
+  npx influencer-sync console --open --config ${config}
   npx influencer-sync explain order 5601000000101 --config ${config}
   npx influencer-sync rejected --config ${config}
   npx influencer-sync status --config ${config}

@@ -1,0 +1,101 @@
+import { formatAmounts } from '../../model/money.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount } from '../../present/text.ts';
+import type { WaitingOrders } from '../../report/console/read-overview.ts';
+import type { Status } from '../../report/read-status.ts';
+import type { Visit } from '../console-page.ts';
+import { figure } from './parts.ts';
+
+type Waiting = {
+  readonly status: Status;
+  readonly heldOrders: readonly WaitingOrders[];
+  readonly rejectedRows: number;
+};
+
+type Money = { readonly amount: string; readonly currency: string | null };
+
+type Need = {
+  readonly label: string;
+  readonly count: number;
+  readonly tone: 'red' | 'yellow';
+  /** Address of exactly these. */
+  readonly href: string;
+  readonly amounts?: readonly Money[];
+  readonly note: string;
+};
+
+/** Everything that waits for a person, with the money at stake; each figure leads to its rows. */
+export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
+  const needs = listNeeds(waiting, visit).filter(({ count }) => count > 0);
+  if (needs.length === 0) return html`<p class="green">Nothing needs a person now.</p>`;
+  return html`<div class="figures">${needs.map(({ label, count, tone, href, amounts = [], note }) =>
+    figure(label, formatCount(count), { tone, href, note: html`${formatAmounts(amounts)} ${note}` }),
+  )}</div>`;
+}
+
+function listNeeds({ status, heldOrders, rejectedRows }: Waiting, { link }: Visit): readonly Need[] {
+  const entries = (wanted: string) => {
+    const groups = status.backlog.filter(({ state }) => state === wanted);
+    return {
+      count: groups.reduce((sum, group) => sum + group.entries, 0),
+      amounts: groups.filter(({ currency }) => currency !== null),
+    };
+  };
+  return [
+    {
+      label: 'In doubt',
+      ...entries('in_doubt'),
+      tone: 'red',
+      href: link('/doubts'),
+      note: 'sent, and no answer says whether they were credited',
+    },
+    {
+      label: 'Credited more than once',
+      count: status.doubleCredits.length,
+      amounts: status.doubleCredits.flatMap(({ amount, currency }) =>
+        amount === null ? [] : [{ amount, currency }],
+      ),
+      tone: 'red',
+      href: link('/doubts'),
+      note: 'correct them in the service',
+    },
+    {
+      label: 'Refused by the service',
+      ...entries('rejected'),
+      tone: 'yellow',
+      href: link('/orders', { disposition: 'rejected' }),
+      note: 'correct the cause, then send them again',
+    },
+    {
+      label: 'Held orders',
+      count: heldOrders.reduce((sum, { orders }) => sum + orders, 0),
+      amounts: heldOrders,
+      tone: 'yellow',
+      href: link('/orders', { disposition: 'held' }),
+      note: 'not sent until you decide whose they are',
+    },
+    {
+      label: 'Held files',
+      count: status.heldFiles.length,
+      tone: 'yellow',
+      href: link('/files', { state: 'held' }),
+      note: 'none of their rows count until you release or correct them',
+    },
+    {
+      label: 'Rejected rows',
+      count: rejectedRows,
+      tone: 'yellow',
+      href: link('/rejected'),
+      note: 'rows of files that could not be used',
+    },
+    {
+      label: 'Sent before the ledger went back',
+      count: status.waitingClaims.claims,
+      amounts: status.waitingClaims.amounts,
+      tone: 'yellow',
+      href: link('/doubts'),
+      note: 'no file has stated these orders since',
+    },
+  ];
+}
