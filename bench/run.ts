@@ -2,10 +2,11 @@
  * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
  *
  *     npm run bench                 # everything, some ten minutes
- *     npm run bench -- intake       # those whose name begins so: posting, intake, memory, start, sandbox, views, webhooks
+ *     npm run bench -- intake       # those whose name begins so: console, posting, intake, memory, start, sandbox, views, webhooks
  */
 import { cpus } from 'node:os';
 import { measureBackfillLatency } from './backfill-latency.ts';
+import { measureConsole } from './console.ts';
 import { measureCustomers } from './customers.ts';
 import { measureIntake, measureMemory } from './intake.ts';
 import type { Measurement } from './measure.ts';
@@ -75,6 +76,11 @@ const benchmarks: readonly Benchmark[] = [
     name: 'customers: a million from file to accepted batch',
     goal: '≥ 0.50 of csv-parse alone, peak ≤ 384 MB',
     measure: () => measureCustomers(MILLION),
+  },
+  {
+    name: 'console: pages of a million orders and 20,000 runs',
+    goal: '< 200 ms at the 95th percentile for each',
+    measure: () => measureConsole({ orders: MILLION, deals: 50_000, rounds: 30 }),
   },
   { name: 'start of --help', goal: '< 0.3 s', measure: async () => [await measureStart(9)] },
   {

@@ -1,0 +1,129 @@
+/** Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { loadConfig } from '../jobs/index.ts';
+import { addConsole } from '../src/console/add-console.ts';
+import { pages } from '../src/console/pages/index.ts';
+import { connect, type Database } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { listen, openServer } from '../src/observe/start-observer.ts';
+import { refreshReporting } from '../src/report/refresh-reporting.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
+import type { Measurement } from './measure.ts';
+
+const RUNS = 20_000;
+
+/** What stands for the parts of a path, and behind it. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  source: 'shop-1',
+  order: '5600000500001',
+  deal: 'DEAL10',
+  run: '9000',
+  entry: '1',
+};
+const QUERIES: Readonly<Record<string, readonly string[]>> = {
+  '/orders': [
+    '',
+    '?disposition=in_doubt',
+    '?disposition=unattributed',
+    '?deal=DEAL10',
+    '?order=5600000500001',
+  ],
+  '/runs': ['', '?status=failed', `?job=${JOB}`],
+  '/codes': ['', '?show=owned', '?show=ambiguous'],
+  '/codes/assign': [`?job=${JOB}&code=CODE7`],
+  '/codes/export': [`?job=${JOB}`],
+  '/deals': ['', '?handle=handle123'],
+};
+
+/** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
+export async function measureConsole(
+  given: FillOptions & { readonly rounds: number },
+): Promise<readonly Measurement[]> {
+  const server = await startPostgresServer();
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-console-'));
+  const db = await connect({ url: server.url, embeddedFolder: '', maxConnections: 4 });
+  try {
+    await migrate(db);
+    await fillReporting(db, given);
+    await fillMoreRuns(db);
+    await refreshReporting(db, { job: JOB });
+    await sql`vacuum analyze`.execute(db);
+    const { url, close } = await startConsole(db, folder);
+    const figures: Measurement[] = [];
+    for (const { path } of pages) figures.push(await measurePage(url, path, given.rounds));
+    await close();
+    return figures;
+  } finally {
+    await db.destroy();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function fillMoreRuns(db: Database): Promise<void> {
+  await sql`
+    insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code, counts, amounts)
+    select case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end,
+      case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end, 'ok', at, at + interval '1 minute', 'host', 1, 0, '{}', '[]'
+    from (select n, now() - n * interval '1 hour' as at
+      from generate_series(${RUNS}::int - (select count(*)::int from ops.runs), 1, -1) n) runs`.execute(db);
+  await sql`
+    insert into ops.slots (job, slot, state, attempts, run_id, started_at, settled_at)
+    select job, date_trunc('minute', started_at) + run_id % 60 * interval '1 second', 'done', 1, run_id, started_at, finished_at from ops.runs
+    on conflict do nothing`.execute(db);
+}
+
+async function startConsole(db: Database, folder: string): Promise<{ url: string; close(): Promise<void> }> {
+  const file = join(folder, 'pipeline.yaml');
+  writeFileSync(join(folder, 'codes.csv'), 'code,deal_id\n');
+  writeFileSync(
+    file,
+    `sources: {shop-1: {uri: ./, layout: generic, order_platform: shopify}}
+jobs: {${JOB}: {kind: attribute-orders, source: shop-1, brand_id: 1, codes: ./codes.csv, revenue: total}}
+`,
+  );
+  const server = openServer();
+  addConsole(server, {
+    readDb: db,
+    db,
+    config: loadConfig(file, {}),
+    host: '127.0.0.1',
+    localActor: 'bench',
+    onError: (error) => process.stderr.write(`${String(error)}\n`),
+  });
+  return listen(server, { host: '127.0.0.1', port: 0, command: 'console' });
+}
+
+async function measurePage(url: string, path: string, rounds: number): Promise<Measurement> {
+  const address = path.replace(/:(\w+)/g, (_, name: string) => PARAMETERS[name] ?? '1');
+  const measured: { query: string; ms: number; kilobytes: number }[] = [];
+  for (const query of QUERIES[path] ?? ['']) {
+    const times: number[] = [];
+    let bytes = 0;
+    for (let round = 0; round <= rounds; round += 1) {
+      const startedAt = performance.now();
+      const response = await fetch(`${url}${address}${query}`);
+      bytes = (await response.arrayBuffer()).byteLength;
+      if (response.status >= 500) throw new Error(`${address}${query} answered ${response.status}`);
+      if (round > 0) times.push(performance.now() - startedAt);
+    }
+    times.sort((a, b) => a - b);
+    measured.push({
+      query,
+      ms: times[Math.ceil(times.length * 0.95) - 1] ?? Number.NaN,
+      kilobytes: bytes / 1000,
+    });
+  }
+  measured.sort((a, b) => b.ms - a.ms);
+  const detail = measured
+    .map(
+      ({ query, ms, kilobytes }) =>
+        `${query === '' ? 'all' : query} ${ms.toFixed(0)} ms, ${kilobytes.toFixed(0)} kB`,
+    )
+    .join('; ');
+  return { name: path, value: measured[0]?.ms ?? Number.NaN, detail };
+}
