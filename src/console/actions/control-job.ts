@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { pauseJob, requestRun, resumeJob } from '../../schedule/control-jobs.ts';
 import { defineAction, Refused } from '../console-page.ts';
+import { text } from '../form-fields.ts';
 import { reason } from '../reason.ts';
 
-const form = z.object({ job: z.string(), reason });
+const form = z.object({ job: text, reason });
 
 /** Asks `serve` for a run of a job now. */
 export const runNowAction = defineAction({
