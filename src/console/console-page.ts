@@ -36,7 +36,7 @@ export type LinkValue = string | number | null | undefined;
 export type Shown = ShownPage | { readonly redirect: string } | { readonly download: Download };
 
 /** A file to save. Its name is of our own words and ids. */
-export type Download = { readonly name: string; readonly type: string; readonly content: string };
+export type Download = { readonly name: string; readonly type: string; readonly content: string | Buffer };
 
 export type ShownPage = {
   /** Heading, and title of the window. */

@@ -1,10 +1,11 @@
 import { layoutFolders } from '../config/layout-folders.ts';
 import { loadLayout } from '../map/layout/load-layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../map/layout/resolve-header.ts';
-import type { SourceSettings } from '../model/config.ts';
+import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import type { Layout } from '../model/layout.ts';
-import type { RawRecord, RawRows, RawRowsRequest } from '../model/record.ts';
+import type { FetchRawRows, RawRecord, RawRows, RawRowsRequest } from '../model/record.ts';
+import type { RejectedRowPlace } from '../model/report.ts';
 import type { SourceFile } from '../model/source.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
@@ -56,6 +57,36 @@ export async function fetchRawRows(request: RawRowsRequest): Promise<RawRows | n
   } finally {
     clients.close();
   }
+}
+
+export type FetchedRows = {
+  /** One for each file that is still there in its version. */
+  readonly found: readonly RawRows[];
+  /** Files that are gone or were replaced, with the rejected rows that are missing because of it. */
+  readonly gone: readonly { readonly uri: string; readonly rows: number }[];
+};
+
+/** Reads rejected rows as they stand in their files, one file after the other. */
+export async function fetchRejectedRows(options: {
+  readonly config: PipelineConfig;
+  readonly rejected: readonly RejectedRowPlace[];
+  readonly fetchRows: FetchRawRows;
+}): Promise<FetchedRows> {
+  const { config, rejected, fetchRows } = options;
+  const found: RawRows[] = [];
+  const gone: { uri: string; rows: number }[] = [];
+  // A file that was read for its orders and for its customers has the same rows rejected twice.
+  const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
+  for (const rows of files.values()) {
+    const [first] = rows;
+    if (first === undefined) continue;
+    const { source, uri, version } = first;
+    const byRecord = new Map(rows.map(({ record, rowCount }) => [record, { record, rowCount }]));
+    const raw = await fetchRows({ config, source, uri, version, records: [...byRecord.values()] });
+    if (raw === null) gone.push({ uri, rows: rows.length });
+    else found.push(raw);
+  }
+  return { found, gone };
 }
 
 async function findFile(

@@ -1,3 +1,6 @@
+import iconv from 'iconv-lite';
+import type { RawRows } from '../model/record.ts';
+
 /**
  * A spreadsheet would run such a cell as a formula, or would once it has taken off what stands before: a tab, a line break, blanks and characters
  * that are not seen. Full-width signs are signs in Japanese editions.
@@ -21,4 +24,22 @@ export function renderCsv(
       : safe;
   };
   return rows.map((row) => `${row.map(cell).join(delimiter)}\r\n`).join('');
+}
+
+/**
+ * Rows as they stand in their files, under their header, in the encoding and with the delimiter of the first: what is corrected there can be
+ * dropped back as it is.
+ *
+ * @returns null where there are none, or where the headers differ.
+ */
+export function encodeRows(
+  files: readonly RawRows[],
+  { escapeFormulas }: { readonly escapeFormulas: boolean },
+): Buffer | null {
+  const [first] = files;
+  if (first === undefined || files.some(({ header }) => header.join('\n') !== first.header.join('\n')))
+    return null;
+  const rows = [first.header, ...files.flatMap((file) => file.rows)];
+  const text = renderCsv(rows, { delimiter: first.delimiter, escapeFormulas });
+  return iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
 }

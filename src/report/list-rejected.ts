@@ -12,7 +12,12 @@ export type RejectedFilter = {
   readonly file?: string;
   /** Machine name of the problem. */
   readonly code?: string;
+  /** Id of one file, and of one record in it. */
+  readonly sourceFileId?: string;
+  readonly record?: number;
   readonly limit?: number;
+  /** Where the next part of the list begins: behind this row. */
+  readonly after?: { readonly sourceFileId: string; readonly record: number };
 };
 
 type Row = Omit<RejectedRowPlace, 'line' | 'record'> & { readonly line: string; readonly record: string };
@@ -26,7 +31,8 @@ export async function listRejected(
     select r.code, r.line_no as line, r.record_no as record, r.column_name as column, r.value, r.reason, r.help,
       r.row_count as "rowCount", f.source_file_id as "sourceFileId", f.source, f.uri, f.version, r.run_id as "runId"
     ${matching(filter)}
-    order by f.source_file_id, r.record_no
+      and (${filter.after === undefined} or (r.source_file_id, r.record_no) > (${filter.after?.sourceFileId ?? null}::bigint, ${filter.after?.record ?? null}::bigint))
+    order by r.source_file_id, r.record_no
     limit ${filter.limit ?? null}::bigint`.execute(db);
   return rows.map((row) => ({ ...row, line: Number(row.line), record: Number(row.record) }));
 }
@@ -39,12 +45,37 @@ export async function countRejected(db: Database, filter: RejectedFilter = {}): 
   return Number(rows[0]?.rows ?? 0);
 }
 
+/** Rejected rows with the same cause. */
+export type RejectedCause = {
+  readonly code: string;
+  /** What is wrong, and how to fix it, as said of the first of them. */
+  readonly reason: string;
+  readonly help: string;
+  readonly rows: number;
+  readonly files: number;
+};
+
+/** Rejected rows by cause, the most frequent first. */
+export async function listRejectedCauses(
+  db: Database,
+  filter: RejectedFilter = {},
+): Promise<readonly RejectedCause[]> {
+  const { rows } = await sql<Omit<RejectedCause, 'rows' | 'files'> & { rows: string; files: string }>`
+    select r.code, (array_agg(r.reason order by r.source_file_id, r.record_no))[1] as reason,
+      (array_agg(r.help order by r.source_file_id, r.record_no))[1] as help, sum(r.row_count) as rows, count(distinct r.source_file_id) as files
+    ${matching(filter)}
+    group by r.code order by 4 desc, 1`.execute(db);
+  return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
+}
+
 function matching({
   runId = null,
   reportOf = null,
   sources = null,
   file = null,
   code = null,
+  sourceFileId = null,
+  record = null,
 }: { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null }) {
   return sql`
     from intake.rejected_rows r
@@ -55,5 +86,7 @@ function matching({
       and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
       and (${sources}::text[] is null or f.source = any(${sources}::text[]))
       and (${file}::text is null or position(${file}::text in f.uri) > 0)
-      and (${code}::text is null or r.code = ${code}::text)`;
+      and (${code}::text is null or r.code = ${code}::text)
+      and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
+      and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
 }

@@ -10,7 +10,7 @@ const WIDTHS = [1280, 320];
 // Without a browser this cannot be shown; `.ci/run` installs one where it can.
 describe.skipIf(findChromium() === null)('in a browser', () => {
   it('every page is accessible in both themes, wide and narrow, and nothing is refused by its policy', async () => {
-    const { shop, paths } = await openConsoleShop();
+    const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { url } = await startTestConsole(shop);
     const browser = await openBrowser();
     const problems: string[] = [];

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { pages } from '../../src/console/pages/index.ts';
 import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 
@@ -7,7 +8,12 @@ const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
 const DOWNLOAD = '/codes/export';
 
 /** What pages show here, by the names of the parts of their paths. */
-const PARAMETERS: Readonly<Record<string, string>> = { source: 'shop', order: '<b>A5</b>', deal: 'DEALMIA' };
+const PARAMETERS: Readonly<Record<string, string>> = {
+  source: 'shop',
+  order: '<b>A5</b>',
+  deal: 'DEALMIA',
+  record: '5',
+};
 const QUERIES: Readonly<Record<string, string>> = { '/codes/assign': '?job=orders&code=NOBODY' };
 
 export type ConsoleShop = {
@@ -17,7 +23,12 @@ export type ConsoleShop = {
 };
 
 /** A shop whose orders came to every end: credited, in doubt, nobody's, none. One has text in it that a page would obey. */
-export async function openConsoleShop(): Promise<ConsoleShop> {
+export async function openConsoleShop({
+  hasBadFiles = false,
+}: {
+  /** Beside it a file with a row that cannot be used, and one that is held: the pages of both have something to show then. */
+  readonly hasBadFiles?: boolean;
+} = {}): Promise<ConsoleShop> {
   const shop = await openWorkshop();
   shop.drop(
     'april.csv',
@@ -32,12 +43,27 @@ export async function openConsoleShop(): Promise<ConsoleShop> {
   shop.drop('may.csv', toCsv([{ id: 'A2', revenue: '20.00', code: 'BEN15' }]));
   await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }]);
   await shop.run();
+  const parameters: Readonly<Record<string, string>> = {
+    ...PARAMETERS,
+    ...(hasBadFiles ? await addBadFiles(shop) : {}),
+  };
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
     .map(
       ({ path }) =>
-        path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(PARAMETERS[name] ?? '1')) +
+        path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')) +
         (QUERIES[path] ?? ''),
     );
   return { shop, paths: [...paths, '/doubts?entry=2'] };
+}
+
+async function addBadFiles(shop: Workshop): Promise<Readonly<Record<string, string>>> {
+  shop.drop('bad.csv', toCsv([{ id: '<i>B1</i>', revenue: HOSTILE.replaceAll(',', ' ') }]));
+  shop.drop("<i>'held'.csv", '<script>alert(1)</script>,other\n1,2\n');
+  await shop.run();
+  const { rows } = await sql<{ file: string; record: string }>`
+    select source_file_id as file, record_no as record from intake.rejected_rows`.execute(shop.db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('no row was rejected');
+  return row;
 }

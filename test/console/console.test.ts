@@ -21,7 +21,7 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
 
 describe('every page', () => {
   it('is valid HTML, says so where there is nothing, and shows hostile text as text', async () => {
-    const { shop, paths } = await openConsoleShop();
+    const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
     const { get } = await startTestConsole(shop);
     for (const path of paths) {
       const { status, text } = await get(path);

@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import iconv from 'iconv-lite';
 import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
-import type { FetchRawRows, RawRows } from '../../model/record.ts';
-import type { RejectedRowPlace } from '../../model/report.ts';
+import type { FetchRawRows } from '../../model/record.ts';
 import { fileName } from '../../model/text/file-name.ts';
-import { renderCsv } from '../../present/csv.ts';
+import { fetchRejectedRows } from '../../pipeline/fetch-raw-rows.ts';
+import { encodeRows } from '../../present/csv.ts';
 import { formatCount, plural } from '../../present/text.ts';
 import { listRejected, type RejectedFilter } from '../../report/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
@@ -36,26 +35,25 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   const rejected = await listRejected(input.db, input.filter);
   if (rejected.length === 0)
     throw refuse('No rejected row matches.', 'npx influencer-sync rejected lists them all.');
-  const { found, gone } = await fetchFiles(input, rejected);
-  const [first] = found;
-  if (first === undefined)
+  const { found, gone } = await fetchRejectedRows({ ...input, rejected });
+  const rows = found.flatMap((file) => file.rows);
+  if (found.length === 0)
     throw refuse(
       'The files with these rows are gone or were replaced.',
       'Put the same version back, or correct the rows at their origin.',
     );
-  const other = found.find((rows) => rows.header.join('\n') !== first.header.join('\n'));
-  if (other !== undefined)
+  const bytes = encodeRows(found, { escapeFormulas });
+  if (bytes === null)
     throw refuse(
       'The rows come from files with different headers.',
       'Export them one by one: add --source or --file.',
     );
-
-  const rows = found.flatMap((file) => file.rows);
-  const text = renderCsv([first.header, ...rows], { delimiter: first.delimiter, escapeFormulas });
-  const bytes = iconv.encode(text, first.encoding, { addBOM: /^utf-?16/i.test(first.encoding) });
   if (path === '-') output.write(bytes);
   else await write(path, bytes);
-  for (const file of gone) output.warn(`${file} is gone or was replaced, so its rows are missing here.`);
+  for (const { uri, rows: missing } of gone)
+    output.warn(
+      `${fileName(uri)} (${formatCount(missing)} rows) is gone or was replaced, so its rows are missing here.`,
+    );
   if (path === '-') return EXIT.ok;
   output.emit({ event: 'exported', path, rows: rows.length });
   output.print(
@@ -66,27 +64,6 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
       'Cells that a spreadsheet would execute (they start with = + - @) have a leading apostrophe. It is removed when the file is read.',
     );
   return EXIT.ok;
-}
-
-async function fetchFiles(
-  { config, fetchRows }: ExportInput,
-  rejected: readonly RejectedRowPlace[],
-): Promise<{ found: RawRows[]; gone: string[] }> {
-  const found: RawRows[] = [];
-  const gone: string[] = [];
-  // A file that was read for its orders and for its customers has the same rows rejected twice.
-  const files = Map.groupBy(rejected, ({ source, uri, version }) => JSON.stringify([source, uri, version]));
-  for (const rows of files.values()) {
-    const [first] = rows;
-    if (first === undefined) continue;
-    const { source, uri, version } = first;
-    const byRecord = new Map(rows.map(({ record, rowCount }) => [record, { record, rowCount }]));
-    const records = [...byRecord.values()];
-    const raw = await fetchRows({ config, source, uri, version, records });
-    if (raw === null) gone.push(`${fileName(uri)} (${formatCount(rows.length)} rows)`);
-    else found.push(raw);
-  }
-  return { found, gone };
 }
 
 async function write(path: string, bytes: Buffer): Promise<void> {

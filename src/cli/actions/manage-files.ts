@@ -1,10 +1,12 @@
 import { jobKinds } from '../../../jobs/index.ts';
+import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
 import type { Database } from '../../db/connect.ts';
-import { releaseFiles, requestReread } from '../../intake/files/release-files.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
 import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
+import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
 import { surveyFiles } from '../../pipeline/survey-files.ts';
 import { renderFiles } from '../../present/files.ts';
 import { plural } from '../../present/text.ts';
@@ -56,8 +58,7 @@ export async function releaseFile(output: Output, name: string, options: Release
     );
   return withDatabase(config, async (db) => {
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
-    const sourceFileIds = files.map(({ sourceFileId }) => sourceFileId);
-    await releaseFiles(db, { sourceFileIds, reason, releasedBy: readOperator() });
+    await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
     for (const { source, uri } of files) output.emit({ event: 'file_released', source, uri, reason });
     output.print(`${name} is released. A run still reads a new version under its name.`);
     return EXIT.ok;
@@ -82,15 +83,26 @@ export async function rereadFiles(
       name === undefined
         ? await readWith(db, { layout: layout ?? '', ...(source === undefined ? {} : { source }) })
         : await findFiles(db, name, { ...options, what: 'read or held', states: null });
-    const requestedBy = readOperator();
-    const sourceFileIds = files.map(({ sourceFileId }) => sourceFileId);
-    const count = await requestReread(db, { sourceFileIds, requestedBy });
+    const filter = name === undefined ? { filter: { layout, source: source ?? null } } : {};
+    const { files: count } = await inTransaction(db, (trx) =>
+      rereadFilesAgain(trx, { files, reason: null, ...filter, ...decidedHere(trx) }),
+    );
     output.emit({ event: 'reread_requested', files: count });
     output.print(
       `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if an order then has other content, it is shown as changed, and never sent twice.`,
     );
     return EXIT.ok;
   });
+}
+
+/** Who decides, and where it is written down. */
+function decidedHere(trx: DatabaseTransaction) {
+  const actor = readOperator();
+  return {
+    decidedBy: actor,
+    audit: (record: Omit<AuditRecord, 'actor' | 'via'>) =>
+      recordAudit(trx, { ...record, actor, via: 'command' }),
+  };
 }
 
 async function readWith(

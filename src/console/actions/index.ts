@@ -1,6 +1,7 @@
 import type { ConsoleAction } from '../console-page.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
+import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
 /** Everything that can be changed in the console. */
@@ -11,4 +12,6 @@ export const actions: readonly ConsoleAction[] = [
   runNowAction,
   pauseJobAction,
   resumeJobAction,
+  releaseFileAction,
+  rereadFileAction,
 ];

@@ -5,8 +5,12 @@ import { codesPage } from './codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
 import { dealsPage } from './deals.ts';
-import { doubtsPage } from './doubts.ts';
+import { doubtsPage } from './doubts/doubts.ts';
 import { exportCodesPage } from './export-codes.ts';
+import { filePage } from './files/file.ts';
+import { filesPage } from './files/files.ts';
+import { rejectedPage } from './files/rejected.ts';
+import { rejectedRowPage } from './files/rejected-row.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
 import { overviewPage } from './overview.ts';
@@ -22,6 +26,10 @@ export const pages: readonly ConsolePage[] = [
   ordersPage,
   orderPage,
   doubtsPage,
+  rejectedPage,
+  rejectedRowPage,
+  filesPage,
+  filePage,
   codesPage,
   assignCodePage,
   exportCodesPage,

@@ -1,6 +1,6 @@
-import type { DoubtFilter } from '../../report/list-doubts.ts';
-import type { Visit } from '../console-page.ts';
-import { textOf } from '../read-query.ts';
+import type { DoubtFilter } from '../../../report/list-doubts.ts';
+import type { Visit } from '../../console-page.ts';
+import { textOf } from '../../read-query.ts';
 
 /** Choices of how long an entry has been in doubt, in milliseconds. */
 export const AGES: Readonly<Record<string, number>> = {

@@ -1,19 +1,19 @@
-import type { DoubleCredit, Doubt } from '../../model/ledger.ts';
-import { formatAmounts, formatMoney } from '../../model/money.ts';
-import type { Html } from '../../model/text/html.ts';
-import { html } from '../../present/html/html.ts';
-import { formatCount, formatDuration, plural } from '../../present/text.ts';
+import type { DoubleCredit, Doubt } from '../../../model/ledger.ts';
+import { formatAmounts, formatMoney } from '../../../model/money.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount, formatDuration, plural } from '../../../present/text.ts';
 import {
   type DoubtKey,
   type DoubtSum,
   listDoubleCredits,
   listDoubts,
   sumDoubts,
-} from '../../report/list-doubts.ts';
-import { readWaitingClaims, type WaitingClaims } from '../../report/waiting-claims.ts';
-import type { ConsolePage, Shown, Visit } from '../console-page.ts';
-import { anchor, filterForm, instant, orderLink, pager, table } from '../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+} from '../../../report/list-doubts.ts';
+import { readWaitingClaims, type WaitingClaims } from '../../../report/waiting-claims.ts';
+import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { anchor, filterForm, instant, orderLink, pager, table } from '../../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
 

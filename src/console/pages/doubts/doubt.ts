@@ -1,19 +1,19 @@
-import type { DoubleCredit, Evidence } from '../../model/ledger.ts';
-import { formatMoney } from '../../model/money.ts';
-import type { Html } from '../../model/text/html.ts';
-import { knownDeal, lacksDeal } from '../../pipeline/decisions/settle-doubt.ts';
-import { html } from '../../present/html/html.ts';
-import { formatDuration, plural } from '../../present/text.ts';
-import { readEntryLife } from '../../report/entry-lives.ts';
+import type { DoubleCredit, Evidence } from '../../../model/ledger.ts';
+import { formatMoney } from '../../../model/money.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { knownDeal, lacksDeal } from '../../../pipeline/decisions/settle-doubt.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatDuration, plural } from '../../../present/text.ts';
+import { readEntryLife } from '../../../report/entry-lives.ts';
 import {
   type DealOfHandle,
   dealsOfHandle,
   findEntry,
   listDoubleCredits,
   type OpenEntry,
-} from '../../report/list-doubts.ts';
-import type { Shown, Visit } from '../console-page.ts';
-import { anchor, badge, factList, instant, lifeList, orderLink } from '../markup/parts.ts';
+} from '../../../report/list-doubts.ts';
+import type { Shown, Visit } from '../../console-page.ts';
+import { anchor, badge, factList, instant, lifeList, orderLink } from '../../markup/parts.ts';
 
 /** One entry, what is known about it, and the form that settles it. */
 export async function showDoubt(visit: Visit, entryId: string): Promise<Shown> {

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
+import { findFileRead, type ListedFile } from '../../report/console/list-files.ts';
+import { type Change, defineAction, Refused } from '../console-page.ts';
+import { idField, text } from '../form-fields.ts';
+import { reason } from '../reason.ts';
+
+/** The file, and the state that the page showed. */
+const fileForm = z.object({ file: idField('file'), state: text, reason });
+type FileForm = z.infer<typeof fileForm>;
+
+/** Ends the hold of one file. */
+export const releaseFileAction = defineAction<FileForm>({
+  path: '/files/release',
+  form: fileForm,
+  async perform({ trx, actor, audit }, form) {
+    const file = await findShown(trx, form);
+    const [auditId] = await releaseHeldFiles(trx, {
+      files: [file],
+      reason: form.reason,
+      decidedBy: actor.name,
+      audit,
+    });
+    if (auditId === undefined) throw new Refused('The file is not held, so there is nothing to release.');
+    return auditId;
+  },
+});
+
+/** Lets the next run read one file again. */
+export const rereadFileAction = defineAction<FileForm>({
+  path: '/files/reread',
+  form: fileForm,
+  async perform({ trx, actor, audit }, form) {
+    const file = await findShown(trx, form);
+    const { auditId } = await rereadFilesAgain(trx, {
+      files: [file],
+      reason: form.reason,
+      decidedBy: actor.name,
+      audit,
+    });
+    if (auditId === null)
+      throw new Refused(
+        'A later reading has taken the place of this one. Open that one on the page of files.',
+      );
+    return auditId;
+  },
+});
+
+async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Promise<ListedFile> {
+  const file = await findFileRead(trx, id);
+  if (file === null) throw new Refused(`There is no file ${id}.`);
+  if (file.state !== state)
+    throw new Refused(`The file is ${file.state} now, and no longer ${state} as the page showed it.`);
+  return file;
+}

@@ -1,0 +1,76 @@
+import { fileName } from '../../../model/text/file-name.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount } from '../../../present/text.ts';
+import { findFileRead, type ListedFile } from '../../../report/console/list-files.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { anchor, badge, factList, instant } from '../../markup/parts.ts';
+import { rejectedLink, whyOf } from './files.ts';
+
+/** One reading of a file, and what can be done about it. */
+export const filePage: ConsolePage = {
+  path: '/files/:file',
+  navigation: null,
+  async show(visit) {
+    const { file: id = '' } = visit.params;
+    const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
+    if (file === null)
+      return { title: `File ${id}`, content: html`<p>No file was read under this number.</p>`, status: 404 };
+    return {
+      title: fileName(file.uri),
+      content: html`<p>${badge(file.state)} ${whyOf(file)}</p>
+${file.state === 'held' && file.holdHelp !== null ? html`<p class="help">${file.holdHelp.replaceAll(file.uri, fileName(file.uri))}</p>` : null}
+${factList([
+  ['Address', file.uri],
+  ['Source', file.source],
+  ['Layout', file.layout],
+  ['Read for', file.readFor],
+  ['Size', `${formatCount(file.sizeBytes)} bytes`],
+  ['Rows', file.rowsRead === null ? null : formatCount(file.rowsRead)],
+  ['Rejected', html`${rejectedLink(file, visit)}`],
+  ['Run', anchor(visit.link(`/runs/${file.runId}`), file.runId)],
+  ['First seen', instant(file.firstSeenAt, visit)],
+])}
+${visit.mayChange ? forms(file, visit) : null}`,
+    };
+  },
+};
+
+function forms(file: ListedFile, visit: Visit): Html {
+  return html`${
+    file.state === 'held'
+      ? form(file, visit, {
+          path: '/files/release',
+          title: 'Release it',
+          about: 'You do not need its rows. A run still reads a new version under its name.',
+        })
+      : null
+  }${
+    file.state === 'reading'
+      ? null
+      : form(file, visit, {
+          path: '/files/reread',
+          title: 'Read it again',
+          about:
+            'The next run reads it again, if it still exists in the same version: for example after its layout was corrected. Posted orders stay posted. If an order then has other content, it is shown as changed, and never sent twice.',
+        })
+  }`;
+}
+
+function form(
+  { sourceFileId, state }: ListedFile,
+  visit: Visit,
+  { path, title, about }: { readonly path: string; readonly title: string; readonly about: string },
+): Html {
+  const id = path.slice(1).replaceAll('/', '-');
+  return html`<form method="post" action="${visit.link(path)}" aria-label="${title}">
+<h2>${title}</h2>
+<p>${about}</p>
+<input type="hidden" name="file" value="${sourceFileId}">
+<input type="hidden" name="state" value="${state}">
+<input type="hidden" name="return_to" value="${visit.link(`/files/${sourceFileId}`)}">
+<p><label for="${id}">Why</label><br><textarea id="${id}" name="reason" rows="2" cols="60" required></textarea></p>
+<p><button type="submit">${title}</button></p>
+</form>
+`;
+}

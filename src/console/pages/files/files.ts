@@ -1,0 +1,104 @@
+import { fileName } from '../../../model/text/file-name.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount } from '../../../present/text.ts';
+import { countFilesRead, type ListedFile, listFilesRead } from '../../../report/console/list-files.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/files';
+const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
+
+/** What became of each file that was read: the last reading of its name. */
+export const filesPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Files',
+  async show(visit) {
+    const filter = {
+      source: textOf(visit, 'source'),
+      state: textOf(visit, 'state'),
+      layout: textOf(visit, 'layout'),
+      name: textOf(visit, 'file'),
+    };
+    const [files, counts] = await Promise.all([
+      listFilesRead(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: idOf(visit, 'after') }),
+      countFilesRead(visit.db, filter),
+    ]);
+    return {
+      title: 'Files',
+      content: html`<p>What became of each file, newest first. Files that no run has seen yet are not here: <code>npx influencer-sync files</code> lists them, too.</p>
+<p>${
+        counts.length === 0
+          ? 'No file was read.'
+          : counts.map(({ state, files: count }, index) => {
+              const others = Object.fromEntries([...visit.query].filter(([name]) => name !== 'after'));
+              return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
+            })
+      }</p>
+${filterForm(visit, PATH, [
+  { name: 'state', label: 'State', options: STATES },
+  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
+  { name: 'layout', label: 'Layout' },
+  { name: 'file', label: 'File contains' },
+])}
+${table(
+  [
+    {
+      title: 'File',
+      cell: ({ sourceFileId, uri, readFor }) =>
+        html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
+    },
+    { title: 'State', cell: ({ state }) => badge(state) },
+    { title: 'Why', cell: whyOf },
+    {
+      title: 'Rows',
+      align: 'right',
+      cell: ({ rowsRead }) => (rowsRead === null ? null : formatCount(rowsRead)),
+    },
+    { title: 'Rejected', align: 'right', cell: (file) => rejectedLink(file, visit) },
+    { title: 'Source', cell: ({ source, layout }) => html`${source} <small>${layout}</small>` },
+    {
+      title: 'Run',
+      cell: ({ runId, firstSeenAt }) =>
+        html`${anchor(visit.link(`/runs/${runId}`), runId)} ${instant(firstSeenAt, visit)}`,
+    },
+  ],
+  files.slice(0, PAGE_ROWS),
+  { about: 'Files', none: 'No file matches the filter.' },
+)}
+${pager(visit, PATH, { after: nextKey(files, ({ sourceFileId }) => sourceFileId) })}`,
+    };
+  },
+};
+
+/** Why a file is in its state, where there is more to say. The address of the file is said by its name. */
+export function whyOf(
+  file: Pick<
+    ListedFile,
+    'state' | 'uri' | 'holdMessage' | 'duplicateOf' | 'releasedBy' | 'releaseReason' | 'isRereadWanted'
+  >,
+): string | null {
+  if (file.isRereadWanted) return 'The next run reads it again.';
+  switch (file.state) {
+    case 'held':
+      return (file.holdMessage ?? '').replaceAll(file.uri, fileName(file.uri));
+    case 'duplicate':
+      return `It has the content of ${fileName(file.duplicateOf ?? '')}.`;
+    case 'released':
+      return `${file.releasedBy === null ? '' : `By ${file.releasedBy}: `}${file.releaseReason ?? ''}`;
+    case 'read':
+    case 'reading':
+      return null;
+  }
+}
+
+/** The rejected rows of a file, leading to them. */
+export function rejectedLink(
+  { rejectedRows, source, uri }: Pick<ListedFile, 'rejectedRows' | 'source' | 'uri'>,
+  { link }: Pick<Visit, 'link'>,
+): Html | string {
+  return rejectedRows === 0
+    ? '0'
+    : anchor(link('/rejected', { source, file: uri }), formatCount(rejectedRows));
+}

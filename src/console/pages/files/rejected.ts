@@ -1,0 +1,160 @@
+import type { RejectedRowPlace } from '../../../model/report.ts';
+import { fileName } from '../../../model/text/file-name.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { fetchRawRows, fetchRejectedRows } from '../../../pipeline/fetch-raw-rows.ts';
+import { encodeRows } from '../../../present/csv.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount, plural } from '../../../present/text.ts';
+import {
+  listRejected,
+  listRejectedCauses,
+  type RejectedCause,
+  type RejectedFilter,
+} from '../../../report/list-rejected.ts';
+import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { anchor, filterForm, pager, table } from '../../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { withinLimit } from '../../within-limit.ts';
+
+const PATH = '/rejected';
+const MAX_DOWNLOAD_ROWS = 10_000;
+const DOWNLOAD_LIMIT_MS = 60_000;
+
+/** Rows of files that could not be used, by cause. */
+export const rejectedPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Rejected rows',
+  async show(visit) {
+    const filter = readFilter(visit);
+    if (visit.query.get('download') === 'csv') return download(visit, filter);
+    const after = readKey(textOf(visit, 'after'));
+    const [causes, rows] = await Promise.all([
+      listRejectedCauses(visit.db, filter),
+      listRejected(visit.db, { ...filter, limit: PAGE_ROWS + 1, ...(after === null ? {} : { after }) }),
+    ]);
+    const total = causes.reduce((sum, cause) => sum + cause.rows, 0);
+    return {
+      title: 'Rejected rows',
+      content: html`${
+        total === 0
+          ? html`<p class="green">No row is rejected.</p>`
+          : html`<p>${plural(total, 'row')} could not be used. Correct them, and put them into the folder of the exports: the next run reads them. What they are worth is not known, because they could not be read.</p>
+${visit.actor.role === 'operator' ? html`<p>${anchor(visit.link(PATH, { ...chosen(visit), download: 'csv' }), 'Download these rows as CSV, to correct them')}</p>` : null}`
+      }
+${filterForm(visit, PATH, [
+  { name: 'code', label: 'Cause', options: causes.map(({ code }) => code) },
+  { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
+  { name: 'file', label: 'File contains' },
+  { name: 'run', label: 'Run' },
+])}
+<h2>By cause</h2>
+${causeTable(causes, visit)}
+<h2>Rows</h2>
+${rowTable(rows.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(rows, ({ sourceFileId, record }) => `${sourceFileId}-${record}`) })}`,
+    };
+  },
+};
+
+function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
+  return table(
+    [
+      {
+        title: 'Cause',
+        cell: ({ code }) => anchor(visit.link(PATH, { ...chosen(visit), code }), code.replaceAll('_', ' ')),
+      },
+      { title: 'Rows', align: 'right', cell: ({ rows }) => formatCount(rows) },
+      { title: 'Files', align: 'right', cell: ({ files }) => formatCount(files) },
+      { title: 'What is wrong, in the first of them', cell: ({ reason }) => reason },
+      { title: 'How to fix it', cell: ({ help }) => help },
+    ],
+    causes,
+    { about: 'Causes', none: 'No rejected row matches.' },
+  );
+}
+
+function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
+  return table(
+    [
+      {
+        title: 'Row',
+        cell: ({ uri, line, sourceFileId, record }) =>
+          anchor(
+            visit.link(`${PATH}/${sourceFileId}/${record}`),
+            `${fileName(uri)} line ${formatCount(line)}`,
+          ),
+      },
+      {
+        title: 'What is wrong',
+        cell: ({ reason, code, rowCount }) =>
+          html`${reason} <small>${code.replaceAll('_', ' ')}${rowCount > 1 ? `, ${plural(rowCount, 'row')}` : ''}</small>`,
+      },
+      {
+        title: 'Value',
+        cell: ({ column, value }) => html`${column} ${value === null ? null : html`<code>${value}</code>`}`,
+      },
+      { title: 'How to fix it', cell: ({ help }) => help },
+      { title: 'Source', cell: ({ source }) => source },
+      { title: 'Run', cell: ({ runId }) => anchor(visit.link(`/runs/${runId}`), runId) },
+    ],
+    rows,
+    { about: 'Rejected rows', none: 'No rejected row matches.' },
+  );
+}
+
+/** The rows as they stand in their files, addresses included: whoever corrects them needs them. */
+async function download({ db, config, actor, ...visit }: Visit, filter: RejectedFilter): Promise<Shown> {
+  const refuse = (why: string): Shown => ({
+    title: 'No file to save',
+    content: html`<p class="notice red" role="alert">${why}</p><p>${anchor(visit.link(PATH), 'Rejected rows')}</p>`,
+    status: 404,
+  });
+  if (actor.role !== 'operator')
+    return refuse('The rows contain personal data of customers, so only an operator may save them.');
+  const rejected = await listRejected(db, { ...filter, limit: MAX_DOWNLOAD_ROWS + 1 });
+  if (rejected.length === 0) return refuse('No rejected row matches.');
+  if (rejected.length > MAX_DOWNLOAD_ROWS)
+    return refuse(
+      `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Narrow the filter, or use  npx influencer-sync rejected --export .`,
+    );
+  const read = await withinLimit(
+    fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),
+    DOWNLOAD_LIMIT_MS,
+  );
+  if (read.kind === 'failed') return refuse(read.why);
+  const { found, gone } = read.value;
+  if (found.length === 0) return refuse('The files with these rows are gone or were replaced.');
+  if (gone.length > 0)
+    return refuse(
+      `${gone.map(({ uri }) => fileName(uri)).join(', ')} is gone or was replaced. Choose the rows of another file.`,
+    );
+  const content = encodeRows(found, { escapeFormulas: true });
+  if (content === null)
+    return refuse('The rows come from files with different headers. Choose one source or one file.');
+  // In the encoding of the files, which a browser need not know to save it.
+  return { download: { name: 'rejected-rows.csv', type: 'application/octet-stream', content } };
+}
+
+function readFilter(visit: Visit): RejectedFilter {
+  const runId = idOf(visit, 'run');
+  const source = textOf(visit, 'source');
+  const file = textOf(visit, 'file');
+  const code = textOf(visit, 'code');
+  return {
+    ...(runId === null ? {} : { runId }),
+    ...(source === null ? {} : { sources: [source] }),
+    ...(file === null ? {} : { file }),
+    ...(code === null ? {} : { code }),
+  };
+}
+
+/** The filter of the address, for a link to the same rows. */
+function chosen({ query }: Visit): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(['run', 'source', 'file', 'code'].map((name) => [name, query.get(name)]));
+}
+
+/** Null where the text is no key: the list then begins at its beginning. */
+function readKey(text: string | null): { readonly sourceFileId: string; readonly record: number } | null {
+  const [, sourceFileId, record] = /^(\d{1,18})-(\d{1,15})$/.exec(text ?? '') ?? [];
+  return sourceFileId === undefined || record === undefined ? null : { sourceFileId, record: Number(record) };
+}

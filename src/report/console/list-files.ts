@@ -1,0 +1,95 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { KnownFile } from '../list-known-files.ts';
+
+/** The last reading of a name, with the run that read it. */
+export type ListedFile = Omit<KnownFile, 'version' | 'state'> & {
+  /** `read`: its rows count. */
+  readonly state: 'reading' | 'read' | 'held' | 'duplicate' | 'released';
+  readonly runId: string;
+  readonly firstSeenAt: Date;
+};
+
+export type FileFilter = {
+  readonly source?: string | null;
+  readonly state?: string | null;
+  readonly layout?: string | null;
+  /** Part of the address. */
+  readonly name?: string | null;
+};
+
+const stateOf = sql`case f.state when 'sealed' then 'read' else f.state end`;
+
+/** What became of each name that was read, as `listKnownFiles` has it; the newest first. @param options.after id of the last row of the part before. */
+export async function listFilesRead(
+  db: Database,
+  { limit, after = null, ...filter }: FileFilter & { readonly limit: number; readonly after?: string | null },
+): Promise<readonly ListedFile[]> {
+  return select(
+    db,
+    sql`${isLastReading} and ${matches(filter)} and (${after}::bigint is null or f.source_file_id < ${after}::bigint)
+      order by f.source_file_id desc limit ${limit}::bigint`,
+  );
+}
+
+/** One reading of a file, also one that a later reading has replaced. @returns null where there is none. */
+export async function findFileRead(db: Database, sourceFileId: string): Promise<ListedFile | null> {
+  const [file] = await select(db, sql`f.source_file_id = ${sourceFileId}::bigint`);
+  return file ?? null;
+}
+
+/** How many names are in each state, whatever state the filter names. */
+export async function countFilesRead(
+  db: Database,
+  filter: FileFilter,
+): Promise<readonly { readonly state: string; readonly files: number }[]> {
+  const { rows } = await sql<{ state: string; files: string }>`
+    select ${stateOf} as state, count(*) as files from intake.source_files f
+    where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`.execute(db);
+  return rows.map(({ state, files }) => ({ state, files: Number(files) }));
+}
+
+type Row = Omit<ListedFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
+  readonly sizeBytes: string;
+  readonly rowsRead: string | null;
+  readonly rejectedRows: string;
+};
+
+async function select(db: Database, condition: RawBuilder<unknown>): Promise<readonly ListedFile[]> {
+  const { rows } = await sql<Row>`
+    select f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.layout, ${stateOf} as state,
+      f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows", f.hold_message as "holdMessage",
+      f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy", f.release_reason as "releaseReason",
+      f.reread_at is not null as "isRereadWanted", f.run_id as "runId", f.first_seen_at as "firstSeenAt"
+    from intake.source_files f
+    left join lateral (select o.uri from intake.source_files o where o.source_file_id = f.duplicate_of limit 1) original on true
+    where ${condition}`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    sizeBytes: Number(row.sizeBytes),
+    rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
+    rejectedRows: Number(row.rejectedRows),
+  }));
+}
+
+/** No later reading of the name counts; what the program released itself does not stand where there is another one. */
+const isLastReading = sql`
+  f.superseded_by is null
+  and not exists (
+    select from intake.source_files newer
+    where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.superseded_by is null
+      and newer.source_file_id > f.source_file_id and not (newer.state = 'released' and newer.released_by is null))
+  and not (f.state = 'released' and f.released_by is null and exists (
+    select from intake.source_files other
+    where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
+      and other.source_file_id <> f.source_file_id))`;
+
+function matches({
+  source = null,
+  state = null,
+  layout = null,
+  name = null,
+}: FileFilter): RawBuilder<unknown> {
+  return sql`(${source}::text is null or f.source = ${source}) and (${state}::text is null or ${stateOf} = ${state})
+    and (${layout}::text is null or f.layout = ${layout}) and (${name}::text is null or position(${name}::text in f.uri) > 0)`;
+}

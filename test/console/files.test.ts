@@ -1,0 +1,153 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/report/console/list-audit.ts';
+import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+/** Two rows that cannot be used, in a file with another one that can; and a file that is held. Their names and cells are hostile. */
+async function openRejected(): Promise<Workshop> {
+  const shop = await openWorkshop();
+  shop.drop(
+    'april.csv',
+    `${HEADER}
+B1,10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
+=B2,<b>x</b>,EUR,jane@example.com,2026-04-10T11:11:26Z,paid
+B3,12.00,EUR,MIA10,yesterday,paid
+`,
+  );
+  shop.drop("<i>'held'.csv", 'a,b\n1,2\n');
+  await shop.run();
+  return shop;
+}
+
+async function fileId({ db }: Workshop, name: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    select source_file_id as id from intake.source_files where position(${name} in uri) > 0`.execute(db);
+  return rows[0]?.id ?? '';
+}
+
+const lasting = async ({ db }: Workshop) =>
+  (
+    await sql`select state, released_by, release_reason, reread_at is not null as reread, reread_by from intake.source_files
+      order by source_file_id`.execute(db)
+  ).rows;
+
+describe('rejected rows', () => {
+  it('are grouped by cause with the numbers of the command, and filtered', async () => {
+    const shop = await openRejected();
+    const { get } = await startTestConsole(shop);
+    const listed = (await shop.cli('rejected')).stdout;
+    expect(listed).toContain('2 rejected rows');
+    const all = textOf((await get('/rejected')).text);
+    expect(all).toContain('2 rows could not be used.');
+    expect(all).toMatch(/bad money 1 1 .* bad time 1 1|bad time 1 1 .* bad money 1 1/);
+    expect(all).toContain('april.csv line 3');
+    const some = textOf((await get('/rejected?code=bad_money&file=april&source=shop&run=1')).text);
+    expect(some).toContain('1 row could not be used.');
+    expect(some).not.toContain('april.csv line 4');
+    for (const filter of ['run=2', 'source=other', 'file=may', 'code=none'])
+      expect(textOf((await get(`/rejected?${filter}`)).text)).toContain('No row is rejected.');
+  });
+
+  it('one is shown as it stands in its file, with addresses masked, to operators only', async () => {
+    const shop = await openRejected();
+    const path = `/rejected/${await fileId(shop, 'april')}/2`;
+    const { text, status } = await (await startTestConsole(shop)).get(path);
+    expect(status).toBe(200);
+    expect(textOf(text)).toMatch(
+      /In the file .*order_id =B2 .*order_revenue <b>x<\/b> .*discount_codes j\*\*\*@\*\*\*/,
+    );
+    expect(text).not.toMatch(/<b>x|jane@/);
+    const token = 't'.repeat(32);
+    const guarded = await startTestConsole(shop, { tokens: [{ name: 'robot', role: 'viewer', token }] });
+    const viewed = await guarded.get(path, { authorization: `Bearer ${token}` });
+    expect(textOf(viewed.text)).toContain('Only an operator may see the row itself.');
+    expect(viewed.text).not.toContain('=B2');
+    const saved = await guarded.get('/rejected?download=csv', { authorization: `Bearer ${token}` });
+    expect([saved.status, saved.text.includes('=B2')]).toEqual([404, false]);
+  });
+
+  it('a file that is gone is said to be gone, and the page is there', async () => {
+    const shop = await openRejected();
+    rmSync(join(shop.folder, 'exports', 'april.csv'));
+    const { get } = await startTestConsole(shop);
+    const shown = await get(`/rejected/${await fileId(shop, 'april')}/2`);
+    expect([shown.status, textOf(shown.text)]).toEqual([200, expect.stringContaining('The file is gone')]);
+    const saved = await get('/rejected?download=csv');
+    expect([saved.status, textOf(saved.text)]).toEqual([404, expect.stringContaining('are gone')]);
+    rmSync(join(shop.folder, 'exports'), { recursive: true });
+    expect((await get(`/rejected/${await fileId(shop, 'april')}/2`)).status).toBe(200);
+  });
+
+  it('are saved as the command exports them: formulas do nothing, and the file has a name of ours', async () => {
+    const shop = await openRejected();
+    const { url } = await startTestConsole(shop);
+    const response = await fetch(`${url}/rejected?download=csv&code=bad_money`);
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="rejected-rows.csv"');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const saved = await response.text();
+    expect(saved).toContain("'=B2,<b>x</b>");
+    const exported = await shop.cli('rejected', '--code', 'bad_money', '--export', '-');
+    expect(saved).toBe(exported.stdout);
+  });
+});
+
+describe('files', () => {
+  it('are listed with the states of the command, and one with what held it', async () => {
+    const shop = await openRejected();
+    const { get } = await startTestConsole(shop);
+    expect((await shop.cli('files')).stdout).toContain('2 files (1 held, 1 read)');
+    const { text } = await get('/files');
+    expect(textOf(text)).toContain('1 held , 1 read');
+    expect(text).toContain('&lt;i&gt;&#39;held&#39;.csv');
+    const held = textOf((await get('/files?state=held')).text);
+    expect(held).toContain("<i>'held'.csv");
+    expect(held).not.toContain('april.csv');
+    const one = await get(`/files/${await fileId(shop, 'held')}`);
+    expect(one.status).toBe(200);
+    expect(one.text).not.toContain('<i>');
+    for (const nothing of ['/files/999', '/files/x', '/rejected/1/999', '/rejected/x/y'])
+      expect((await get(nothing)).status).toBe(404);
+  });
+
+  it('one is released and read again exactly as by the command, and both are written down', async () => {
+    const byCommand = await openRejected();
+    await byCommand.cli('files', 'release', "<i>'held'.csv", '--reason', 'a test export');
+    await byCommand.cli('files', 'reread', 'april.csv');
+    const byForm = await openRejected();
+    const { post } = await startTestConsole(byForm);
+    const held = { file: await fileId(byForm, 'held'), state: 'held', reason: 'a test export' };
+    const released = await post('/files/release', held);
+    expect(textOf(released.text)).toContain("<i>'held'.csv is released.");
+    expect((await post('/files/release', held)).status).toBe(409);
+    const read = { file: await fileId(byForm, 'april'), state: 'read', reason: 'its layout was corrected' };
+    expect((await post('/files/reread', read)).status).toBe(200);
+    expect((await post('/files/reread', { ...read, reason: '' })).status).toBe(400);
+    const nobody = (rows: readonly unknown[]) =>
+      JSON.parse(
+        JSON.stringify(rows).replaceAll(/"(?:\w|[ -])+"(?=,"(?:release_reason)"|})/g, '"who"'),
+      ) as unknown;
+    expect(nobody(await lasting(byForm))).toEqual(nobody(await lasting(byCommand)));
+    const records = async ({ db }: Workshop) =>
+      (await listAudit(db, { limit: 10 })).map(({ via, action, subjectKind, summary }) => ({
+        via,
+        action,
+        subjectKind,
+        summary,
+      }));
+    expect(await records(byForm)).toEqual(
+      (await records(byCommand)).map((record) => ({ ...record, via: 'console' })),
+    );
+    expect(await records(byForm)).toHaveLength(2);
+  });
+
+  it('all of a layout are asked for by one command and one record', async () => {
+    const shop = await openRejected();
+    await shop.cli('files', 'reread', '--layout', 'generic');
+    expect(await listAudit(shop.db, { limit: 10 })).toMatchObject([
+      { action: 'reread_file', subject: null, filter: { layout: 'generic' }, via: 'command' },
+    ]);
+  });
+});
