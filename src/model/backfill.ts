@@ -58,6 +58,8 @@ export type Backfill = {
   readonly period: Period;
   readonly planHash: string;
   readonly plan: BackfillPlan;
+  /** The run that planned it. */
+  readonly runId: string;
   readonly requestsPerSecond: number | null;
   readonly concurrency: number | null;
   readonly plannedAt: Date;

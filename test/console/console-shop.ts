@@ -47,6 +47,7 @@ export async function openConsoleShop({
     ...PARAMETERS,
     ...(hasBadFiles ? await addBadFiles(shop) : {}),
   };
+  await addBackfills(shop);
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
     .map(
@@ -54,7 +55,37 @@ export async function openConsoleShop({
         path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')) +
         (QUERIES[path] ?? ''),
     );
-  return { shop, paths: [...paths, '/doubts?entry=2'] };
+  return { shop, paths: [...paths, '/doubts?entry=2', '/backfills/2'] };
+}
+
+/** A plan that waits to be executed, and one that was. */
+async function addBackfills({ db }: Workshop): Promise<void> {
+  const plan = {
+    files: [{ source: 'shop', uri: `file:///exports/${HOSTILE}`, version: '1', orders: 3 }],
+    groups: [
+      { month: '2023-04', standing: 'to_post', reason: null, currency: 'EUR', orders: 2, amount: '20.0000' },
+      {
+        month: '2023-05',
+        standing: 'excluded',
+        reason: 'refunded',
+        currency: 'EUR',
+        orders: 1,
+        amount: '5.0000',
+      },
+    ],
+    ofTheRuns: 0,
+    undated: 0,
+  };
+  const period = { from_day: '2023-01-01', to_day: '2023-12-31', time_zone: 'Europe/Amsterdam' };
+  const common = { job: 'orders', ...period, plan_hash: 'a1b2c3', plan: JSON.stringify(plan), run_id: '1' };
+  await db
+    .insertInto('ops.backfills')
+    .values({ ...common, state: 'planned' })
+    .execute();
+  await db
+    .insertInto('ops.backfills')
+    .values({ ...common, state: 'done', approved_by: 'ann', approved_at: new Date(), problem: HOSTILE })
+    .execute();
 }
 
 async function addBadFiles(shop: Workshop): Promise<Readonly<Record<string, string>>> {

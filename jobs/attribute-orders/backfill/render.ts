@@ -83,12 +83,16 @@ export function renderPlan(
   ].join('\n');
 }
 
-function standingLines(groups: readonly PlanGroup[], terminal: Terminal): readonly string[] {
-  const lines = LINES.map(({ standing, label, note }): CountLine => {
+/** A line for each way in which the plan treats orders. */
+export function planLines(groups: readonly PlanGroup[]): readonly CountLine[] {
+  return LINES.map(({ standing, label, note }): CountLine => {
     const some = groups.filter((group) => group.standing === standing);
     return [label, sumOf(some), { note: note(some), always: standing === 'to_post' }];
   });
-  return renderCounts(lines, { labelWidth: 16, total: sumOf(groups), countWidth: 9, terminal });
+}
+
+function standingLines(groups: readonly PlanGroup[], terminal: Terminal): readonly string[] {
+  return renderCounts(planLines(groups), { labelWidth: 16, total: sumOf(groups), countWidth: 9, terminal });
 }
 
 function othersOf({ plan }: Backfill, terminal: Terminal): readonly string[] {
@@ -111,15 +115,34 @@ function monthsTable(groups: readonly PlanGroup[], terminal: Terminal): string {
     { title: 'others', align: 'right' },
     { title: 'revenue to post' },
   ] as const;
+  const rows = planMonths(groups).map(({ month, toPost, known, others, revenue }) => [
+    month,
+    ...[toPost, known, others].map(formatCount),
+    revenue,
+  ]);
+  return renderTable(columns, rows, { terminal, indent: '  ' });
+}
+
+/** What the plan does with the orders of one month. */
+export type PlanMonth = {
+  /** `2023-04`. */
+  readonly month: string;
+  readonly toPost: number;
+  readonly known: number;
+  readonly others: number;
+  /** Of those to post, an amount a currency. */
+  readonly revenue: string;
+};
+
+export function planMonths(groups: readonly PlanGroup[]): readonly PlanMonth[] {
   const months = [...new Set(groups.map(({ month }) => month))].sort();
-  const rows = months.map((month) => {
+  return months.map((month) => {
     const some = groups.filter((group) => group.month === month);
     const toPost = some.filter(({ standing }) => standing === 'to_post');
     const known = sumOf(some.filter(({ standing }) => standing === 'already'));
-    const counts = [sumOf(toPost), known, sumOf(some) - sumOf(toPost) - known].map(formatCount);
-    return [month, ...counts, formatAmounts(toPost)];
+    const others = sumOf(some) - sumOf(toPost) - known;
+    return { month, toPost: sumOf(toPost), known, others, revenue: formatAmounts(toPost) };
   });
-  return renderTable(columns, rows, { terminal, indent: '  ' });
 }
 
 /** What differs from a plan, in parts of a sentence. */
@@ -206,7 +229,7 @@ export function renderBackfills(
   const rows = shown.map(({ backfill: { backfillId, job, state, period, plannedAt }, progress }) => [
     backfillId,
     job,
-    state === 'running' && progress.process === null ? 'no process' : state,
+    stateOf({ state }, progress),
     `${period.fromDay} – ${period.toDay}`,
     formatInstant(plannedAt).slice(0, 16),
     formatCount(progress.planned),
@@ -219,14 +242,25 @@ export function renderBackfills(
   return `${[renderTable(columns, rows, { terminal }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
 }
 
+/** Its state, or that it has no process where it should. */
+export function stateOf(
+  { state }: Pick<Backfill, 'state'>,
+  { process }: Pick<BackfillProgress, 'process'>,
+): string {
+  return state === 'running' && process === null ? 'no process' : state;
+}
+
+/** `4.1 a second, 12 min left`; null while nothing moves. */
+export function paceOf({ state }: Pick<Backfill, 'state'>, progress: BackfillProgress): string | null {
+  const perSecond = progress.answersLastMinute / 60;
+  if (state !== 'running' || progress.process === null || perSecond === 0) return null;
+  return `${perSecond.toFixed(1)} a second, ${formatDuration(progress.toPost / perSecond)} left`;
+}
+
 function aboutActive({ backfill, progress }: { backfill: Backfill; progress: BackfillProgress }): string {
-  const { process, answersLastMinute, toPost } = progress;
-  const perSecond = answersLastMinute / 60;
-  const isMoving = backfill.state === 'running' && process !== null;
-  const pace =
-    isMoving && perSecond > 0
-      ? ` ${perSecond.toFixed(1)} a second, ${formatDuration(toPost / perSecond)} left.`
-      : '';
+  const { process } = progress;
+  const moving = paceOf(backfill, progress);
+  const pace = moving === null ? '' : ` ${moving}.`;
   const where =
     process === null
       ? ' No process is working on it. Run: npx influencer-sync backfill resume.'
@@ -235,7 +269,8 @@ function aboutActive({ backfill, progress }: { backfill: Backfill; progress: Bac
   return `Backfill ${backfill.backfillId}: ${progressOf(progress)}${pace}${where}${why}`;
 }
 
-function progressOf({
+/** `12 orders = 10 posted (104.00 EUR) + 2 to be posted.` */
+export function progressOf({
   planned,
   accepted,
   toPost,

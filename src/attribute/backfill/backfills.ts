@@ -6,7 +6,7 @@ import type { Backfill, BackfillState, Period } from '../../model/backfill.ts';
 import type { GatheredPlan } from './gather-plan.ts';
 
 const COLUMNS = sql`
-  b.backfill_id as "backfillId", b.job, b.state, b.plan_hash as "planHash", b.plan, b.requests_per_second as "requestsPerSecond",
+  b.backfill_id as "backfillId", b.job, b.state, b.plan_hash as "planHash", b.plan, b.run_id as "runId", b.requests_per_second as "requestsPerSecond",
   b.concurrency, b.planned_at as "plannedAt", b.approved_by as "approvedBy", b.approved_at as "approvedAt", b.problem,
   json_build_object('fromDay', b.from_day::text, 'toDay', b.to_day::text, 'timeZone', b.time_zone) as period`;
 
@@ -15,16 +15,19 @@ export type BackfillFilter = {
   readonly backfillId?: string;
   readonly states?: readonly BackfillState[];
   readonly period?: Period;
+  /** `backfillId` of the last row of the part before. */
+  readonly after?: string | null;
   readonly limit?: number;
 };
 
 /** Backfills, newest first. */
 export async function listBackfills(db: Database, filter: BackfillFilter): Promise<readonly Backfill[]> {
-  const { job, backfillId, states, period, limit } = filter;
+  const { job, backfillId, states, period, after = null, limit } = filter;
   const conditions = [
     sql`true`,
     ...(job === undefined ? [] : [sql`b.job = ${job}`]),
     ...(backfillId === undefined ? [] : [sql`b.backfill_id = ${backfillId}::bigint`]),
+    ...(after === null ? [] : [sql`b.backfill_id < ${after}::bigint`]),
     ...(states === undefined ? [] : [sql`b.state = any(${[...states]}::text[])`]),
     ...(period === undefined
       ? []

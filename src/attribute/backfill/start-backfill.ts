@@ -16,22 +16,21 @@ export type Started =
   | { readonly kind: 'not_planned' }
   | { readonly kind: 'changed'; readonly changes: PlanChanges };
 
+export type StartBackfillOptions = {
+  readonly backfillId: string;
+  readonly rules: PlanRules;
+  readonly runId: string;
+  /** Login name. */
+  readonly approvedBy: string;
+  readonly requestsPerSecond: number | null;
+  readonly concurrency: number | null;
+};
+
 /**
  * Makes the entries of a plan, exactly those, in one commit, and only if what it says still holds: everything is decided anew and
  * compared. From then on the backfill alone may post them, once `holdCreditedElsewhere` has looked at them.
  */
-export function startBackfill(
-  db: Database,
-  options: {
-    readonly backfillId: string;
-    readonly rules: PlanRules;
-    readonly runId: string;
-    /** Login name. */
-    readonly approvedBy: string;
-    readonly requestsPerSecond: number | null;
-    readonly concurrency: number | null;
-  },
-): Promise<Started> {
+export function startBackfill(db: Database, options: StartBackfillOptions): Promise<Started> {
   const { backfillId, rules, runId, approvedBy, requestsPerSecond, concurrency } = options;
   return inTransaction(db, async (trx) => {
     const backfill = await lockBackfill(trx, backfillId);

@@ -72,7 +72,7 @@ function defineControls(command: Command, act: Act): void {
     .argument('[id]', which, parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
-        (await import('../actions/backfill/manage-backfill.ts')).pauseBackfill(output, id, options),
+        (await import('../actions/backfill/manage-backfill.ts')).performPause(output, id, options),
       ),
     );
   addShareOptions(
@@ -83,7 +83,7 @@ function defineControls(command: Command, act: Act): void {
       .option('--yes', 'execute a plan without asking: for scripts'),
   ).action(
     act(async (output, id: string | undefined, options: ResumeOptions) =>
-      (await import('../actions/backfill/perform-backfill.ts')).resumeBackfill(output, id, options),
+      (await import('../actions/backfill/perform-backfill.ts')).performResume(output, id, options),
     ),
   );
   addConfigOptions(
@@ -94,7 +94,7 @@ function defineControls(command: Command, act: Act): void {
     .argument('[id]', which, parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
-        (await import('../actions/backfill/manage-backfill.ts')).cancelBackfill(output, id, options),
+        (await import('../actions/backfill/manage-backfill.ts')).performCancel(output, id, options),
       ),
     );
 }

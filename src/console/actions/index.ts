@@ -1,5 +1,6 @@
 import type { ConsoleAction } from '../console-page.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
+import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from './change-backfill.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
@@ -14,4 +15,7 @@ export const actions: readonly ConsoleAction[] = [
   resumeJobAction,
   releaseFileAction,
   rereadFileAction,
+  pauseBackfillAction,
+  resumeBackfillAction,
+  cancelBackfillAction,
 ];

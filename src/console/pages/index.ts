@@ -1,6 +1,8 @@
 import type { ConsolePage } from '../console-page.ts';
 import { assignCodePage } from './assign-code.ts';
 import { auditPage } from './audit.ts';
+import { backfillPage } from './backfill.ts';
+import { backfillsPage } from './backfills.ts';
 import { codesPage } from './codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
@@ -37,5 +39,7 @@ export const pages: readonly ConsolePage[] = [
   dealsPage,
   dealPage,
   schedulesPage,
+  backfillsPage,
+  backfillPage,
   auditPage,
 ];

@@ -1,16 +1,22 @@
+import {
+  type BackfillChange,
+  CANCELLABLE,
+  cancelBackfill,
+  pauseBackfill,
+} from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import { renderBackfills } from '../../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
-import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
-import { listBackfills, moveBackfill } from '../../../attribute/backfill/backfills.ts';
-import { endBackfill } from '../../../attribute/backfill/release-entries.ts';
+import { listBackfills } from '../../../attribute/backfill/backfills.ts';
+import { recordAudit } from '../../../audit/record-audit.ts';
 import type { Database } from '../../../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../../../db/in-transaction.ts';
 import type { Backfill, BackfillState } from '../../../model/backfill.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
-import { plural } from '../../../present/text.ts';
 import { explainStale, refreshReporting } from '../../../report/refresh-reporting.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
+import { readOperator } from '../../terminal/read-operator.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
 /** A listing shows so many. */
@@ -38,50 +44,49 @@ export async function showBackfills(
 }
 
 /** Has the process that posts wait; it notices within a second, and finishes what is on its way. */
-export async function pauseBackfill(
+export async function performPause(
   output: Output,
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
   return withDatabase(openConfig(options), async (db) => {
     const backfill = await choose(db, id, ['running']);
-    if (!(await moveBackfill(db, backfill.backfillId, { from: ['running'], to: 'paused' })))
-      throw notToBeResumed(backfill);
-    output.emit({ event: 'backfill_paused', backfillId: backfill.backfillId });
-    output.print(
-      `Backfill ${backfill.backfillId} is paused. To continue:  npx influencer-sync backfill resume`,
+    const { backfillId } = backfill;
+    const paused = await inTransaction(db, (trx) =>
+      pauseBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }),
     );
+    if (paused.kind !== 'changed') throw notToBeResumed(backfill);
+    output.emit({ event: 'backfill_paused', backfillId });
+    output.print(`${paused.summary} To continue:  npx influencer-sync backfill resume`);
     return EXIT.ok;
   });
 }
 
 /** What was not posted is not posted: it stands again as it did before. */
-export async function cancelBackfill(
+export async function performCancel(
   output: Output,
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
   const config = openConfig(options);
   return withDatabase(config, async (db) => {
-    const states = ['planned', 'running', 'paused'] as const;
-    const backfill = await choose(db, id, states);
+    const backfill = await choose(db, id, CANCELLABLE);
     const { backfillId, job } = backfill;
-    const settings = config.jobs[job];
-    const start =
-      settings !== undefined && isAttributeOrders(settings) && settings.startDate !== null
-        ? { day: settings.startDate, timeZone: settings.timeZone }
-        : null;
-    if (!(await endBackfill(db, backfillId, { job, start, from: states, to: 'cancelled' })))
-      throw notToBeResumed(backfill);
+    const cancelled = await inTransaction(db, (trx) =>
+      cancelBackfill(trx, { backfillId, reason: null, config, audit: auditIn(trx) }),
+    );
+    if (cancelled.kind !== 'changed') throw notToBeResumed(backfill);
     await refreshReporting(db, { job }).catch((error: unknown) => output.warn(explainStale(error)));
     const { planned, accepted, inDoubt } = await readBackfillProgress(db, backfill);
     output.emit({ event: 'backfill_cancelled', backfillId, planned, accepted, inDoubt });
-    const rest = plural(planned - accepted - inDoubt, 'order');
-    output.print(
-      `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} were not posted and return to their earlier state.`,
-    );
+    output.print(cancelled.summary);
     return EXIT.ok;
   });
+}
+
+/** Writes down that the person at this terminal has changed something. */
+export function auditIn(trx: DatabaseTransaction): BackfillChange['audit'] {
+  return (record) => recordAudit(trx, { ...record, actor: readOperator(), via: 'command' });
 }
 
 async function choose(

@@ -1,4 +1,9 @@
 import {
+  approveBackfill,
+  continueBackfill,
+  resumeBackfill,
+} from '../../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import {
   type BackfillEnd,
   executeBackfill,
 } from '../../../../jobs/attribute-orders/backfill/execute-backfill.ts';
@@ -18,11 +23,11 @@ import {
   isAttributeOrders,
 } from '../../../../jobs/attribute-orders/settings.ts';
 import { findJob } from '../../../../jobs/index.ts';
-import { listBackfills, moveBackfill } from '../../../attribute/backfill/backfills.ts';
+import { listBackfills } from '../../../attribute/backfill/backfills.ts';
 import { findUnfinished } from '../../../attribute/backfill/release-entries.ts';
-import { startBackfill } from '../../../attribute/backfill/start-backfill.ts';
 import { analyzeGrown } from '../../../db/analyze.ts';
 import type { Database } from '../../../db/connect.ts';
+import { inTransaction } from '../../../db/in-transaction.ts';
 import type { Backfill, Period } from '../../../model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
@@ -47,6 +52,7 @@ import {
   planChanged,
   planGone,
 } from './errors.ts';
+import { auditIn } from './manage-backfill.ts';
 import {
   approve,
   type CommandContext,
@@ -92,7 +98,7 @@ export async function performBackfill(
 }
 
 /** Goes on with a backfill that is paused or has no process any more, or executes a plan. */
-export async function resumeBackfill(
+export async function performResume(
   output: Output,
   id: string | undefined,
   options: ResumeOptions,
@@ -135,11 +141,14 @@ async function chooseBackfill(db: Database, id: string | undefined): Promise<Bac
 /** A process that waits while it is paused goes on by itself. @returns false when there is none. */
 async function wakeOther(output: Output, config: PipelineConfig, backfill: Backfill): Promise<boolean> {
   return withDatabase(config, async (db) => {
+    const { backfillId } = backfill;
     const { process } = await readBackfillProgress(db, backfill);
-    if (process === null) return false;
-    await moveBackfill(db, backfill.backfillId, { from: ['paused'], to: 'running' });
-    output.emit({ event: 'backfill_resumed', backfill_id: backfill.backfillId, ...process });
-    output.print(`Backfill ${backfill.backfillId} continues in process ${process.pid} on ${process.host}.`);
+    const resumed = await inTransaction(db, (trx) =>
+      resumeBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }),
+    );
+    if (resumed.kind !== 'changed') return false;
+    output.emit({ event: 'backfill_resumed', backfill_id: backfillId, ...process });
+    output.print(resumed.summary);
     return true;
   });
 }
@@ -183,7 +192,9 @@ async function start(run: BackfillRun, backfill: Backfill, context: CommandConte
   const rules = await planRules(run, period);
   const share = withShare(backfill, context.options);
   const approvedBy = readOperator();
-  const started = await startBackfill(db, { backfillId, rules, runId, approvedBy, ...share });
+  const started = await inTransaction(db, (trx) =>
+    approveBackfill(trx, { backfillId, rules, runId, approvedBy, ...share, audit: auditIn(trx) }),
+  );
   if (started.kind === 'changed') throw planChanged(backfill, started.changes);
   if (started.kind === 'not_planned') throw planGone(backfill);
   await analyzeGrown(db, ['ledger.entries', 'intake.attributions']);
@@ -194,8 +205,9 @@ async function goOn(run: BackfillRun, backfill: Backfill, context: CommandContex
   const { client, db } = run;
   if (client === null) throw new Error('a plan posts nothing');
   const ledger = await openLedger(run, client);
-  await moveBackfill(db, backfill.backfillId, { from: ['running', 'paused'], to: 'running' });
-  run.progress.note(`Continuing backfill ${backfill.backfillId}.`);
+  const { backfillId } = backfill;
+  await inTransaction(db, (trx) => continueBackfill(trx, { backfillId, reason: null, audit: auditIn(trx) }));
+  run.progress.note(`Continuing backfill ${backfillId}.`);
   return execute(run, { ...backfill, ...withShare(backfill, context.options) }, { ...context, ledger });
 }
 

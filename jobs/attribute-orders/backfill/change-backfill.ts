@@ -1,0 +1,151 @@
+import { listBackfills, lockBackfill, moveBackfill } from '../../../src/attribute/backfill/backfills.ts';
+import { endBackfill } from '../../../src/attribute/backfill/release-entries.ts';
+import {
+  type StartBackfillOptions,
+  type Started,
+  startBackfill,
+} from '../../../src/attribute/backfill/start-backfill.ts';
+import type { AuditRecord } from '../../../src/audit/record-audit.ts';
+import type { DatabaseTransaction } from '../../../src/db/in-transaction.ts';
+import type { Backfill, BackfillState } from '../../../src/model/backfill.ts';
+import type { PipelineConfig } from '../../../src/model/config.ts';
+import { plural } from '../../../src/present/text.ts';
+import { isAttributeOrders } from '../settings.ts';
+import { readBackfillProgress } from './report.ts';
+
+/** What people change about a backfill. Commands and the console do it through here, each with its audit record in one transaction. */
+
+export type BackfillChange = {
+  readonly backfillId: string;
+  /** Why, in the words of the person; a command asks for none. */
+  readonly reason: string | null;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+export type Changed =
+  | {
+      readonly kind: 'changed';
+      readonly backfill: Backfill;
+      readonly auditId: string;
+      readonly summary: string;
+    }
+  | { readonly kind: 'unknown' }
+  /** Nothing was changed: its state is another one. */
+  | { readonly kind: 'does_not_apply'; readonly backfill: Backfill }
+  /** No process waits for it, so somebody must start one. */
+  | { readonly kind: 'no_process'; readonly backfill: Backfill };
+
+/** States in which a person can cancel it. */
+export const CANCELLABLE: readonly BackfillState[] = ['planned', 'running', 'paused'];
+
+/** Has the process that posts wait. It notices within a second, and finishes what is on its way. */
+export async function pauseBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
+  return changeLocked(trx, change, async (backfill) => {
+    if (!(await moveBackfill(trx, backfill.backfillId, { from: ['running'], to: 'paused' })))
+      return 'does_not_apply';
+    return { action: 'pause_backfill', to: 'paused', summary: `Backfill ${backfill.backfillId} is paused.` };
+  });
+}
+
+/** Lets the process go on that waits for it. Where there is none, nothing is changed. */
+export async function resumeBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
+  return changeLocked(trx, change, async (backfill) => {
+    if (backfill.state !== 'paused') return 'does_not_apply';
+    const { process } = await readBackfillProgress(trx, backfill);
+    if (process === null) return 'no_process';
+    await moveBackfill(trx, backfill.backfillId, { from: ['paused'], to: 'running' });
+    const where = `process ${process.pid} on ${process.host}`;
+    return {
+      action: 'resume_backfill',
+      to: 'running',
+      summary: `Backfill ${backfill.backfillId} continues in ${where}.`,
+    };
+  });
+}
+
+/** Takes note that this process goes on with it. */
+export async function continueBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
+  return changeLocked(trx, change, async ({ backfillId }) => {
+    if (!(await moveBackfill(trx, backfillId, { from: ['running', 'paused'], to: 'running' })))
+      return 'does_not_apply';
+    const summary = `Backfill ${backfillId} continues in a new process.`;
+    return { action: 'resume_backfill', to: 'running', summary };
+  });
+}
+
+/**
+ * Ends it. What it has not posted is not posted, and returns to its earlier state. Afterwards, and outside of this transaction,
+ * `refreshReporting` of the job brings the reports up to date.
+ */
+export async function cancelBackfill(
+  trx: DatabaseTransaction,
+  { config, ...change }: BackfillChange & { readonly config: PipelineConfig },
+): Promise<Changed> {
+  return changeLocked(trx, change, async (backfill) => {
+    const { backfillId, job } = backfill;
+    const start = startOf(config, job);
+    if (!(await endBackfill(trx, backfillId, { job, start, from: CANCELLABLE, to: 'cancelled' })))
+      return 'does_not_apply';
+    const { planned, accepted, inDoubt } = await readBackfillProgress(trx, backfill);
+    const rest = plural(planned - accepted - inDoubt, 'order');
+    const summary = `Backfill ${backfillId} is cancelled: ${plural(accepted, 'order')} posted. ${rest} were not posted and return to their earlier state.`;
+    return { action: 'cancel_backfill', to: 'cancelled', summary };
+  });
+}
+
+/** Executes a plan that a person has approved, if it still holds: see `startBackfill`. */
+export async function approveBackfill(
+  trx: DatabaseTransaction,
+  { audit, ...options }: StartBackfillOptions & Pick<BackfillChange, 'audit'>,
+): Promise<Started> {
+  const started = await startBackfill(trx, options);
+  if (started.kind !== 'started') return started;
+  const { backfillId } = options;
+  const [backfill] = await listBackfills(trx, { backfillId });
+  const toPost = (backfill?.plan.groups ?? []).filter(({ standing }) => standing === 'to_post');
+  await audit({
+    action: 'approve_backfill',
+    subjectKind: 'backfill',
+    subject: backfillId,
+    summary: `The plan of backfill ${backfillId} is executed: ${plural(
+      toPost.reduce((sum, { orders }) => sum + orders, 0),
+      'order',
+    )} to post.`,
+    before: { state: 'planned' },
+    after: { state: 'running', plan_hash: backfill?.planHash },
+  });
+  return started;
+}
+
+type Moved = { readonly action: string; readonly to: BackfillState; readonly summary: string };
+
+async function changeLocked(
+  trx: DatabaseTransaction,
+  { backfillId, reason, audit }: BackfillChange,
+  move: (backfill: Backfill) => Promise<Moved | 'does_not_apply' | 'no_process'>,
+): Promise<Changed> {
+  const backfill = await lockBackfill(trx, backfillId);
+  if (backfill === null) return { kind: 'unknown' };
+  const moved = await move(backfill);
+  if (typeof moved === 'string') return { kind: moved, backfill };
+  const { action, to, summary } = moved;
+  const auditId = await audit({
+    action,
+    subjectKind: 'backfill',
+    subject: backfillId,
+    summary,
+    reason,
+    before: { state: backfill.state },
+    after: { state: to },
+  });
+  return { kind: 'changed', backfill, auditId, summary };
+}
+
+/** Where the period of the job's own runs begins. */
+function startOf(config: PipelineConfig, job: string) {
+  const settings = config.jobs[job];
+  return settings !== undefined && isAttributeOrders(settings) && settings.startDate !== null
+    ? { day: settings.startDate, timeZone: settings.timeZone }
+    : null;
+}

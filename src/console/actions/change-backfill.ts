@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import {
+  type BackfillChange,
+  type Changed,
+  cancelBackfill,
+  pauseBackfill,
+  resumeBackfill,
+} from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import { refreshReporting } from '../../report/refresh-reporting.ts';
+import { type Change, defineAction, Refused } from '../console-page.ts';
+import { idField } from '../form-fields.ts';
+import { reason } from '../reason.ts';
+
+const form = z.object({ backfill: idField('backfill'), reason });
+
+/** Has the process of a backfill wait. */
+export const pauseBackfillAction = defineAction({
+  path: '/backfills/pause',
+  form,
+  perform: async ({ trx, audit }, fields) => done(await pauseBackfill(trx, toChange(fields, audit))),
+});
+
+/** Lets the process of a backfill go on. */
+export const resumeBackfillAction = defineAction({
+  path: '/backfills/resume',
+  form,
+  perform: async ({ trx, audit }, fields) => done(await resumeBackfill(trx, toChange(fields, audit))),
+});
+
+/** Ends a backfill before its end. */
+export const cancelBackfillAction = defineAction({
+  path: '/backfills/cancel',
+  form,
+  async perform({ trx, config, audit, afterwards }, fields) {
+    const cancelled = await cancelBackfill(trx, { ...toChange(fields, audit), config });
+    if (cancelled.kind === 'changed')
+      afterwards((db) => refreshReporting(db, { job: cancelled.backfill.job }));
+    return done(cancelled);
+  },
+});
+
+function toChange({ backfill, reason: why }: z.infer<typeof form>, audit: Change['audit']): BackfillChange {
+  return { backfillId: backfill, reason: why, audit };
+}
+
+function done(changed: Changed): string {
+  switch (changed.kind) {
+    case 'changed':
+      return changed.auditId;
+    case 'unknown':
+      throw new Refused('There is no backfill of that number.');
+    case 'does_not_apply':
+      throw new Refused(
+        `Backfill ${changed.backfill.backfillId} is ${changed.backfill.state}, so this does not apply to it.`,
+      );
+    case 'no_process':
+      throw new Refused(
+        `No process works on backfill ${changed.backfill.backfillId}. Start one: npx influencer-sync backfill resume ${changed.backfill.backfillId}`,
+      );
+  }
+}

@@ -1,0 +1,119 @@
+import { CANCELLABLE } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
+import {
+  type PlanMonth,
+  paceOf,
+  planLines,
+  planMonths,
+  progressOf,
+  stateOf,
+} from '../../../jobs/attribute-orders/backfill/render.ts';
+import {
+  type BackfillProgress,
+  readBackfillProgress,
+} from '../../../jobs/attribute-orders/backfill/report.ts';
+import { listBackfills } from '../../attribute/backfill/backfills.ts';
+import type { Backfill, PlannedFile } from '../../model/backfill.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import type { Html } from '../../model/text/html.ts';
+import { blockMarkup } from '../../present/html/block-markup.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, plural } from '../../present/text.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { actionForm } from '../markup/action-form.ts';
+import { anchor, badge, factList, instant, table } from '../markup/parts.ts';
+
+const SHOWN_FILES = 50;
+
+/** One backfill: its plan by month, how far it is, and what can be done about it. */
+export const backfillPage: ConsolePage = {
+  path: '/backfills/:backfill',
+  navigation: null,
+  async show(visit) {
+    const { backfill: id = '' } = visit.params;
+    const [backfill] = /^\d{1,18}$/.test(id) ? await listBackfills(visit.db, { backfillId: id }) : [];
+    if (backfill === undefined)
+      return {
+        title: `Backfill ${id}`,
+        content: html`<p>There is no backfill of that number.</p>`,
+        status: 404,
+      };
+    const progress = await readBackfillProgress(visit.db, backfill);
+    const { job, period, plan, planHash, runId, approvedBy, approvedAt, problem } = backfill;
+    const total = plan.groups.reduce((sum, { orders }) => sum + orders, 0);
+    return {
+      title: `Backfill ${backfill.backfillId} of ${job}`,
+      content: html`${factList([
+        ['State', badge(stateOf(backfill, progress))],
+        ['Days', `${period.fromDay} to ${period.toDay}, ${period.timeZone}`],
+        [
+          'Planned',
+          html`${instant(backfill.plannedAt, visit)} by run ${anchor(visit.link(`/runs/${runId}`), runId)}`,
+        ],
+        ['Approved', approvedBy === null ? null : html`${instant(approvedAt, visit)} by ${approvedBy}`],
+        ['Process', progress.process === null ? null : `${progress.process.pid} on ${progress.process.host}`],
+        ['Plan', planHash.slice(0, 12)],
+        ['Job', anchor(visit.link('/runs', { job: `backfill:${job}` }), 'runs of its backfills')],
+      ])}
+${problem === null ? null : html`<p class="notice red">It stopped: ${problem}.</p>`}
+${progressMarkup(backfill, progress)}
+${changes(backfill, progress, visit)}
+<h2>Plan</h2>
+<p>${plural(plan.files.length, 'file')} with ${plural(total, 'order')} in the period.</p>
+${blockMarkup({ kind: 'counts', whole: plural(total, 'order'), meaning: 'of the period', lines: planLines(plan.groups), labelWidth: 0, total })}
+<h3>By month</h3>
+${table<PlanMonth>(
+  [
+    { title: 'Month', cell: ({ month }) => month },
+    { title: 'To post', align: 'right', cell: ({ toPost }) => formatCount(toPost) },
+    { title: 'Known', align: 'right', cell: ({ known }) => formatCount(known) },
+    { title: 'Others', align: 'right', cell: ({ others }) => formatCount(others) },
+    { title: 'Revenue to post', align: 'right', cell: ({ revenue }) => revenue },
+  ],
+  planMonths(plan.groups),
+  { about: 'The plan by month', none: 'No order is in the period.' },
+)}
+<h3>Files</h3>
+${filesTable(plan.files)}`,
+    };
+  },
+};
+
+/** Nothing for a plan that was never executed: what it names may have been posted by another. */
+function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | null {
+  if (backfill.approvedAt === null) return null;
+  const pace = paceOf(backfill, progress);
+  return html`<h2>Progress</h2>
+<p><progress max="${Math.max(1, progress.planned)}" value="${progress.planned - progress.toPost}" aria-label="Orders that are dealt with">${progress.planned - progress.toPost} of ${progress.planned}</progress></p>
+<p>${progressOf(progress)}${pace === null ? null : ` ${pace}.`}</p>
+`;
+}
+
+/** Only a process can post, so what needs a new one is a command. */
+function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit): Html | null {
+  const { backfillId, state } = backfill;
+  if (!CANCELLABLE.includes(state)) return null;
+  const form = (path: string, label: string, reasonLabel: string): Html =>
+    actionForm(visit, `/backfills/${path}`, { hidden: { backfill: backfillId }, reasonLabel, button: label });
+  const what =
+    state === 'planned' ? 'To execute exactly this plan, run' : 'No process works on it. To continue, run';
+  return html`<h2>Change</h2>
+${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer-sync backfill resume ${backfillId}</code>.</p>` : null}
+${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
+${state === 'paused' && process !== null ? html`<h3>Resume</h3>${form('resume', 'Resume', 'Why')}` : null}
+<h3>Cancel</h3><p>It posts no more orders. What it has posted stays so, and you can plan the rest again.</p>${form('cancel', 'Cancel it', 'Why')}`;
+}
+
+function filesTable(files: readonly PlannedFile[]): Html {
+  const shown = table<PlannedFile>(
+    [
+      { title: 'File', cell: ({ uri }) => fileName(uri) },
+      { title: 'Source', cell: ({ source }) => source },
+      { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+    ],
+    files.slice(0, SHOWN_FILES),
+    { about: 'Files of the plan', none: 'No file states orders of the period.' },
+  );
+  return files.length > SHOWN_FILES
+    ? html`${shown}<p class="dim">and ${formatCount(files.length - SHOWN_FILES)} more</p>`
+    : shown;
+}

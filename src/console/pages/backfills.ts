@@ -1,0 +1,63 @@
+import { stateOf } from '../../../jobs/attribute-orders/backfill/render.ts';
+import { readBackfillProgress } from '../../../jobs/attribute-orders/backfill/report.ts';
+import { kindOf } from '../../../jobs/index.ts';
+import { listBackfills } from '../../attribute/backfill/backfills.ts';
+import type { Backfill } from '../../model/backfill.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount } from '../../present/text.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/backfills';
+
+/** Plans to credit the past, and how far each is. */
+export const backfillsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Backfills',
+  async show(visit) {
+    const job = textOf(visit, 'job');
+    const found = await listBackfills(visit.db, {
+      ...(job === null ? {} : { job }),
+      after: idOf(visit, 'after'),
+      limit: PAGE_ROWS + 1,
+    });
+    const rows = [];
+    for (const backfill of found.slice(0, PAGE_ROWS)) rows.push(await readRow(visit, backfill));
+    const jobs = Object.values(visit.config.jobs).filter((one) => kindOf(one).backfill === 'by_days');
+    return {
+      title: 'Backfills',
+      content: html`<p>A backfill credits the orders of a past period, exactly as its plan says. You make a plan with <code>npx influencer-sync backfill &lt;job&gt; --from … --to … --plan</code>.</p>
+${filterForm(visit, PATH, [{ name: 'job', label: 'Job', options: jobs.map(({ name }) => name) }])}
+${table(
+  [
+    {
+      title: 'Backfill',
+      cell: ({ backfill: { backfillId } }) => anchor(visit.link(`${PATH}/${backfillId}`), backfillId),
+    },
+    { title: 'Job', cell: ({ backfill }) => backfill.job },
+    { title: 'State', cell: ({ state }) => badge(state) },
+    { title: 'Days', cell: ({ backfill: { period } }) => `${period.fromDay} – ${period.toDay}` },
+    { title: 'Planned', cell: ({ backfill }) => instant(backfill.plannedAt, visit) },
+    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+    { title: 'Posted', align: 'right', cell: ({ posted }) => (posted === null ? '' : formatCount(posted)) },
+  ],
+  rows,
+  { about: 'Backfills', none: 'There are no backfills yet.' },
+)}
+${pager(visit, PATH, { after: nextKey(found, ({ backfillId }) => backfillId) })}`,
+    };
+  },
+};
+
+/** The orders of a plan that is at its end are counted on its own page: they may be millions. */
+async function readRow({ db }: Visit, backfill: Backfill) {
+  const orders = backfill.plan.groups.reduce(
+    (sum, group) => (group.standing === 'to_post' ? sum + group.orders : sum),
+    0,
+  );
+  if (backfill.state !== 'running' && backfill.state !== 'paused')
+    return { backfill, orders, state: backfill.state, posted: null };
+  const progress = await readBackfillProgress(db, backfill);
+  return { backfill, orders, state: stateOf(backfill, progress), posted: progress.accepted };
+}
