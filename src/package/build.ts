@@ -32,7 +32,10 @@ const { output } = await build({
     sourcemapExcludeSources: true,
   },
 });
-const missing = listImports().filter((name) => !isBuiltin(name) && !isInstalled(name));
+const installed = Object.keys(readDependencies());
+const missing = listImports().filter(
+  (name) => !isBuiltin(name) && !installed.some((each) => name === each || name.startsWith(`${each}/`)),
+);
 if (missing.length > 0)
   throw new Error(`dist/ imports ${missing.join(', ')}, which an install would not bring: see dependencies.`);
 
@@ -48,9 +51,9 @@ function listImports(): readonly string[] {
   return [...new Set(imports)].filter((name) => !own.has(name));
 }
 
-function isInstalled(name: string): boolean {
+function readDependencies(): Readonly<Record<string, string>> {
   const { dependencies } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  return Object.keys(dependencies).some((each) => name === each || name.startsWith(`${each}/`));
+  return dependencies;
 }

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { BUNDLED_LAYOUTS, layoutJsonSchema, loadLayout } from '../../src/map/layout/load-layout.ts';
+import { layoutJsonSchema, loadLayout } from '../../src/map/layout/load-layout.ts';
 import { KnownError, type KnownErrorDetails } from '../../src/model/known-error.ts';
+import { BUNDLED_LAYOUTS } from '../../src/package/layout-files.ts';
 
 function folderWith(text: string): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'layouts-')), 'layouts');

@@ -1,18 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError, type Problem } from '../../model/known-error.ts';
 import type { Layout } from '../../model/layout.ts';
 import { findYamlProblem } from '../../model/text/yaml-problem.ts';
-import { packageFile } from '../../package/package-file.ts';
+import { BUNDLED_LAYOUTS, findLayoutFile, listLayoutNames } from '../../package/layout-files.ts';
 import { layoutSchema } from './layout-schema.ts';
 import { toLayout } from './to-layout.ts';
-
-/** Layouts that come with the project. */
-export const BUNDLED_LAYOUTS = fileURLToPath(packageFile('config/layouts'));
 
 /**
  * Reads a layout from the first of the folders that has it.
@@ -21,12 +17,12 @@ export const BUNDLED_LAYOUTS = fileURLToPath(packageFile('config/layouts'));
  * @throws KnownError `layout_missing`, `layout_invalid` (exit 2), the latter with all problems at once, each with its place.
  */
 export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_LAYOUTS]): Layout {
-  const path = folders.map((folder) => join(folder, `${name}.yaml`)).find((file) => existsSync(file));
-  if (path === undefined) {
+  const path = findLayoutFile(name, folders);
+  if (path === null) {
     throw new KnownError({
       code: 'layout_missing',
       message: `There is no layout "${name}".`,
-      help: `There are: ${layoutNames(folders).join(', ')}.`,
+      help: `There are: ${listLayoutNames(folders).join(', ')}.`,
       exitCode: EXIT.configuration,
     });
   }
@@ -35,12 +31,7 @@ export function loadLayout(name: string, folders: readonly string[] = [BUNDLED_L
 
 /** Reads all layouts of the folders, each name from the first folder that has it. @throws as `loadLayout`. */
 export function loadLayouts(folders: readonly string[] = [BUNDLED_LAYOUTS]): readonly Layout[] {
-  return layoutNames(folders).map((name) => loadLayout(name, folders));
-}
-
-function layoutNames(folders: readonly string[]): readonly string[] {
-  const files = folders.filter((folder) => existsSync(folder)).flatMap((folder) => readdirSync(folder));
-  return [...new Set(files.filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -5)))].sort();
+  return listLayoutNames(folders).map((name) => loadLayout(name, folders));
 }
 
 /** Parsing all layouts takes longer than any other step of a small run: a process parses each once, until its file changes. */

@@ -62,25 +62,33 @@ export function resolveHeader(
       return [field, field === 'order_id' || field === 'group' ? found.slice(0, 1) : found];
     }),
   ) as Record<LayoutField, Column[]>;
-  for (const rule of Object.values(layout.grouping.sum)) findAll([...rule.plus, ...rule.minus]);
-  findAll([
-    ...layout.timeOfDay,
-    ...layout.consent.columns,
-    ...layout.times.zoneColumn,
-    ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
-    ...layout.conditionalColumns.flatMap(({ columns }) => columns),
-    ...[
-      ...layout.conditionalColumns.map(({ when }) => when),
-      ...layout.exclusions,
-      ...layout.grouping.addsNothing,
-      ...layout.consent.given,
-      ...layout.consent.refused,
-      ...layout.consent.neither,
-      ...layout.unsubscribed,
-    ].flatMap((test) => test.columns),
-  ]);
+  findAll(listSpellings(layout));
   if (duplicated.size > 0) throw ambiguous([...duplicated]);
   return { fields, find, extend, ids: { group: idsOf('group'), orderId: idsOf('order_id') } };
+}
+
+/** Every header that a layout looks at: for fields, sums and tests. */
+export function listSpellings(layout: Layout): readonly string[] {
+  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
+  const tests = [
+    ...layout.conditionalColumns.map(({ when }) => when),
+    ...layout.exclusions,
+    ...layout.grouping.addsNothing,
+    ...layout.consent.given,
+    ...layout.consent.refused,
+    ...layout.consent.neither,
+    ...layout.unsubscribed,
+  ];
+  return [
+    ...Object.values(layout.columns).flat(),
+    ...sums,
+    ...tests.flatMap(({ columns }) => columns),
+    ...layout.timeOfDay,
+    ...layout.times.zoneColumn,
+    ...layout.consent.columns,
+    ...layout.conditionalColumns.flatMap(({ columns }) => columns),
+    ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
+  ];
 }
 
 function spellingsOf(layout: Layout, field: LayoutField): readonly string[] {

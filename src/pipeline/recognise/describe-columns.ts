@@ -1,5 +1,5 @@
 import { layoutFor } from '../../map/layout/layout-for.ts';
-import { resolveHeader } from '../../map/layout/resolve-header.ts';
+import { listSpellings, resolveHeader } from '../../map/layout/resolve-header.ts';
 import type { Layout, LayoutField, ReadFor } from '../../model/layout.ts';
 import { LAYOUT_FIELDS } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
@@ -22,33 +22,9 @@ export function describeColumns(header: readonly string[], layout: Layout, readF
     const columns = resolved.fields[field].map(({ name }) => name);
     return columns.length === 0 ? [] : [{ field, columns }];
   });
-  const read = new Set(spellingsOf(reduced).map(foldHeader));
+  const read = new Set(listSpellings(reduced).map(foldHeader));
   const unused = header
     .map((name) => name.trim())
     .filter((name) => name !== '' && !read.has(foldHeader(name)));
   return { fields, unused };
-}
-
-/** Every header that a layout looks at: for fields, sums and tests. */
-function spellingsOf(layout: Layout): readonly string[] {
-  const sums = Object.values(layout.grouping.sum).flatMap(({ plus, minus }) => [...plus, ...minus]);
-  const tests = [
-    ...layout.conditionalColumns.map(({ when }) => when),
-    ...layout.exclusions,
-    ...layout.grouping.addsNothing,
-    ...layout.consent.given,
-    ...layout.consent.refused,
-    ...layout.consent.neither,
-    ...layout.unsubscribed,
-  ];
-  return [
-    ...Object.values(layout.columns).flat(),
-    ...sums,
-    ...tests.flatMap(({ columns }) => columns),
-    ...layout.timeOfDay,
-    ...layout.times.zoneColumn,
-    ...layout.consent.columns,
-    ...layout.conditionalColumns.flatMap(({ columns }) => columns),
-    ...layout.leftAfterRefund.flatMap(({ before, after }) => [...before, ...after]),
-  ];
 }

@@ -60,11 +60,9 @@ function toCsv(rows: readonly (readonly string[])[]): string {
 
 /** The name under which a source's layout is found: a changed one has a name of its own. */
 export function layoutNameOf({ examined, name }: RecognisedSource): string {
-  return examined.kind === 'orders' && examined.changes.length > 0 && !examined.layout.name.startsWith(name)
-    ? `${name}-${examined.layout.name}`
-    : examined.kind === 'orders' && examined.changes.length > 0
-      ? `${examined.layout.name}-own`
-      : examined.layout.name;
+  const layout = examined.layout.name;
+  if (examined.kind !== 'orders' || examined.changes.length === 0) return layout;
+  return layout.startsWith(name) ? `${layout}-own` : `${name}-${layout}`;
 }
 
 /** A proposed layout, or a known one with what the files have otherwise, its comments kept. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { jobKinds } from '../../../../jobs/index.ts';
 import { searchBrands } from '../../../api/account.ts';
@@ -10,6 +10,7 @@ import { loadLayouts } from '../../../map/layout/load-layout.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { foldCode } from '../../../model/text/fold.ts';
+import { findLayoutFile } from '../../../package/layout-files.ts';
 import type { CodeFound } from '../../../pipeline/recognise/preview-orders.ts';
 import { type Recognised, type RecognisedSource, recognise } from '../../../pipeline/recognise/recognise.ts';
 import { renderFates, renderRefused, renderSource } from '../../../present/recognised/sources.ts';
@@ -137,10 +138,8 @@ function codesOf(sources: readonly RecognisedSource[]): readonly CodeFound[] {
 }
 
 function readLayoutText(name: string, configPath: string): string {
-  const path = layoutFolders(configPath)
-    .map((folder) => join(folder, `${name}.yaml`))
-    .find((file) => existsSync(file));
-  return path === undefined ? '' : readFileSync(path, 'utf8');
+  const path = findLayoutFile(name, layoutFolders(configPath));
+  return path === null ? '' : readFileSync(path, 'utf8');
 }
 
 type Finish = {
@@ -188,7 +187,7 @@ function sourceEvent(source: RecognisedSource): object {
     proposed: proposed !== null,
     proof,
     encoding,
-    kind: examined.kind === 'customers' ? 'customers' : examined.kind,
+    kind: examined.kind,
     ...(examined.kind === 'orders'
       ? {
           preview: { ...examined.preview, codes: examined.preview.codes.slice(0, 100) },
