@@ -68,7 +68,7 @@ async function fillMoreRuns(db: Database): Promise<void> {
   await sql`
     insert into ops.runs (job, kind, status, started_at, finished_at, host, pid, exit_code, counts, amounts)
     select case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end,
-      case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end, 'ok', at, at + interval '1 minute', 'host', 1, 0, '{}', '[]'
+      case when n % 2 = 0 then 'mirror-account' else 'identify-customers' end, 'ok', at, at + interval '1 minute', 'host', 1, 0, null, null
     from (select n, now() - n * interval '1 hour' as at
       from generate_series(${RUNS}::int - (select count(*)::int from ops.runs), 1, -1) n) runs`.execute(db);
   await sql`

@@ -31,11 +31,14 @@ export async function readTimeline(
 ): Promise<readonly SlotGroup[]> {
   const { jobs, from, until, spanSeconds } = options;
   const { rows } = await sql<Omit<SlotGroup, 'slots'> & { slots: string }>`
-    select s.job, floor(extract(epoch from s.slot - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span, ${shownState} as state,
-      count(*) as slots, max(s.run_id) as "runId"
-    from ops.slots s
-    where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz and s.slot < ${until}::timestamptz
-    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+    select g.job, (extract(epoch from g.begins - ${from}::timestamptz) / ${spanSeconds}::integer)::integer as span, g.state, g.slots, g."runId"
+    from (
+      select s.job, date_bin(make_interval(secs => ${spanSeconds}::integer), s.slot, ${from}::timestamptz) as begins, ${shownState} as state,
+        count(*) as slots, max(s.run_id) as "runId"
+      from ops.slots s
+      where s.job = any(${[...jobs]}::text[]) and s.slot >= ${from}::timestamptz and s.slot < ${until}::timestamptz
+      group by 1, 2, 3) g
+    order by 1, 2, 3`.execute(db);
   return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
 }
 
