@@ -58,13 +58,14 @@ function declareTests(document: string): void {
   let servePort = 0;
 
   beforeAll(async () => {
+    if (blocks.length === 0) return;
     clone = await makeClone(document);
     port = await findFreePort();
     servePort = await findFreePort();
   });
   afterAll(() => {
     for (const { pid } of servers) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-    rmSync(clone, { recursive: true, force: true });
+    if (clone !== '') rmSync(clone, { recursive: true });
   });
 
   for (const [index, block] of blocks.entries()) {

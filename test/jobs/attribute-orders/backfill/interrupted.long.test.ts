@@ -22,7 +22,7 @@ import {
 } from './history.ts';
 
 /** Enough that it can be stopped in the middle; more where there is time for it. */
-const ORDERS = Number(process.env.BACKFILL_ORDERS ?? 2_000);
+const ORDERS = Number(process.env.BACKFILL_ORDERS ?? 1_000);
 const IN_FLIGHT = 32;
 /** For hundreds of thousands of orders. */
 const LONG = { timeoutMs: 60_000 + ORDERS * 5 };
