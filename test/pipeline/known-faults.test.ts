@@ -16,6 +16,7 @@ import {
   readRun,
   repeated,
   toCsv,
+  type Workshop,
 } from './workshop.ts';
 
 // Each test is a handful of processes; a machine may be busy.
@@ -48,12 +49,12 @@ describe.each([
       await holder.query('begin; lock table intake.source_files');
       const run = shop.start('run', 'orders', '--json');
       await waitFor(() => /held by process \d+ .*a hung session/.test(run.stdout() + run.stderr()));
-      expect(await waitingForLocks(shop.databaseUrl)).toBe(1);
+      expect(await waitingForLocks(shop)).toBe(1);
       run.kill('SIGTERM');
       await waitFor(() => run.stderr().includes('again to stop at once'));
       run.kill('SIGTERM');
       expect(readRun(await run.ended)).toMatchObject({ exitCode: 130, signal: null });
-      await waitFor(async () => (await waitingForLocks(shop.databaseUrl)) === 0);
+      await waitFor(async () => (await waitingForLocks(shop)) === 0);
       await holder.end();
       expect(await shop.posted()).toEqual([]);
     },
@@ -61,12 +62,12 @@ describe.each([
 });
 
 /** Statements of ours that wait in the server. */
-async function waitingForLocks(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(`
-    select from pg_stat_activity where datname = current_database() and application_name like 'influencer-sync%' and wait_event_type = 'Lock'`);
-  await client.end();
+async function waitingForLocks({ db }: Workshop): Promise<number> {
+  const { rows } = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and application_name like 'influencer-sync%' and wait_event_type = 'Lock'`.execute(
+    db,
+  );
   return rows.length;
 }
 

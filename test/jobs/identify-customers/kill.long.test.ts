@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { leasesAreOver } from '../../pipeline/workshop.ts';
 import { readEvents } from '../../support/run-cli.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { startFakeService } from './fake-service.ts';
@@ -25,24 +27,17 @@ async function holdTable(databaseUrl: string, table: string): Promise<() => Prom
 }
 
 /** How many others wait for a lock. */
-async function waiters(databaseUrl: string): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const { rows } = await client.query<{ waiting: string }>(
-    "select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-  );
-  await client.end();
+async function waiters({ db }: CustomersShop): Promise<number> {
+  const { rows } = await sql<{ waiting: string }>`
+    select count(*) as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
   return Number(rows[0]?.waiting);
 }
 
-/** Runs the job until no lease of the killed one keeps it from running. */
+/** Runs the job when no lease of the killed one keeps it from running. */
 async function identifyAgain(shop: CustomersShop) {
-  let run = await shop.identify();
-  await waitFor(async () => {
-    if (run.exitCode === 5) run = await shop.identify();
-    return run.exitCode !== 5;
-  });
-  return run;
+  await leasesAreOver(shop);
+  return shop.identify();
 }
 
 /** Everybody was sent, nobody more often than those in flight at the kill, and the tables say so. */
@@ -71,7 +66,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     shop.drop('1.csv', toCustomers(EMAILS));
     const release = await holdTable(shop.databaseUrl, 'intake.waiting_batches');
     const killed = shop.startIdentifying();
-    await waitFor(async () => (await waiters(shop.databaseUrl)) > 0);
+    await waitFor(async () => (await waiters(shop)) > 0);
     const staged = await shop.db.selectFrom('intake.customers').select('customer_hash').execute();
     expect(staged).toHaveLength(EMAILS.length);
     killed.kill('SIGKILL');
@@ -132,7 +127,7 @@ describe('killed, the run goes on, and nobody is lost or sent again but those in
     shop.drop('1.csv', toCustomers(EMAILS));
     const release = await holdTable(shop.databaseUrl, 'intake.identify_batches');
     const killed = shop.startIdentifying();
-    await waitFor(async () => service.batches.length > 1 && (await waiters(shop.databaseUrl)) > 0);
+    await waitFor(async () => service.batches.length > 1 && (await waiters(shop)) > 0);
     killed.kill('SIGKILL');
     await killed.ended;
     await release();
