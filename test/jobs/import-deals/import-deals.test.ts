@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
+import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openCreatorShop } from './story.ts';
 
@@ -296,7 +297,7 @@ describe('a run that is killed', () => {
     );
     const done = async () => (await shop.processed('create_deal')) + (await shop.processed('create_note'));
     // The first while deals are created, the second while notes are added.
-    for (let kill = 1; kill <= 2; kill += 1) {
+    for (let kill = 1; kill <= killsOfJob(); kill += 1) {
       await leasesAreOver(shop);
       let hasEnded = false;
       const running = shop.start('run', 'deals', '--json');

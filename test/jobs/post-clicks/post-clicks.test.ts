@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { CODES, leasesAreOver } from '../../pipeline/workshop.ts';
+import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { clicksCsv, openClickShop } from './story.ts';
 
@@ -208,7 +209,7 @@ describe('a run that is killed', () => {
     const stated = rows.reduce((sum, [, , clicks]) => sum + clicks, 0);
     shop.drop('1.csv', clicksCsv(rows));
     await shop.sandbox.setFaults([{ kind: 'latency', operation: 'new_influencer_click', ms: 20 }]);
-    for (let kill = 1; kill <= 2; kill += 1) {
+    for (let kill = 1; kill <= killsOfJob(); kill += 1) {
       await leasesAreOver(shop);
       let hasEnded = false;
       const running = shop.start('run', 'clicks', '--json');

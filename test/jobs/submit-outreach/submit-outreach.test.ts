@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { leasesAreOver } from '../../pipeline/workshop.ts';
+import { killsOfJob } from '../../support/property-runs.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { idOf, openOutreach, type Person } from './story.ts';
 
@@ -322,7 +323,7 @@ describe('a run that is killed', () => {
     });
     await shop.meet(many(160));
     await shop.sandbox.setFaults([{ kind: 'latency', operation: 'submit_influencers', ms: 20 }]);
-    for (let kill = 1; kill <= 2; kill += 1) {
+    for (let kill = 1; kill <= killsOfJob(); kill += 1) {
       await leasesAreOver(shop);
       let hasEnded = false;
       const running = shop.start('run', 'outreach', '--json');
