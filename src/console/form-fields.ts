@@ -15,3 +15,10 @@ export function idField(what: string): z.ZodType<string> {
   const error = `The form names no ${what}.`;
   return z.string({ error }).regex(/^\d{1,18}$/, error);
 }
+
+/** Why a person changes something: kept with the change, and never blank. */
+export const reason = z
+  .string({ error: 'Say why: the reason is kept with the change.' })
+  .trim()
+  .min(1, 'Say why: the reason is kept with the change.')
+  .max(MAX_TEXT, `The reason has ${MAX_TEXT} characters at most.`);

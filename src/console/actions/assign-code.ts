@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { assignCode, withdrawCode } from '../../attribute/assign-code.ts';
 import { defineAction, Refused } from '../console-page.ts';
-import { text } from '../form-fields.ts';
-import { reason } from '../reason.ts';
+import { reason, text } from '../form-fields.ts';
 
 /** Gives a code to an owner, where codes.csv does not. */
 export const assignCodeAction = defineAction({

@@ -8,8 +8,7 @@ import {
 } from '../../../jobs/attribute-orders/backfill/change-backfill.ts';
 import { refreshReporting } from '../../report/refresh-reporting.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
-import { idField } from '../form-fields.ts';
-import { reason } from '../reason.ts';
+import { idField, reason } from '../form-fields.ts';
 
 const form = z.object({ backfill: idField('backfill'), reason });
 

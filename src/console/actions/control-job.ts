@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { pauseJob, requestRun, resumeJob } from '../../schedule/control-jobs.ts';
 import { defineAction, Refused } from '../console-page.ts';
-import { text } from '../form-fields.ts';
-import { reason } from '../reason.ts';
+import { reason, text } from '../form-fields.ts';
 
 const form = z.object({ job: text, reason });
 

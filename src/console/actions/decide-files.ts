@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
 import { findFileRead, type ListedFile } from '../../report/console/list-files.ts';
 import { type Change, defineAction, Refused } from '../console-page.ts';
-import { idField, text } from '../form-fields.ts';
-import { reason } from '../reason.ts';
+import { idField, reason, text } from '../form-fields.ts';
 
 /** The file, and the state that the page showed. */
 const fileForm = z.object({ file: idField('file'), state: text, reason });

@@ -3,8 +3,7 @@ import { ENTRY_STATES } from '../../model/ledger.ts';
 import { DECISIONS, type Settled, settleDoubt } from '../../pipeline/decisions/settle-doubt.ts';
 import { refreshReporting } from '../../report/refresh-reporting.ts';
 import { defineAction, Refused } from '../console-page.ts';
-import { idField, text } from '../form-fields.ts';
-import { reason } from '../reason.ts';
+import { idField, reason, text } from '../form-fields.ts';
 
 const UNSHOWN = { error: 'The form does not say what it showed.' };
 
