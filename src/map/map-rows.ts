@@ -1,4 +1,4 @@
-import type { Layout, ReadFor } from '../model/layout.ts';
+import type { Layout, OtherLayouts, ReadFor } from '../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../model/record.ts';
 import { type Fault, reject } from './fault.ts';
 import { layoutFor } from './layout/layout-for.ts';
@@ -26,7 +26,7 @@ export type MapRowsOptions<Row> = {
   readonly layout: Layout;
   readonly readFor: ReadFor;
   /** Layouts to name when a header does not fit this one but another. */
-  readonly otherLayouts?: readonly Layout[];
+  readonly otherLayouts?: OtherLayouts;
   /** Makes the reader of records once the header is known. */
   readonly open: (header: ResolvedHeader, layout: Layout) => (record: CsvRecord) => ReadRow<Row>;
 };
@@ -39,11 +39,11 @@ export type MapRowsOptions<Row> = {
  */
 export async function* mapRows<Row>(
   chunks: AsyncIterable<CsvChunk>,
-  { layout: whole, readFor, otherLayouts = [], open }: MapRowsOptions<Row>,
+  { layout: whole, readFor, otherLayouts = () => [], open }: MapRowsOptions<Row>,
 ): AsyncGenerator<RowBatch<Row>> {
   const layout = layoutFor(whole, readFor);
   if (layout === null) throw new Error(`the layout ${whole.name} is not one of ${readFor}`);
-  const others = otherLayouts.flatMap((other) => layoutFor(other, readFor) ?? []);
+  const others: OtherLayouts = () => otherLayouts().flatMap((other) => layoutFor(other, readFor) ?? []);
   let read: ReturnType<typeof open> | null = null;
   for await (const { header, records, rejected } of chunks) {
     read ??= open(resolveHeader(header, layout, others), layout);

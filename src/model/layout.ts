@@ -213,3 +213,6 @@ export type Layout = {
   /** What tells that a customer has unsubscribed, or was blacklisted. */
   readonly unsubscribed: readonly CellTest[];
 };
+
+/** Layouts that may fit a file better. They are asked for only when a header does not fit: reading all of them takes longer than a small file. */
+export type OtherLayouts = () => readonly Layout[];

@@ -6,7 +6,7 @@ import type { SealedRead } from '../intake/files/seal-read.ts';
 import type { SourceSettings } from '../model/config.ts';
 import { FileHeld } from '../model/file-held.ts';
 import { KnownError } from '../model/known-error.ts';
-import type { Layout, Purpose } from '../model/layout.ts';
+import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { HoldReason, SourceFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
@@ -21,7 +21,7 @@ export type Reading = {
   readonly source: SourceSettings;
   readonly layout: Layout;
   /** To name when the header does not fit the layout but another one. */
-  readonly otherLayouts: readonly Layout[];
+  readonly otherLayouts: OtherLayouts;
   readonly layoutHash: string;
   readonly file: SourceFile;
   /** Reads it although it was held before and nothing about it has changed. */

@@ -29,7 +29,7 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const layout = loadLayout(source.layout, folders);
   const { purpose } = intake;
   checkSource(layout, source, purpose);
-  const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
+  const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
   const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose) };
 
   // Listed to its end first: how many files of it cannot be read is judged by how many there are.

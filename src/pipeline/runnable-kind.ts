@@ -1,5 +1,5 @@
 import type { JobSettings, SourceSettings } from '../model/config.ts';
-import type { Layout, Purpose } from '../model/layout.ts';
+import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { RunReport } from '../model/report.ts';
 import type { RunStop } from '../model/run.ts';
@@ -49,7 +49,7 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
 /** The newest file of a source, and what it is held against. */
 export type NewestFile = {
   readonly layout: Layout;
-  readonly otherLayouts: readonly Layout[];
+  readonly otherLayouts: OtherLayouts;
   readonly source: SourceSettings;
   /** Reads it from its beginning. */
   readonly open: () => AsyncIterable<CsvChunk>;

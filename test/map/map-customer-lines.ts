@@ -39,7 +39,7 @@ export async function mapCustomerLines(
   const parseOptions = { ...PARSE_OPTIONS, delimiter: layout.delimiter, quote: layout.quote };
   const batches = mapCustomers(parseCsv(inPieces(`${lines.join('\r\n')}\r\n`, 100), parseOptions), {
     layout,
-    otherLayouts: loadLayouts().filter(({ name }) => name !== layoutName),
+    otherLayouts: () => loadLayouts().filter(({ name }) => name !== layoutName),
     source: { name: 'shop', currency: null, consent: 'recorded' },
     consent: 'not_refused',
     hashOf: (folded) => folded,

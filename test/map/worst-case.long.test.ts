@@ -132,7 +132,7 @@ test.each([
   if (layout === undefined) throw new Error('there are no layouts');
   expectLinear((text) => {
     try {
-      resolveHeader(toCells(text), layout, others);
+      resolveHeader(toCells(text), layout, () => others);
     } catch (error) {
       expect(error).toBeInstanceOf(FileHeld);
     }

@@ -9,7 +9,7 @@ import type {
   PassedOver,
   StatedCustomer,
 } from '../../model/customer.ts';
-import type { Layout, LayoutField } from '../../model/layout.ts';
+import type { Layout, LayoutField, OtherLayouts } from '../../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { type Fault, reject } from '../fault.ts';
 import { layoutFor } from '../layout/layout-for.ts';
@@ -24,7 +24,7 @@ export type MapCustomersOptions = {
   readonly layout: Layout;
   readonly source: Pick<SourceSettings, 'name' | 'currency' | 'consent'>;
   /** Layouts to name when a header does not fit this one but another. */
-  readonly otherLayouts?: readonly Layout[];
+  readonly otherLayouts?: OtherLayouts;
   readonly consent: ConsentRule;
   /** Digest of a folded address, for the job's brand. */
   readonly hashOf: (folded: string) => CustomerHash;
@@ -43,7 +43,8 @@ export async function* mapCustomers(
 ): AsyncGenerator<CustomerBatch> {
   const layout = layoutFor(options.layout, 'customers');
   if (layout === null) throw new Error(`the layout ${options.layout.name} has no column email`);
-  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'customers') ?? []);
+  const otherLayouts: OtherLayouts = () =>
+    (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'customers') ?? []);
   let reader: CustomerReader | null = null;
   for await (const { header, records, rejected } of chunks) {
     if (reader === null) {

@@ -1,7 +1,7 @@
 import type { SourceSettings } from '../../model/config.ts';
 import type { ConsentRule } from '../../model/customer.ts';
 import { FileHeld } from '../../model/file-held.ts';
-import type { CellTest, Layout } from '../../model/layout.ts';
+import type { CellTest, Layout, OtherLayouts } from '../../model/layout.ts';
 import { toNfkc } from '../../model/text/normal-form.ts';
 import { bestFit, type Column, provenBy, quoteAll, type ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
@@ -75,7 +75,7 @@ function cellReader(
 export type RequireConsentOptions = {
   readonly layout: Layout;
   /** Layouts whose columns of consent are looked for where this layout's are missing. */
-  readonly otherLayouts: readonly Layout[];
+  readonly otherLayouts: OtherLayouts;
   readonly source: Pick<SourceSettings, 'name' | 'consent'>;
   readonly rule: ConsentRule;
 };
@@ -111,7 +111,7 @@ export function requireConsent(
   if (rule === 'ignored') return;
   const wanted = layout.consent.columns;
   if (header.find(wanted) !== null) return;
-  const readers = otherLayouts.filter(({ consent }) => header.find(consent.columns) !== null);
+  const readers = otherLayouts().filter(({ consent }) => header.find(consent.columns) !== null);
   const reader = bestFit(names, layout, readers) ?? readers[0];
   const unread = header.find(reader?.consent.columns ?? []);
   // The file says it, whatever the source says.

@@ -1,5 +1,5 @@
 import { FileHeld } from '../../model/file-held.ts';
-import { LAYOUT_FIELDS, type Layout, type LayoutField } from '../../model/layout.ts';
+import { LAYOUT_FIELDS, type Layout, type LayoutField, type OtherLayouts } from '../../model/layout.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { extendHeader } from './conditional-columns.ts';
@@ -30,7 +30,7 @@ const MAX_SHOWN_CHARS = 40;
 export function resolveHeader(
   written: readonly string[],
   layout: Layout,
-  others: readonly Layout[] = [],
+  others: OtherLayouts = () => [],
 ): ResolvedHeader {
   const { names: header, extend } = extendHeader(written, layout.conditionalColumns);
   const places = Map.groupBy(header.keys(), (index) => foldHeader(header[index] ?? ''));
@@ -40,10 +40,13 @@ export function resolveHeader(
     ...layout.required.filter(lacks).map((field) => [field]),
     ...layout.requiredAny.filter((fields) => fields.every(lacks)),
   ];
-  const fitting = bestFit(header, layout, others);
-  if (missing.length > 0) throw mismatch(header, { layout, others, missing, fitting });
-  if (fitting !== null && layout.signature.length > 0 && provenBy(layout, header) === 0)
-    throw otherExport(layout, fitting);
+  const isUnproven = layout.signature.length > 0 && provenBy(layout, header) === 0;
+  if (missing.length > 0 || isUnproven) {
+    const loaded = others();
+    const fitting = bestFit(header, layout, loaded);
+    if (missing.length > 0) throw mismatch(header, { layout, others: loaded, missing, fitting });
+    if (fitting !== null) throw otherExport(layout, fitting);
+  }
   const duplicated = new Set<string>();
   const findAll = (spellings: readonly string[]): Column[] =>
     [...new Set(spellings.map(foldHeader))].flatMap((name) => {

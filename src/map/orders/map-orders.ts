@@ -1,5 +1,5 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type { Layout } from '../../model/layout.ts';
+import type { Layout, OtherLayouts } from '../../model/layout.ts';
 import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '../../model/order.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
@@ -23,7 +23,7 @@ export type MapOptions = {
   /** Told by which column the file's orders are named, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
   /** Layouts to name when a header does not fit this one but another. */
-  readonly otherLayouts?: readonly Layout[];
+  readonly otherLayouts?: OtherLayouts;
   /** Rows of one order merge when fewer other orders than this begin between them; twice as many are open at most. */
   readonly generationOrders?: number;
 };
@@ -50,7 +50,8 @@ export async function* mapOrders(
   const ofOrders = layoutFor(options.layout, 'orders');
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
-  const otherLayouts = (options.otherLayouts ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
+  const otherLayouts: OtherLayouts = () =>
+    (options.otherLayouts?.() ?? []).flatMap((other) => layoutFor(other, 'orders') ?? []);
   let resolved: ResolvedHeader | null = null;
   let ids: IdColumns | null = null;
   let stage: Stage | null = null;

@@ -1,12 +1,12 @@
 import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
-import type { Layout } from '../../model/layout.ts';
+import type { Layout, OtherLayouts } from '../../model/layout.ts';
 import { type ResolvedHeader, resolveHeader } from '../layout/resolve-header.ts';
 
 /** What decides whether a file can be read for its orders, beside its header. */
 export type OrderReading = {
   readonly source: Pick<SourceSettings, 'currency'>;
-  readonly otherLayouts?: readonly Layout[];
+  readonly otherLayouts?: OtherLayouts;
 };
 
 /**
@@ -17,7 +17,7 @@ export type OrderReading = {
 export function resolveForOrders(
   header: readonly string[],
   layout: Layout,
-  { source, otherLayouts = [] }: OrderReading,
+  { source, otherLayouts = () => [] }: OrderReading,
 ): ResolvedHeader {
   const resolved = resolveHeader(header, layout, otherLayouts);
   if (resolved.fields.currency.length > 0 || source.currency !== null) return resolved;

@@ -47,7 +47,7 @@ async function lookAtSource(patient: Patient, source: SourceSettings): Promise<r
       newest = newest === null || isNewer(file, newest) ? file : newest;
     }
     if (newest === null) return [noFiles(about, source)];
-    const otherLayouts = loadLayouts(folders).filter(({ name }) => name !== layout.name);
+    const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
     const file = { layout, otherLayouts, source, open: opener(patient, { source, layout, file: newest }) };
     let shown = '';
     for (const { check } of readers) shown += await check(file);
