@@ -75,11 +75,18 @@ function declareTests(document: string): void {
         .replaceAll(SERVE_PORT_IN_DOCUMENTS, String(servePort));
       if (document === FIRST && index === WITH_NPX) writeStandIn(clone, 'npx', NPX);
       const env = await startStandIns(block, clone);
-      if (block.isServer) servers.push(await startServer(script, clone, port));
+      if (block.isServer) servers.push(await startServer(script, clone, answersAt(script)));
       if (block.isServer) return;
       const { exitCode, output } = await runScript(script, clone, env);
       expect(exitCode, output.slice(-2_000)).toBe(block.exitCode);
     });
+  }
+
+  /** What a block that does not end starts: `serve` or the console, else the sandbox. */
+  function answersAt(script: string): string {
+    return script.includes(String(servePort))
+      ? `http://127.0.0.1:${servePort}/`
+      : `http://127.0.0.1:${port}/v1/public/hello`;
   }
 
   it('links to files that exist', () => {
@@ -146,17 +153,15 @@ async function runScript(
   return new Promise((resolve) => shell.once('close', (exitCode) => resolve({ exitCode, output })));
 }
 
-/** Starts a block that does not end, and waits until its port answers. */
-async function startServer(script: string, clone: string, port: number): Promise<ChildProcess> {
+/** Starts a block that does not end, and waits until it answers. */
+async function startServer(script: string, clone: string, url: string): Promise<ChildProcess> {
   const shell = spawn('/bin/sh', ['-eu', '-c', script], {
     cwd: clone,
     env: await environment(clone),
     stdio: 'ignore',
     detached: true,
   });
-  await waitFor(
-    async () => (await fetch(`http://127.0.0.1:${port}/v1/public/hello`).catch(() => null))?.ok === true,
-  );
+  await waitFor(async () => (await fetch(url).catch(() => null))?.ok === true);
   return shell;
 }
 
