@@ -167,7 +167,7 @@ function sendFile(reply: FastifyReply, { name, type, content }: Download): Fasti
 }
 
 function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): Visit {
-  const query = new URL(request.url, 'http://console').searchParams;
+  const { pathname, searchParams: query } = new URL(request.url, 'http://console');
   const actor = actorOf(request);
   const chosen = query.get('zone');
   const zone = chosen !== null && isZone(chosen) ? chosen : config.console.timeZone;
@@ -176,7 +176,7 @@ function visitOf(request: FastifyRequest, { readDb, config, actorOf }: Served): 
     config,
     actor,
     mayChange: actor.role === 'operator' && !config.console.readOnly,
-    path: new URL(request.url, 'http://console').pathname.slice(config.console.basePath.length) || '/',
+    path: pathname.slice(config.console.basePath.length) || '/',
     params: request.params as Readonly<Record<string, string>>,
     query,
     now: new Date(),

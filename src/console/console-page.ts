@@ -66,20 +66,44 @@ export type Change = {
   afterwards(work: (db: Database) => Promise<unknown>): void;
 };
 
-/** One thing that a person can change. Adding one means a file in `actions/` and a line in its index. */
-export type ConsoleAction<Form = unknown> = {
+/** One thing that a person can change, as its file says it. Adding one means a file in `actions/` and a line in its index. */
+type ActionDefinition<Form> = {
   /** Where its form is sent: `/doubts/settle`. */
   readonly path: string;
   /** Fields of the form; all arrive as text. */
   readonly form: z.ZodType<Form>;
   /** @returns id of the audit record. @throws Refused with why not; then nothing was changed. */
-  perform(change: Change, form: Form): Promise<string>;
+  readonly perform: (change: Change, form: Form) => Promise<string>;
 };
 
-/** An action, with its form forgotten: the list holds those of every form. */
-export function defineAction<Form>(action: ConsoleAction<Form>): ConsoleAction {
-  const { form, perform } = action;
-  return { ...action, perform: (change, fields) => perform(change, form.parse(fields)) };
+/** What is wrong with a field, or with the form (then the name is empty), in a sentence for the person. */
+export type FormProblem = { readonly field: string; readonly message: string };
+
+/** What a form asks for, or what is wrong with it. */
+type ReadForm =
+  | { readonly perform: (change: Change) => Promise<string> }
+  | { readonly problems: readonly FormProblem[] };
+
+/** The same for whoever does not know its form. */
+export type ConsoleAction = {
+  readonly path: string;
+  readonly read: (fields: unknown) => ReadForm;
+};
+
+export function defineAction<Form>({ path, form, perform }: ActionDefinition<Form>): ConsoleAction {
+  return {
+    path,
+    read(fields) {
+      const read = form.safeParse(fields);
+      if (read.success) return { perform: (change) => perform(change, read.data) };
+      return {
+        problems: read.error.issues.map(({ path: [name], message }) => ({
+          field: String(name ?? ''),
+          message,
+        })),
+      };
+    },
+  };
 }
 
 /** The change is not possible as things are now: nothing was changed, and the page says why. */

@@ -6,7 +6,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { KnownError } from '../model/known-error.ts';
 import { findForeignOrigin } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';
-import { type Actor, type ConsoleAction, Refused } from './console-page.ts';
+import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';
 
 export type PerformOptions = {
   /** Writes. */
@@ -47,22 +47,22 @@ async function performAction(
       why: 'You may look at everything and change nothing: your role is viewer.',
     });
   const { return_to: returnTo, ...fields } = toFields(request.body);
-  const form = action.form.safeParse(fields);
-  if (!form.success)
+  const asked = action.read(fields);
+  if ('problems' in asked)
     return refuse(request, reply, {
       status: 400,
-      why: form.error.issues.map(({ message }) => message).join(' '),
+      why: asked.problems.map(({ message }) => message).join(' '),
     });
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
   try {
     const auditId = await inTransaction(db, async (trx) => {
       const written = { auditId: '' };
-      const audit: Parameters<ConsoleAction['perform']>[0]['audit'] = async (record) => {
+      const audit: Change['audit'] = async (record) => {
         written.auditId = await recordAudit(trx, { ...record, actor: actor.name, via: 'console' });
         return written.auditId;
       };
       const afterwards = (work: (db: Database) => Promise<unknown>): void => void followUps.push(work);
-      await action.perform({ trx, config, actor, audit, afterwards }, form.data);
+      await asked.perform({ trx, config, actor, audit, afterwards });
       if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
       return written.auditId;
     });

@@ -52,3 +52,11 @@ export function keyOf(asked: Asked, count: number): readonly string[] | null {
     return null;
   }
 }
+
+/** The query of a page without some of its names, for a link or a form that keeps the rest. */
+export function queryWithout(
+  { query }: Asked,
+  ...names: readonly string[]
+): Readonly<Record<string, string>> {
+  return Object.fromEntries([...query].filter(([name]) => !names.includes(name)));
+}

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { hostInUrl } from '../model/text/is-loopback.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A server of ours, to which pages can be added. */
@@ -88,7 +89,7 @@ export async function listen(
   }
   const { port: taken } = server.server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    url: `http://${hostInUrl(host)}:${taken}`,
     close: () => server.close(),
   };
 }

@@ -52,16 +52,25 @@ export async function readStatus(db: Database): Promise<Status> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
-    backlog: await readBacklog(db),
+    ...(await readNeeds(db)),
     customers: await countCustomers(db),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
-    doubleCredits: await listDoubleCredits(db),
-    waitingClaims: await readWaitingClaims(db),
     lastRuns: await listRuns(db, { perJob: true }),
-    heldFiles: await listHeldFiles(db),
     leases: await readLeases(db),
     slots: await summariseSlots(db),
     pausedJobs: await listPausedJobs(db),
+  };
+}
+
+/** What waits to be sent, or for a person. */
+export type Needs = Pick<Status, 'backlog' | 'doubleCredits' | 'waitingClaims' | 'heldFiles'>;
+
+export async function readNeeds(db: Database): Promise<Needs> {
+  return {
+    backlog: await readBacklog(db),
+    doubleCredits: await listDoubleCredits(db),
+    waitingClaims: await readWaitingClaims(db),
+    heldFiles: await listHeldFiles(db),
   };
 }
 

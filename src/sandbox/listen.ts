@@ -1,6 +1,7 @@
 import type { Server } from 'node:net';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { hostInUrl } from '../model/text/is-loopback.ts';
 
 /** Begins to listen. @throws KnownError `port_unusable` (exit 2), after everything was released. */
 export async function listen(start: () => Promise<unknown>, release: () => void): Promise<void> {
@@ -41,5 +42,5 @@ export function listensAgain(
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+  return hostInUrl(host);
 }

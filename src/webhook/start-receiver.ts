@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import { hostInUrl } from '../model/text/is-loopback.ts';
 import type { WebhookEvent, WebhookSettings } from '../model/webhook-event.ts';
 import { BodyPool, BodyRefused } from './body-pool.ts';
 import { limitConnections } from './limit-connections.ts';
@@ -66,7 +67,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   }
   const { port: taken } = server.server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}${path}`,
+    url: `http://${hostInUrl(host)}:${taken}${path}`,
     close: () => server.close(),
   };
 }

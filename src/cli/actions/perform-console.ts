@@ -6,7 +6,7 @@ import { createLogger } from '../../observe/logger.ts';
 import { listen, openServer } from '../../observe/start-observer.ts';
 import type { ConsoleCommandOptions } from '../commands/console.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
-import { listenForStop } from '../terminal/listen-for-stop.ts';
+import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { usageError } from '../usage-error.ts';
 import { openConsole } from './open-console.ts';
@@ -35,10 +35,7 @@ export async function performConsole(output: Output, options: ConsoleCommandOpti
           output.emit({ event: 'listening', url: address });
           output.print(`Console at ${address}. Stop with Ctrl-C.`);
           if (options.open) openBrowser(address);
-          await new Promise((resolve) => {
-            if (stopping.signal.aborted) resolve(null);
-            else stopping.signal.addEventListener('abort', resolve, { once: true });
-          });
+          await untilAborted(stopping.signal);
           await close();
         } finally {
           await pages.close();

@@ -25,7 +25,7 @@ import { startTicker } from '../../schedule/start-ticker.ts';
 import type { Receiver } from '../../webhook/start-receiver.ts';
 import type { ServeOptions } from '../commands/serve.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
-import { listenForStop } from '../terminal/listen-for-stop.ts';
+import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
 import { openConsole } from './open-console.ts';
@@ -146,7 +146,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   announce(output, config, { url: observer.url, events: receiver?.url ?? null });
   log.info({ jobs: jobs.length, receives_events: receiver !== null }, 'serving');
 
-  await aborted(draining);
+  await untilAborted(draining);
   ticker.stop();
   scheduler.stop();
   const isInOrder = await withinGrace([ended(scheduler, log), receiver?.close()], config.serve.graceSeconds);
@@ -220,12 +220,6 @@ async function ended(scheduler: Scheduler, log: Logger): Promise<void> {
       'the last slots could not be settled; the next process does it',
     );
   });
-}
-
-function aborted(signal: AbortSignal): Promise<unknown> {
-  return signal.aborted
-    ? Promise.resolve()
-    : new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
 async function withinGrace(

@@ -7,7 +7,7 @@ import { createEventStore } from '../../pipeline/receive-event.ts';
 import { startReceiver } from '../../webhook/start-receiver.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
-import { listenForStop } from '../terminal/listen-for-stop.ts';
+import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
@@ -35,7 +35,7 @@ export async function receiveWebhooks(output: Output, options: ReceiveOptions): 
       });
       output.emit({ event: 'listening', url: receiver.url });
       output.print(`Receiving events at ${receiver.url}. Stop with Ctrl-C.`);
-      await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
+      await untilAborted(stopping.signal);
       await receiver.close();
       stopping.ignore();
       return EXIT.ok;

@@ -42,3 +42,10 @@ export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
     },
   };
 }
+
+/** Waits until a signal aborts; not at all where it has. */
+export function untilAborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

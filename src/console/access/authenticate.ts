@@ -5,7 +5,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { ConsoleSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
-import { isLoopback } from '../../model/text/is-loopback.ts';
+import { hostInUrl, isLoopback } from '../../model/text/is-loopback.ts';
 import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
 
@@ -40,7 +40,7 @@ export function createAuthenticate(
   const { users, tokens, proxy } = settings;
   checkSettings(settings);
   if (users.length === 0 && tokens.length === 0 && proxy === null) {
-    if (!isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)) throw authMissing(host);
+    if (!isLoopback(`http://${hostInUrl(host)}`)) throw authMissing(host);
     return async ({ headers }) =>
       isLoopback(`http://${headers.host ?? ''}`)
         ? { kind: 'actor', actor: { name: localActor, role: 'operator' } }

@@ -1,6 +1,7 @@
 import type { Html, HtmlValue } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import type { Visit } from '../console-page.ts';
+import { queryWithout } from '../read-query.ts';
 
 /**
  * A form that changes something; nothing where this person may not. The page that it stands on is shown again afterwards, with what was done.
@@ -25,9 +26,8 @@ export function actionForm(
   },
 ): Html {
   if (!visit.mayChange) return html`<span class="dim">operators only</span>`;
-  const query = Object.fromEntries([...visit.query].filter(([name]) => name !== 'done'));
   return html`<form class="change" method="post" action="${visit.link(path)}">
-<input type="hidden" name="return_to" value="${visit.link(visit.path, query)}">
+<input type="hidden" name="return_to" value="${visit.link(visit.path, queryWithout(visit, 'done'))}">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields}
 <label>${reasonLabel} <input type="text" name="reason" required maxlength="500"></label>

@@ -3,12 +3,12 @@ import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount } from '../../present/text.ts';
 import type { WaitingOrders } from '../../report/console/read-overview.ts';
-import type { Status } from '../../report/read-status.ts';
+import type { Needs } from '../../report/read-status.ts';
 import type { Visit } from '../console-page.ts';
 import { figure } from './parts.ts';
 
 type Waiting = {
-  readonly status: Status;
+  readonly needs: Needs;
   readonly heldOrders: readonly WaitingOrders[];
   readonly rejectedRows: number;
 };
@@ -27,16 +27,16 @@ type Need = {
 
 /** Everything that waits for a person, with the money at stake; each figure leads to its rows. */
 export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
-  const needs = listNeeds(waiting, visit).filter(({ count }) => count > 0);
-  if (needs.length === 0) return html`<p class="green">Nothing needs a person now.</p>`;
-  return html`<div class="figures">${needs.map(({ label, count, tone, href, amounts = [], note }) =>
+  const found = listNeeds(waiting, visit).filter(({ count }) => count > 0);
+  if (found.length === 0) return html`<p class="green">Nothing needs a person now.</p>`;
+  return html`<div class="figures">${found.map(({ label, count, tone, href, amounts = [], note }) =>
     figure(label, formatCount(count), { tone, href, note: html`${formatAmounts(amounts)} ${note}` }),
   )}</div>`;
 }
 
-function listNeeds({ status, heldOrders, rejectedRows }: Waiting, { link }: Visit): readonly Need[] {
+function listNeeds({ needs, heldOrders, rejectedRows }: Waiting, { link }: Visit): readonly Need[] {
   const entries = (wanted: string) => {
-    const groups = status.backlog.filter(({ state }) => state === wanted);
+    const groups = needs.backlog.filter(({ state }) => state === wanted);
     return {
       count: groups.reduce((sum, group) => sum + group.entries, 0),
       amounts: groups.filter(({ currency }) => currency !== null),
@@ -52,8 +52,8 @@ function listNeeds({ status, heldOrders, rejectedRows }: Waiting, { link }: Visi
     },
     {
       label: 'Credited more than once',
-      count: status.doubleCredits.length,
-      amounts: status.doubleCredits.flatMap(({ amount, currency }) =>
+      count: needs.doubleCredits.length,
+      amounts: needs.doubleCredits.flatMap(({ amount, currency }) =>
         amount === null ? [] : [{ amount, currency }],
       ),
       tone: 'red',
@@ -77,7 +77,7 @@ function listNeeds({ status, heldOrders, rejectedRows }: Waiting, { link }: Visi
     },
     {
       label: 'Held files',
-      count: status.heldFiles.length,
+      count: needs.heldFiles.length,
       tone: 'yellow',
       href: link('/files', { state: 'held' }),
       note: 'none of their rows count until you release or correct them',
@@ -91,8 +91,8 @@ function listNeeds({ status, heldOrders, rejectedRows }: Waiting, { link }: Visi
     },
     {
       label: 'Sent before the ledger went back',
-      count: status.waitingClaims.claims,
-      amounts: status.waitingClaims.amounts,
+      count: needs.waitingClaims.claims,
+      amounts: needs.waitingClaims.amounts,
       tone: 'yellow',
       href: link('/doubts'),
       note: 'no file has stated these orders since',

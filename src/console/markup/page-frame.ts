@@ -2,6 +2,7 @@ import type { Html, HtmlValue } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
 import type { Visit } from '../console-page.ts';
 import { pages } from '../pages/index.ts';
+import { queryWithout } from '../read-query.ts';
 import { instant } from './parts.ts';
 
 /** For a template that held the end of a script as it is, the build would import a helper that the package does not bring. */
@@ -68,7 +69,7 @@ ${zoneForm(visit)}
 
 /** The zone is part of the address, as everything that is chosen. */
 function zoneForm(visit: Visit): Html {
-  const others = [...visit.query].filter(([name]) => name !== 'zone' && name !== 'done');
+  const others = Object.entries(queryWithout(visit, 'zone', 'done'));
   return html`<form method="get" action="${visit.link(visit.path, { zone: '' })}" aria-label="Zone of times">
 ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Show times also in <input type="text" name="zone" value="${visit.zone}" placeholder="Europe/Amsterdam"></label> <button type="submit">Show</button>

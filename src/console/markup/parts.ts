@@ -4,6 +4,7 @@ import { html } from '../../present/html/html.ts';
 import { formatCount, formatInstant } from '../../present/text.ts';
 import type { EntryEvent } from '../../report/entry-lives.ts';
 import type { Visit } from '../console-page.ts';
+import { queryWithout } from '../read-query.ts';
 
 /** Pieces that several pages are made of. */
 
@@ -20,6 +21,11 @@ export function orderLink(
   order: { readonly source: string | null; readonly orderId: string },
 ): string {
   return link(`/orders/${encodeURIComponent(order.source ?? '-')}/${encodeURIComponent(order.orderId)}`);
+}
+
+/** Address of a deal's page. */
+export function dealLink({ link }: Pick<Shows, 'link'>, dealId: string): string {
+  return link(`/deals/${encodeURIComponent(dealId)}`);
 }
 
 /** An instant in UTC, and in the chosen zone where that is another one. Nothing where there is none. */
@@ -133,7 +139,7 @@ function filterField(
  * @param options.after key of the last row of this part; null where it is the last part.
  */
 export function pager(visit: Visit, path: string, { after }: { readonly after: string | null }): Html {
-  const others = Object.fromEntries([...visit.query].filter(([name]) => name !== 'after' && name !== 'zone'));
+  const others = queryWithout(visit, 'after', 'zone', 'done');
   const isFirst = !visit.query.has('after');
   if (isFirst && after === null) return html``;
   return html`<nav class="pager" aria-label="Parts of the list">

@@ -10,7 +10,7 @@ import {
 } from '../../report/console/list-codes.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { actionForm } from '../markup/action-form.ts';
-import { amountList, anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
 
 const PATH = '/codes';
@@ -154,5 +154,5 @@ async function owned(visit: Visit, view: 'owned' | 'ambiguous' | 'expiring'): Pr
 
 function ownerOf(visit: Visit) {
   return ({ influencerHandle, dealId, collabId, brandId }: OwnedCode | AssignedCode): Html =>
-    html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
+    html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`} ${collabId === null ? null : `collaboration ${collabId}`} ${brandId === null ? null : html`<small>brand ${brandId}</small>`}`;
 }

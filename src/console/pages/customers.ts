@@ -4,9 +4,8 @@ import { formatCount } from '../../present/text.ts';
 import { listInfluencers, listRefusals, readLookups } from '../../report/console/read-customers.ts';
 import { type CustomerGroup, countCustomers } from '../../report/read-status.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { amountList, anchor, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { amountList, anchor, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../read-query.ts';
-import { dealLink } from './deals.ts';
 
 const PATH = '/customers';
 const SHOWN_REFUSALS = 20;

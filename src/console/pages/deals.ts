@@ -1,17 +1,12 @@
 import { html } from '../../present/html/html.ts';
 import { formatCount, formatDuration } from '../../present/text.ts';
 import { listDeals, readCoverage } from '../../report/console/list-deals.ts';
-import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
+import type { ConsolePage } from '../console-page.ts';
+import { anchor, badge, dealLink, filterForm, instant, pager, table } from '../markup/parts.ts';
 import { nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
 
 const PATH = '/deals';
 const STATES = ['active', 'inactive', 'gone'] as const;
-
-/** Address of a deal's page. */
-export function dealLink(visit: Pick<Visit, 'link'>, dealId: string): string {
-  return visit.link(`${PATH}/${encodeURIComponent(dealId)}`);
-}
 
 /** Deals that the mirror knows, and how complete it is. */
 export const dealsPage: ConsolePage = {

@@ -6,7 +6,7 @@ import { plural } from '../../present/text.ts';
 import type { EntryLife } from '../../report/entry-lives.ts';
 import { explainOrder, type OrderAttribution, type OrderVersion } from '../../report/explain-order.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
-import { anchor, badge, factList, instant, lifeList } from '../markup/parts.ts';
+import { anchor, badge, dealLink, factList, instant, lifeList } from '../markup/parts.ts';
 
 /** The life of one order, from the line of the file to the answer of the service. */
 export const orderPage: ConsolePage = {
@@ -61,7 +61,7 @@ function attributionItem(one: OrderAttribution, visit: Visit): Html {
     ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
     ['Tried', one.matchedBy === null ? one.matchedValue : null],
     ['Influencer', one.influencerHandle],
-    ['Deal', dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)],
+    ['Deal', dealId === null ? null : anchor(dealLink(visit, dealId), dealId)],
     ['Collaboration', one.collabId],
     ['Brand', one.brandId],
     ['Amount', one.amount === null ? null : formatMoney(one.amount, one.currency)],
@@ -75,7 +75,7 @@ function entrySection(entry: EntryLife, visit: Visit): Html {
   return html`<section><h3>Entry ${entry.entryId} ${badge(entry.state)} <small>since ${instant(entry.stateChangedAt, visit)}</small></h3>
 ${factList([
   ['Amount', entry.amount === null ? null : formatMoney(entry.amount, entry.currency)],
-  ['Deal', dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId)],
+  ['Deal', dealId === null ? null : anchor(dealLink(visit, dealId), dealId)],
   ['Collaboration', entry.collabId],
   ['Why', entry.stateReason],
 ])}

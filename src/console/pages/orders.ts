@@ -12,6 +12,7 @@ import {
   anchor,
   badge,
   countUpTo,
+  dealLink,
   filterForm,
   instant,
   orderLink,
@@ -107,8 +108,7 @@ ${table(
     { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
     {
       title: 'Deal',
-      cell: ({ dealId }) =>
-        dealId === null ? null : anchor(visit.link(`/deals/${encodeURIComponent(dealId)}`), dealId),
+      cell: ({ dealId }) => (dealId === null ? null : anchor(dealLink(visit, dealId), dealId)),
     },
     {
       title: 'Amount',

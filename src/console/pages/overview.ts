@@ -13,7 +13,7 @@ import {
   readOutcomesByDay,
 } from '../../report/console/read-overview.ts';
 import { countRejected } from '../../report/list-rejected.ts';
-import { type Backlog, readStatus } from '../../report/read-status.ts';
+import { type Backlog, readNeeds } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { needsOfPerson } from '../markup/needs-of-person.ts';
@@ -32,8 +32,8 @@ export const overviewPage: ConsolePage = {
     const { db, now } = visit;
     const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
     const days = { from: addDays(to, 1 - DAYS), to };
-    const [status, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
-      readStatus(db),
+    const [needs, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
+      readNeeds(db),
       readJobHealth(db),
       countRejected(db),
       readHeldOrders(db),
@@ -43,7 +43,7 @@ export const overviewPage: ConsolePage = {
     return {
       title: 'Overview',
       content: html`<h2>Needs a person</h2>
-${needsOfPerson({ status, heldOrders, rejectedRows }, visit)}
+${needsOfPerson({ needs, heldOrders, rejectedRows }, visit)}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}
 <h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
@@ -52,7 +52,7 @@ ${outcomeCharts(outcomes, days, visit)}
 <h2>Credited revenue <small>of the same days</small></h2>
 ${creditedTable(credited, days, visit)}
 <h2>Backlog</h2>
-${backlogTable(status.backlog, visit)}`,
+${backlogTable(needs.backlog, visit)}`,
     };
   },
 };

@@ -5,7 +5,7 @@ import { formatCount } from '../../../present/text.ts';
 import { countFilesRead, type ListedFile, listFilesRead } from '../../../report/console/list-files.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
-import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { idOf, nextKey, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -32,7 +32,7 @@ export const filesPage: ConsolePage = {
         counts.length === 0
           ? 'No file was read.'
           : counts.map(({ state, files: count }, index) => {
-              const others = Object.fromEntries([...visit.query].filter(([name]) => name !== 'after'));
+              const others = queryWithout(visit, 'after');
               return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
             })
       }</p>
