@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import type { FaultRule } from '../../sandbox/faults/fault-rule.ts';
-import type { Duplicates } from '../../sandbox/operations/operation.ts';
-import type { Plan } from '../../sandbox/rate-limit.ts';
+import { EXIT } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import type { FaultRule } from '../../../sandbox/faults/fault-rule.ts';
+import type { Duplicates } from '../../../sandbox/operations/operation.ts';
+import type { Plan } from '../../../sandbox/rate-limit.ts';
 import { triggerCommand } from './trigger-event.ts';
 
 type Flags = {
@@ -106,8 +106,8 @@ With several accounts, ?account=<id> selects one; without it, lists and logs con
 async function serve(flags: Flags): Promise<void> {
   const isStopped = stopSignal();
   // Loaded only now: --help must not wait for a web server.
-  const { startSandbox } = await import('../../sandbox/start-sandbox.ts');
-  const { untilNpxEnds } = await import('../terminal/watch-npx.ts');
+  const { startSandbox } = await import('../../../sandbox/start-sandbox.ts');
+  const { untilNpxEnds } = await import('../../terminal/watch-npx.ts');
   const { fault, latency, identifyDelay, webhookRetry, ...rest } = flags;
   const sandbox = await startSandbox({
     ...rest,
@@ -137,8 +137,8 @@ function stopSignal(): Promise<void> {
 
 /** @throws KnownError `fault_invalid` (exit 2). */
 async function readFaults(texts: readonly string[]): Promise<readonly FaultRule[]> {
-  const { explainIssues } = await import('../../api/call.ts');
-  const { FAULT_KINDS, parseFaultFlag } = await import('../../sandbox/faults/fault-rule.ts');
+  const { explainIssues } = await import('../../../api/call.ts');
+  const { FAULT_KINDS, parseFaultFlag } = await import('../../../sandbox/faults/fault-rule.ts');
   return texts.flatMap((text) => {
     const read = parseFaultFlag(text);
     if (read.kind === 'rules') return read.rules;
