@@ -10,7 +10,7 @@ import { findJob, loadConfig } from '../jobs/index.ts';
 import { createClient } from '../src/api/client.ts';
 import { connect } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { runJob } from '../src/pipeline/run-job.ts';
+import { runJob } from '../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import {

@@ -13,7 +13,7 @@ import type { MirrorReport } from '../jobs/mirror-account/report.ts';
 import { createClient } from '../src/api/client.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { runJob } from '../src/pipeline/run-job.ts';
+import { runJob } from '../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../src/source/source-clients.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type Measurement, median } from './measure.ts';

@@ -4549,6 +4549,96 @@ COMMENT ON COLUMN ops.request_turns.run_turn_at IS 'When a run last reserved a r
 
 COMMENT ON COLUMN ops.request_turns.backfill_turn_at IS 'When a backfill last reserved a request.';
 
+CREATE TABLE ops.run_messages (
+    run_id bigint NOT NULL,
+    message_no integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    message text NOT NULL
+);
+
+COMMENT ON TABLE ops.run_messages IS 'What each run said while it went on, the first 200 messages. No secrets, row values or addresses.';
+
+COMMENT ON COLUMN ops.run_messages.run_id IS 'Run, see ops.runs.';
+
+COMMENT ON COLUMN ops.run_messages.message_no IS 'Order, from 0.';
+
+COMMENT ON COLUMN ops.run_messages.at IS 'When. Clock of the process.';
+
+COMMENT ON COLUMN ops.run_messages.message IS 'A sentence for a person.';
+
+CREATE TABLE ops.run_requests (
+    run_id bigint NOT NULL,
+    operation text NOT NULL,
+    requests bigint NOT NULL,
+    answered bigint NOT NULL,
+    refused bigint NOT NULL,
+    throttled bigint NOT NULL,
+    failed bigint NOT NULL,
+    median_ms numeric(12,1) NOT NULL,
+    p95_ms numeric(12,1) NOT NULL,
+    slowest_ms numeric(12,1) NOT NULL
+);
+
+COMMENT ON TABLE ops.run_requests IS 'Requests of each run to the service, one row an operation, with how long they took from the start to the complete answer.';
+
+COMMENT ON COLUMN ops.run_requests.run_id IS 'Run, see ops.runs.';
+
+COMMENT ON COLUMN ops.run_requests.operation IS 'Operation of the contract, for example new_influencer_referral.';
+
+COMMENT ON COLUMN ops.run_requests.requests IS 'All of them: answered + refused + throttled + failed.';
+
+COMMENT ON COLUMN ops.run_requests.answered IS 'Answers with a status of 200 to 299.';
+
+COMMENT ON COLUMN ops.run_requests.refused IS 'Answers with a status of 400 to 499, except 429.';
+
+COMMENT ON COLUMN ops.run_requests.throttled IS 'Answers with status 429.';
+
+COMMENT ON COLUMN ops.run_requests.failed IS 'Any other status, and requests without a complete answer.';
+
+COMMENT ON COLUMN ops.run_requests.median_ms IS 'Half of them took no longer, within 0.1 percent.';
+
+COMMENT ON COLUMN ops.run_requests.p95_ms IS '95 of 100 took no longer.';
+
+COMMENT ON COLUMN ops.run_requests.slowest_ms IS 'The longest.';
+
+CREATE TABLE ops.run_steps (
+    run_id bigint NOT NULL,
+    step text NOT NULL,
+    "position" integer NOT NULL,
+    label text NOT NULL,
+    times integer NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seconds numeric(12,3) NOT NULL,
+    finished_at timestamp with time zone,
+    unit text NOT NULL,
+    done bigint NOT NULL,
+    total bigint
+);
+
+COMMENT ON TABLE ops.run_steps IS 'Steps of each run, one row a kind of step: reading 20 files is one row. Written about once a second while the run goes on.';
+
+COMMENT ON COLUMN ops.run_steps.run_id IS 'Run, see ops.runs.';
+
+COMMENT ON COLUMN ops.run_steps.step IS 'Stable name: read, attribute, post.';
+
+COMMENT ON COLUMN ops.run_steps."position" IS 'Order in which the run began them, from 0.';
+
+COMMENT ON COLUMN ops.run_steps.label IS 'What the run shows a person, of the last time: Reading orders.csv.';
+
+COMMENT ON COLUMN ops.run_steps.times IS 'How many times the run began it, for example once a file.';
+
+COMMENT ON COLUMN ops.run_steps.started_at IS 'When it began for the first time. Clock of the process.';
+
+COMMENT ON COLUMN ops.run_steps.seconds IS 'Time in it so far, all times together.';
+
+COMMENT ON COLUMN ops.run_steps.finished_at IS 'When it last ended; null while the run is in it, or when its process died in it.';
+
+COMMENT ON COLUMN ops.run_steps.unit IS 'What done and total count: bytes, orders, requests.';
+
+COMMENT ON COLUMN ops.run_steps.done IS 'How much of it is done, all times together.';
+
+COMMENT ON COLUMN ops.run_steps.total IS 'How much there was to do, all times together; null where that was unknown.';
+
 ALTER TABLE ops.runs ALTER COLUMN run_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.runs_run_id_seq
     START WITH 1
@@ -4829,6 +4919,15 @@ ALTER TABLE ONLY ops.paused_jobs
 
 ALTER TABLE ONLY ops.request_turns
     ADD CONSTRAINT request_turns_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY ops.run_messages
+    ADD CONSTRAINT run_messages_pkey PRIMARY KEY (run_id, message_no);
+
+ALTER TABLE ONLY ops.run_requests
+    ADD CONSTRAINT run_requests_pkey PRIMARY KEY (run_id, operation);
+
+ALTER TABLE ONLY ops.run_steps
+    ADD CONSTRAINT run_steps_pkey PRIMARY KEY (run_id, step);
 
 ALTER TABLE ONLY ops.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (run_id);

@@ -3,6 +3,9 @@ import { EXIT, type ExitCode } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { readVersion } from '../package/read-version.ts';
 import { renderWarning } from '../present/error.ts';
+import { apiCommand } from './commands/api/api.ts';
+import { sandboxCommand } from './commands/api/sandbox.ts';
+import { webhooksCommand } from './commands/api/webhooks.ts';
 import { backfillCommand } from './commands/backfill.ts';
 import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
 import { consoleCommand } from './commands/console.ts';
@@ -10,6 +13,7 @@ import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
+import { jobsCommand } from './commands/jobs.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { queryCommand } from './commands/query.ts';
@@ -18,9 +22,6 @@ import { reviewCommand } from './commands/review.ts';
 import { planCommand, runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
-import { apiCommand } from './commands/service/api.ts';
-import { sandboxCommand } from './commands/service/sandbox.ts';
-import { webhooksCommand } from './commands/service/webhooks.ts';
 import { codesCommand } from './commands/setup/codes.ts';
 import { completeWordsCommand, completionCommand } from './commands/setup/completion.ts';
 import { configCommand } from './commands/setup/config.ts';
@@ -41,6 +42,7 @@ const commands: readonly CommandDefinition[] = [
   consoleCommand,
   statusCommand,
   runsCommand,
+  jobsCommand,
   doctorCommand,
   filesCommand,
   explainCommand,

@@ -3090,6 +3090,68 @@ export interface OpsRequestTurns {
   run_turn_at: Timestamp | null;
 }
 
+export interface OpsRunMessages {
+  /**
+   * When. Clock of the process.
+   */
+  at: Timestamp;
+  /**
+   * A sentence for a person.
+   */
+  message: string;
+  /**
+   * Order, from 0.
+   */
+  message_no: number;
+  /**
+   * Run, see ops.runs.
+   */
+  run_id: Int8;
+}
+
+export interface OpsRunRequests {
+  /**
+   * Answers with a status of 200 to 299.
+   */
+  answered: Int8;
+  /**
+   * Any other status, and requests without a complete answer.
+   */
+  failed: Int8;
+  /**
+   * Half of them took no longer, within 0.1 percent.
+   */
+  median_ms: Numeric;
+  /**
+   * Operation of the contract, for example new_influencer_referral.
+   */
+  operation: string;
+  /**
+   * 95 of 100 took no longer.
+   */
+  p95_ms: Numeric;
+  /**
+   * Answers with a status of 400 to 499, except 429.
+   */
+  refused: Int8;
+  /**
+   * All of them: answered + refused + throttled + failed.
+   */
+  requests: Int8;
+  /**
+   * Run, see ops.runs.
+   */
+  run_id: Int8;
+  /**
+   * The longest.
+   */
+  slowest_ms: Numeric;
+  /**
+   * Answers with status 429.
+   */
+  throttled: Int8;
+}
+
 export interface OpsRuns {
   /**
    * Accepted in this run, per currency: [{currency, accepted}].
@@ -3143,6 +3205,53 @@ export interface OpsRuns {
    * running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.
    */
   status: Generated<string>;
+}
+
+export interface OpsRunSteps {
+  /**
+   * How much of it is done, all times together.
+   */
+  done: Int8;
+  /**
+   * When it last ended; null while the run is in it, or when its process died in it.
+   */
+  finished_at: Timestamp | null;
+  /**
+   * What the run shows a person, of the last time: Reading orders.csv.
+   */
+  label: string;
+  /**
+   * Order in which the run began them, from 0.
+   */
+  position: number;
+  /**
+   * Run, see ops.runs.
+   */
+  run_id: Int8;
+  /**
+   * Time in it so far, all times together.
+   */
+  seconds: Numeric;
+  /**
+   * When it began for the first time. Clock of the process.
+   */
+  started_at: Timestamp;
+  /**
+   * Stable name: read, attribute, post.
+   */
+  step: string;
+  /**
+   * How many times the run began it, for example once a file.
+   */
+  times: number;
+  /**
+   * How much there was to do, all times together; null where that was unknown.
+   */
+  total: Int8 | null;
+  /**
+   * What done and total count: bytes, orders, requests.
+   */
+  unit: string;
 }
 
 export interface OpsSchedules {
@@ -3647,6 +3756,9 @@ export interface DB {
   "ops.leases": OpsLeases;
   "ops.paused_jobs": OpsPausedJobs;
   "ops.request_turns": OpsRequestTurns;
+  "ops.run_messages": OpsRunMessages;
+  "ops.run_requests": OpsRunRequests;
+  "ops.run_steps": OpsRunSteps;
   "ops.runs": OpsRuns;
   "ops.schedules": OpsSchedules;
   "ops.slots": OpsSlots;

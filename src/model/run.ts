@@ -45,3 +45,45 @@ export type RunFinished<Report extends RunReport = RunReport> = {
   readonly counts: Report['counts'];
   readonly amounts: Report['amounts'];
 };
+
+/** A kind of step of a run, all times it was begun together. */
+export type RunStep = {
+  /** Stable name: `read`, `attribute`, `post`. */
+  readonly name: string;
+  /** What a person reads, of the last time. */
+  readonly label: string;
+  /** How often it was begun, for example once a file. */
+  readonly times: number;
+  readonly startedAt: Date;
+  /** Null while the run is in it. */
+  readonly finishedAt: Date | null;
+  readonly seconds: number;
+  /** What `done` and `total` count: `bytes`, `orders`. */
+  readonly unit: string;
+  readonly done: number;
+  /** Null where it was unknown. */
+  readonly total: number | null;
+};
+
+/** Requests of a run with one operation; `requests` is the sum of the four that follow. */
+export type RunRequests = {
+  readonly operation: string;
+  readonly requests: number;
+  readonly answered: number;
+  readonly refused: number;
+  readonly throttled: number;
+  readonly failed: number;
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly slowestMs: number;
+};
+
+/** What a run said while it went on. No secrets, row values or addresses. */
+export type RunMessage = { readonly number: number; readonly at: Date; readonly message: string };
+
+/** What a run does with its time. */
+export type RunActivity = {
+  readonly steps: readonly RunStep[];
+  readonly requests: readonly RunRequests[];
+  readonly messages: readonly RunMessage[];
+};

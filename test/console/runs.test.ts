@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { readChangeVersion } from '../../src/report/console/read-version.ts';
 import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { startTestConsole, textOf } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
@@ -134,6 +135,53 @@ describe('a run', () => {
     expect(page).toMatch(/april\.csv shop sealed 4 0 run 1 , which ended before its report/);
     expect(page).toContain('It stored no counts.');
     expect(textOf((await get('/runs/1')).text)).toContain('It ended before it had counted');
+  });
+
+  it('shows how long its steps and requests took, and what it said', async () => {
+    const { shop } = await openConsoleShop({ hasBadFiles: true });
+    const { get } = await startTestConsole(shop);
+    const first = textOf((await get('/runs/1')).text);
+    expect(first).toMatch(
+      /Reading april\.csv \S+ \d\d:\d\d:\d\d UTC [\d.]+ s \d+ B bytes Attributing orders /,
+    );
+    expect(first).toMatch(/Posting orders \S+ \S+ UTC [\d.]+ s 1 orders/);
+    expect(first).toMatch(/new_influencer_referral 1 1 0 0 0 [\d.,]+ ms [\d.,]+ ms [\d.,]+ ms/);
+    expect(first).toContain('It said nothing while it ran.');
+    // The answer to the order was lost.
+    expect(textOf((await get('/runs/2')).text)).toMatch(/new_influencer_referral 1 0 0 0 1 /);
+    const third = await get('/runs/3');
+    expect(third.text).not.toContain('<i>');
+    // Two files are one step.
+    expect(textOf(third.text)).toMatch(/Reading \S+ and 1 more /);
+    expect(textOf(third.text)).toMatch(/Messages \S+ \S+ UTC Held <i>'held'\.csv: /);
+    const { rows } = await sql<{ requests: number }>`
+      select sum(requests)::int as requests from ops.run_requests where operation = 'new_influencer_referral'`.execute(
+      shop.db,
+    );
+    expect(rows[0]?.requests).toBe((await shop.posted()).length);
+  });
+
+  it('that goes on shows where it is, and one whose process died where it was', async () => {
+    const { shop } = await openConsoleShop();
+    const before = await readChangeVersion(shop.db);
+    await sql`insert into ops.runs (job, kind, host, pid) values ('orders', 'attribute-orders', 'h', 1)`.execute(
+      shop.db,
+    );
+    await sql`insert into ops.run_steps values (3, 'post', 0, 'Posting orders', 1, clock_timestamp(), 2.5, null, 'orders', 40, 100)`.execute(
+      shop.db,
+    );
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/runs/3')).text)).toMatch(
+      /2\.5 s, and the process died in it 40 of 100 orders/,
+    );
+    await sql`insert into ops.leases (name, owner, host, pid, expires_at) values ('job:orders', gen_random_uuid(), 'h', 1, clock_timestamp() + interval '1 hour')`.execute(
+      shop.db,
+    );
+    expect(textOf((await get('/runs/3')).text)).toMatch(/2\.5 s so far 40 of 100 orders/);
+    const then = await readChangeVersion(shop.db);
+    expect(then).not.toBe(before);
+    await sql`update ops.run_steps set done = 41`.execute(shop.db);
+    expect(await readChangeVersion(shop.db)).not.toBe(then);
   });
 
   it('that there is not is a page that says so', async () => {

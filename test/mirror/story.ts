@@ -7,7 +7,7 @@ import { createClient } from '../../src/api/client.ts';
 import type { Database } from '../../src/db/connect.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import type { RunFinished } from '../../src/model/run.ts';
-import { type RunResult, runJob } from '../../src/pipeline/run-job.ts';
+import { type RunResult, runJob } from '../../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { DEFAULT_TIMING } from '../support/default-timing.ts';
 import { type Stage, setup } from '../support/setup.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { kindOf, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
-import { runSlot } from '../../src/pipeline/run-slot.ts';
+import { runSlot } from '../../src/pipeline/run/run-slot.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { acquireLease, keepLease } from '../../src/schedule/lease.ts';
 import { claimSlot, type SlotEnd } from '../../src/schedule/slots.ts';

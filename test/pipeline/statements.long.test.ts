@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { findJob, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
 import type { RunReport } from '../../src/model/report.ts';
-import { runJob } from '../../src/pipeline/run-job.ts';
+import { runJob } from '../../src/pipeline/run/run-job.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';
 import { countPages, openFalseStatistics, openTimed } from '../support/false-statistics.ts';
 import { HEADER, openWorkshop, type Workshop } from './workshop.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { type WatchedRun, watchRun } from '../../src/pipeline/watch-run.ts';
+import { type WatchedRun, watchRun } from '../../src/pipeline/run/watch-run.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const SHORT = 0.005; // minutes

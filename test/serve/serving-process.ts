@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { findJob, kindOf, loadConfig } from '../../jobs/index.ts';
 import { createClient } from '../../src/api/client.ts';
 import { connect } from '../../src/db/connect.ts';
-import { runSlot } from '../../src/pipeline/run-slot.ts';
+import { runSlot } from '../../src/pipeline/run/run-slot.ts';
 import { leaseNames } from '../../src/pipeline/runnable-kind.ts';
 import { createScheduler } from '../../src/schedule/scheduler.ts';
 import { openSourceClients } from '../../src/source/source-clients.ts';

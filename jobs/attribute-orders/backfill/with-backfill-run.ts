@@ -8,8 +8,9 @@ import { EXIT, type ExitCode } from '../../../src/model/exit-code.ts';
 import { KnownError } from '../../../src/model/known-error.ts';
 import type { Progress } from '../../../src/model/progress.ts';
 import type { RunTarget } from '../../../src/model/run.ts';
+import { recordActivity } from '../../../src/pipeline/run/record-activity.ts';
+import { inRunPhase } from '../../../src/pipeline/run/run-phase.ts';
 import { explainAbort, type Run } from '../../../src/pipeline/run.ts';
-import { inRunPhase } from '../../../src/pipeline/run-phase.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../../src/schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../../src/schedule/run-record.ts';
 import type { SourceClients } from '../../../src/source/source-clients.ts';
@@ -60,8 +61,11 @@ async function runInPhase(
     const service = options.client === null ? {} : { service: config.api.url };
     const runId = await beginRun(db, { job: name, kind: 'backfill', ...service });
     await settleDeadRuns(db, { job: name, currentRunId: runId });
+    const activity = recordActivity(db, { ...options, runId });
     const run = {
       ...options,
+      progress: activity.progress,
+      client: activity.client,
       runId,
       owner: holder.owner,
       // A source without files is no failure: the plan shows that it has none.
@@ -72,6 +76,7 @@ async function runInPhase(
     try {
       const exitCode = await work(run);
       const report = await reportBackfill(db, runId);
+      await activity.stop();
       await endRun(db, { runId, status: statusOf(exitCode), exitCode, report, problem: null });
       return exitCode;
     } catch (cause) {
@@ -80,6 +85,7 @@ async function runInPhase(
       const exitCode = details?.exitCode ?? EXIT.crash;
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
       const problem = details?.message ?? 'a bug';
+      await activity.stop();
       await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
       throw error;
     }

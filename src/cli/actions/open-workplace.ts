@@ -5,7 +5,7 @@ import { observeClient } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Metrics } from '../../observe/metrics.ts';
-import { runSlot } from '../../pipeline/run-slot.ts';
+import { runSlot } from '../../pipeline/run/run-slot.ts';
 import type { ClaimedSlot, SlotEnd } from '../../schedule/slots.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { openClient } from '../open/open-service.ts';

@@ -6,18 +6,20 @@ import { html } from '../../present/html/html.ts';
 import { describeDid, problemOf } from '../../present/runs.ts';
 import { formatCount, formatDuration, plural } from '../../present/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/list-run-files.ts';
+import { readRunActivity } from '../../report/console/read-run-activity.ts';
 import { findSlotOfRun } from '../../report/console/read-timeline.ts';
 import { findRun, findRunBefore, type ListedRun } from '../../report/list-runs.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { compareRuns } from '../markup/compare-runs.ts';
 import { amountList, anchor, badge, factList, instant, table } from '../markup/parts.ts';
+import { runActivity } from '../markup/run-activity.ts';
 import { type Flow, type FlowPlace, sankeyPicture } from '../markup/sankey.ts';
 
 const SHOWN_FILES = 50;
 /** A picture with more names cannot be read. */
 const DRAWN_FILES = 8;
 
-/** One run: what it read, what became of it, and how it differs from the one before. */
+/** One run: what it read, what became of it, what it did with its time, and how it differs from the one before. */
 export const runPage: ConsolePage = {
   path: '/runs/:run',
   navigation: null,
@@ -28,10 +30,11 @@ export const runPage: ConsolePage = {
     if (run === null)
       return { title: `Run ${id}`, content: html`<p>There is no run of that number.</p>`, status: 404 };
     const isReported = run.counts !== null;
-    const [files, slot, before] = await Promise.all([
+    const [files, slot, before, activity] = await Promise.all([
       listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
       findSlotOfRun(db, run.runId),
       findRunBefore(db, run),
+      readRunActivity(db, run.runId),
     ]);
     const problem = problemOf(run);
     const byHand = run.job.startsWith('backfill:') ? 'backfill' : 'by hand';
@@ -57,6 +60,7 @@ ${problem === null ? null : html`<p class="notice red">${problem}</p>`}
 ${accounting(run, files, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
+${runActivity(activity, run, visit)}
 <h2>Compared with the run before</h2>
 ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
     };

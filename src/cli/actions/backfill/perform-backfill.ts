@@ -33,7 +33,7 @@ import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import type { RunTarget } from '../../../model/run.ts';
 import { type OpenLedger, openLedger } from '../../../pipeline/open-ledger.ts';
-import { describeStop } from '../../../pipeline/run-job.ts';
+import { describeStop } from '../../../pipeline/run/run-job.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { describeCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';

@@ -1,7 +1,7 @@
-import type { JobTiming } from '../model/config.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import type { Progress } from '../model/progress.ts';
+import type { JobTiming } from '../../model/config.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { Progress } from '../../model/progress.ts';
 
 export type WatchRunOptions = {
   readonly timing: Pick<JobTiming, 'deadlineMinutes' | 'stepMinutes' | 'stallMinutes'>;

@@ -1,27 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../api/client.ts';
-import type { Database } from '../db/connect.ts';
-import { openOverlay } from '../db/overlay.ts';
-import { explainFailure } from '../db/server/explain-failure.ts';
-import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import { EXIT, type ExitCode } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import type { Progress } from '../model/progress.ts';
-import type { RunFinished, RunStatus, RunStop, RunTarget } from '../model/run.ts';
+import type { Client } from '../../api/client.ts';
+import type { Database } from '../../db/connect.ts';
+import { openOverlay } from '../../db/overlay.ts';
+import { explainFailure } from '../../db/server/explain-failure.ts';
+import type { JobSettings, PipelineConfig } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { Progress } from '../../model/progress.ts';
+import type { RunFinished, RunStatus, RunStop, RunTarget } from '../../model/run.ts';
 import {
   acquireLease,
   type Heartbeat,
   type LeaseHolder,
   releaseLeases,
   startHeartbeat,
-} from '../schedule/lease.ts';
-import { beginRun, endRun, settleDeadRuns } from '../schedule/run-record.ts';
-import type { SourceClients } from '../source/source-clients.ts';
-import { explainAbort, type Run, type RunOptions } from './run.ts';
+} from '../../schedule/lease.ts';
+import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+import { explainAbort, type Run, type RunOptions } from '../run.ts';
+import { type FlowEnd, leaseNames, type RunnableKind } from '../runnable-kind.ts';
+import { recordActivity } from './record-activity.ts';
 import { inRunPhase } from './run-phase.ts';
-import { type FlowEnd, leaseNames, type RunnableKind } from './runnable-kind.ts';
 
 /** What a run needs of its kind of job. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
@@ -95,15 +96,26 @@ async function recorded<Settings extends JobSettings>(
   const { db, job, config } = options;
   const runId = await beginRun(db, { job: job.name, kind: job.kind, service: config.api.url });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
+  const activity = recordActivity(db, { ...options, runId });
+  const { progress, client } = activity;
   try {
     await options.onBegun?.(runId);
     const { abandoned } = options;
     const isLeaseHeld = () => abandoned?.aborted !== true && heartbeat.isHeld();
     const result = await unlessAbandoned(
-      account(options, { ...options, nouns: options.kind.nouns, runId, owner, isLeaseHeld }),
+      account(options, {
+        ...options,
+        progress,
+        client,
+        nouns: options.kind.nouns,
+        runId,
+        owner,
+        isLeaseHeld,
+      }),
       abandoned,
     );
     const { finished, exitCode, stop } = result;
+    await activity.stop();
     await endRun(db, {
       runId,
       status: finished.status,
@@ -118,6 +130,7 @@ async function recorded<Settings extends JobSettings>(
     const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
     // The database may be what failed: the next run then settles this one's record.
     const problem = known?.message ?? 'a bug';
+    await activity.stop();
     await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
     throw error;
   }
@@ -173,7 +186,7 @@ async function account<Settings extends JobSettings>(
     .catch((error: unknown) => {
       throw explainAbort(error, options.draining);
     })
-    .finally(() => options.progress.end());
+    .finally(() => run.progress.end());
   const { kind, counts, amounts } = end.report;
   const stop = end.stop?.kind === 'drained' ? whyDrained(options.draining) : end.stop;
   const { status, exitCode } = judge({ ...end, stop, isPlan: options.client === null });

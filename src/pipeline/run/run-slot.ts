@@ -1,13 +1,13 @@
-import type { Client } from '../api/client.ts';
-import type { Database } from '../db/connect.ts';
-import { isConnectionLost } from '../db/server/connection-lost.ts';
-import { explainFailure } from '../db/server/explain-failure.ts';
-import type { JobSettings, PipelineConfig } from '../model/config.ts';
-import { EXIT } from '../model/exit-code.ts';
-import { KnownError } from '../model/known-error.ts';
-import type { RunStatus, RunTarget } from '../model/run.ts';
-import { type ClaimedSlot, noteRun, type SlotEnd } from '../schedule/slots.ts';
-import type { SourceClients } from '../source/source-clients.ts';
+import type { Client } from '../../api/client.ts';
+import type { Database } from '../../db/connect.ts';
+import { isConnectionLost } from '../../db/server/connection-lost.ts';
+import { explainFailure } from '../../db/server/explain-failure.ts';
+import type { JobSettings, PipelineConfig } from '../../model/config.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import type { RunStatus, RunTarget } from '../../model/run.ts';
+import { type ClaimedSlot, noteRun, type SlotEnd } from '../../schedule/slots.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
 import { describeStop, type RunningKind, type RunResult, runJob } from './run-job.ts';
 import { watchRun } from './watch-run.ts';
 

@@ -1,5 +1,5 @@
-import { inPhase } from '../db/phase.ts';
-import type { Progress } from '../model/progress.ts';
+import { inPhase } from '../../db/phase.ts';
+import type { Progress } from '../../model/progress.ts';
 
 export type RunPhaseOptions = {
   readonly progress: Progress;

@@ -1,0 +1,93 @@
+import { recordAudit } from '../../audit/record-audit.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { controlJob, type JobDecision } from '../../pipeline/decisions/control-job.ts';
+import { renderJobs } from '../../present/jobs.ts';
+import { listRuns } from '../../report/list-runs.ts';
+import { isServed, listPausedJobs } from '../../report/list-slots.ts';
+import { nextSlots } from '../../schedule/next-slots.ts';
+import type { ConfigOptions } from '../commands/command.ts';
+import type { ControlJobOptions } from '../commands/jobs.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Those of earlier configurations have runs, too. */
+const MAX_JOBS = 1_000;
+
+/** Lists the jobs of the configuration, and those that are paused and gone from it. */
+export async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const jobs = Object.values(config.jobs);
+  const slots = nextSlots(jobs, new Date());
+  const { paused, runs, served } = await withDatabase(config, async (db) => ({
+    paused: await listPausedJobs(db),
+    runs: await listRuns(db, { perJob: true, limit: MAX_JOBS }),
+    served: await isServed(db),
+  }));
+  const names = new Set([...jobs.map(({ name }) => name), ...paused.map(({ job }) => job)]);
+  const listed = [...names].map((name) => {
+    const { kind = null, schedule = null, timeZone = null, after = null } = config.jobs[name] ?? {};
+    return {
+      job: name,
+      kind,
+      schedule,
+      timeZone,
+      after,
+      nextSlot: slots.find(({ job }) => job === name)?.at ?? null,
+      lastRun: runs.find(({ job }) => job === name) ?? null,
+      paused: paused.find(({ job }) => job === name) ?? null,
+    };
+  });
+  for (const { lastRun, paused: pause, ...job } of listed)
+    output.emit({
+      event: 'job',
+      ...job,
+      last_run: lastRun === null ? null : { run_id: lastRun.runId, status: lastRun.status },
+      paused: pause === null ? null : { by: pause.pausedBy, since: pause.pausedAt, reason: pause.reason },
+    });
+  output.print(renderJobs(listed, { terminal: output.terminal, isServed: served }));
+  return EXIT.ok;
+}
+
+/** @throws KnownError (exit 2) where the job is not in a state to which that applies. */
+export async function performControl(
+  output: Output,
+  {
+    job,
+    decision,
+    options,
+  }: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = options.reason.trim();
+  if (reason === '')
+    throw usageError('You must give a reason.', "Add --reason '…'. It is kept in ops.audit.");
+  const actor = readOperator();
+  const controlled = await withDatabase(config, (db) =>
+    inTransaction(db, (trx) =>
+      controlJob(trx, {
+        jobs: config.jobs,
+        job,
+        decision,
+        reason,
+        decidedBy: actor,
+        audit: (record) => recordAudit(trx, { ...record, actor, via: 'command' }),
+      }),
+    ),
+  );
+  if (controlled.kind === 'refused')
+    throw new KnownError({
+      code: 'job_unchanged',
+      message: controlled.why,
+      where: job,
+      help: 'See how each job is now: npx influencer-sync jobs',
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
+  output.emit({ event: 'job_changed', job, decision, audit_id: controlled.auditId });
+  output.print(controlled.summary);
+  return EXIT.ok;
+}

@@ -1,0 +1,74 @@
+import type { RunActivity, RunRequests, RunStep } from '../../model/run.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatBytes, formatCount, formatDuration } from '../../present/text.ts';
+import type { ListedRun } from '../../report/list-runs.ts';
+import type { Visit } from '../console-page.ts';
+import { instant, table } from './parts.ts';
+
+/** What a run did with its time: its steps, its requests, and what it said while it went on. */
+export function runActivity({ steps, requests, messages }: RunActivity, run: ListedRun, visit: Visit): Html {
+  return html`<h2>Steps</h2>
+${table<RunStep>(
+  [
+    {
+      title: 'Step',
+      cell: ({ label, times }) =>
+        html`${label}${times > 1 ? html` <small>and ${formatCount(times - 1)} more</small>` : null}`,
+    },
+    { title: 'Began', cell: ({ startedAt }) => instant(startedAt, visit, { seconds: true }) },
+    {
+      title: 'Took',
+      align: 'right',
+      cell: (step) => html`${formatSeconds(step.seconds)}${endOf(step, run)}`,
+    },
+    { title: 'Done', align: 'right', cell: describeDone },
+    { title: 'Unit', cell: ({ unit }) => unit },
+  ],
+  steps,
+  { about: 'Steps of the run', none: 'No step was recorded.' },
+)}
+<h2>Requests to the service</h2>
+${table<RunRequests>(
+  [
+    { title: 'Operation', cell: ({ operation }) => operation },
+    ...(['requests', 'answered', 'refused', 'throttled', 'failed'] as const).map((name) => ({
+      title: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      align: 'right' as const,
+      cell: (each: RunRequests) => formatCount(each[name]),
+    })),
+    { title: 'Median', align: 'right', cell: ({ medianMs }) => formatMs(medianMs) },
+    { title: '95 %', align: 'right', cell: ({ p95Ms }) => formatMs(p95Ms) },
+    { title: 'Slowest', align: 'right', cell: ({ slowestMs }) => formatMs(slowestMs) },
+  ],
+  requests,
+  { about: 'Requests of the run', none: 'It sent no request.' },
+)}
+<h2>Messages</h2>
+${
+  messages.length === 0
+    ? html`<p class="none">It said nothing while it ran.</p>`
+    : html`<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
+}
+`;
+}
+
+/** A step without an end is where the run is now, or where its process died. */
+function endOf({ finishedAt }: RunStep, { status }: ListedRun): string | null {
+  if (finishedAt !== null) return null;
+  return status === 'running' ? ' so far' : ', and the process died in it';
+}
+
+function describeDone({ done, total, unit }: RunStep): string {
+  const format = unit === 'bytes' ? formatBytes : formatCount;
+  if (total === null) return done === 0 ? '' : format(done);
+  return done === total ? format(done) : `${format(done)} of ${format(total)}`;
+}
+
+function formatSeconds(seconds: number): string {
+  return seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds);
+}
+
+function formatMs(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${formatCount(Math.round(ms))} ms`;
+}

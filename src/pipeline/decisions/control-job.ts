@@ -1,0 +1,85 @@
+import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import type { JobSettings } from '../../model/config.ts';
+import { pauseJob, requestRun, resumeJob } from '../../schedule/control-jobs.ts';
+
+/** What a person can say about the schedule of a job. */
+export type JobDecision = 'run_now' | 'pause' | 'resume';
+
+export type JobControl = {
+  readonly jobs: Readonly<Record<string, Pick<JobSettings, 'schedule' | 'after'>>>;
+  /** Name of the job. One that is gone from the configuration can only be resumed. */
+  readonly job: string;
+  readonly decision: JobDecision;
+  /** Why, in the words of the person. Not blank. */
+  readonly reason: string;
+  readonly decidedBy: string;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+export type Controlled =
+  /** `summary`: what has changed, in a sentence. */
+  | { readonly kind: 'done'; readonly auditId: string; readonly summary: string }
+  /** Nothing was changed. `why`: what is in the way and what to do, in a sentence or two. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Runs a job now, pauses it or resumes it as a person says, and writes down who did. Commands and the console do so through here. */
+export async function controlJob(trx: DatabaseTransaction, control: JobControl): Promise<Controlled> {
+  const { jobs, job, decision, decidedBy, reason } = control;
+  if (decision === 'resume') {
+    if (!(await resumeJob(trx, job))) return refused(`${job} is not paused.`);
+    return audited(control, {
+      action: 'resume_job',
+      summary: `${job} is resumed: its next slot is run.`,
+      before: { paused: true },
+      after: { paused: false },
+    });
+  }
+  const settings = jobs[job];
+  if (settings === undefined) return refused(`There is no job ${job}.`);
+  if (settings.schedule === null && settings.after === null)
+    return refused(
+      `${job} has no schedule, so \`serve\` does not run it. Run it by hand: npx influencer-sync run ${job}`,
+    );
+  if (decision === 'pause') {
+    if (!(await pauseJob(trx, { job, pausedBy: decidedBy, reason })))
+      return refused(`${job} is paused already.`);
+    return audited(control, {
+      action: 'pause_job',
+      summary: `${job} is paused: its slots are skipped until somebody resumes it. A run that is going on ends as usual.`,
+      before: { paused: false },
+      after: { paused: true },
+    });
+  }
+  const request = await requestRun(trx, { job, requestedBy: decidedBy });
+  if (request.kind !== 'requested') return refused(whyNoRun(job, request.kind));
+  return audited(control, {
+    action: 'request_run',
+    summary: `A run of ${job} was requested. \`serve\` begins it within seconds.`,
+    after: { slot: request.slot.toISOString() },
+  });
+}
+
+function refused(why: string): Controlled {
+  return { kind: 'refused', why };
+}
+
+async function audited(
+  { job, reason, audit }: JobControl,
+  record: Pick<AuditRecord, 'action' | 'before' | 'after'> & { readonly summary: string },
+): Promise<Controlled> {
+  const auditId = await audit({ ...record, subjectKind: 'job', subject: job, reason });
+  return { kind: 'done', auditId, summary: record.summary };
+}
+
+function whyNoRun(job: string, kind: 'under_way' | 'paused' | 'nobody_serves'): string {
+  switch (kind) {
+    case 'paused':
+      return `${job} is paused. Resume it first.`;
+    case 'under_way':
+      return `${job} is running, or is about to. See its last run before you ask for another one.`;
+    case 'nobody_serves':
+      return `No process runs jobs by their schedule now. Start \`serve\`, or run it by hand: npx influencer-sync run ${job}`;
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  other: {uri: ./exports/other/, layout: generic, order_platform: shopify, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total, schedule: "7 * * * *", time_zone: Asia/Kolkata}
+  again: {kind: mirror-account, after: orders}
+  by-hand: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv, revenue: total}
+`;
+
+describe('jobs', () => {
+  it('lists when each job runs next, how it ended last, and that nobody runs them by their schedule', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.drop('april.csv', toCsv([{ id: 'A1' }]));
+    await shop.run();
+    const { stdout, exitCode } = await shop.cli('jobs');
+    expect(exitCode).toBe(0);
+    // Seven past the hour in Kolkata is 37 past in UTC.
+    expect(stdout).toMatch(/orders +7 \* \* \* \* Asia\/Kolkata +\S+ \d\d:37 +1 ok\n/);
+    expect(stdout).toMatch(/again +after orders +\S+ \d\d:37 +never\n/);
+    expect(stdout).toMatch(/by-hand +only by hand +never\n/);
+    expect(stdout).toContain('No process runs jobs by their schedule now: npx influencer-sync serve');
+    const events = (await shop.cli('jobs', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(events[0]).toMatchObject({
+      event: 'job',
+      job: 'orders',
+      schedule: '7 * * * *',
+      last_run: { run_id: '1', status: 'ok' },
+      paused: null,
+    });
+  });
+
+  it('pauses a job and resumes it, and writes down who did and why', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    const paused = await shop.cli('jobs', 'pause', 'orders', '--reason', 'the export is \u001b[2Jwrong');
+    expect([paused.exitCode, paused.stdout]).toEqual([
+      0,
+      'orders is paused: its slots are skipped until somebody resumes it. A run that is going on ends as usual.\n',
+    ]);
+    const { stdout } = await shop.cli('jobs');
+    expect(stdout).toMatch(/orders +7 .* never +paused\n/);
+    expect(stdout).toMatch(/orders was paused at \S+ \S+ UTC by \S+: the export is .*wrong\n/);
+    expect(stdout).not.toContain('\u001b');
+    const again = await shop.cli('jobs', 'pause', 'orders', '--reason', 'once more');
+    expect(again.exitCode).toBe(2);
+    expect(again.stderr).toContain('orders is paused already.');
+    const asked = await shop.cli('jobs', 'run-now', 'orders', '--reason', 'once more');
+    expect([asked.exitCode, asked.stderr]).toEqual([
+      2,
+      expect.stringContaining('orders is paused. Resume it first.'),
+    ]);
+    expect((await shop.cli('jobs', 'resume', 'orders', '--reason', 'corrected')).stdout).toBe(
+      'orders is resumed: its next slot is run.\n',
+    );
+    expect((await shop.cli('jobs')).stdout).not.toContain('paused');
+    const audit = await shop.db
+      .selectFrom('ops.audit')
+      .select(['via', 'action', 'subject', 'reason'])
+      .orderBy('audit_id')
+      .execute();
+    expect(audit).toEqual([
+      { via: 'command', action: 'pause_job', subject: 'orders', reason: 'the export is \u001b[2Jwrong' },
+      { via: 'command', action: 'resume_job', subject: 'orders', reason: 'corrected' },
+    ]);
+  });
+
+  it('refuses what does not apply, with the next step', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    const refusals = [
+      ['run-now', 'orders', 'Start `serve`, or run it by hand: npx influencer-sync run orders'],
+      ['run-now', 'by-hand', 'by-hand has no schedule'],
+      ['pause', 'nothing', 'There is no job nothing.'],
+      ['resume', 'again', 'again is not paused.'],
+    ] as const;
+    for (const [command, job, why] of refusals) {
+      const { exitCode, stderr } = await shop.cli('jobs', command, job, '--reason', 'to see');
+      expect([command, exitCode, stderr.replace(/\s+/g, ' ')]).toEqual([
+        command,
+        2,
+        expect.stringContaining(why),
+      ]);
+    }
+    expect((await shop.cli('jobs', 'pause', 'orders', '--reason', ' ')).stderr).toContain(
+      'You must give a reason.',
+    );
+    expect((await shop.cli('jobs', 'pause', 'orders')).exitCode).toBe(2);
+    expect(await shop.db.selectFrom('ops.audit').selectAll().execute()).toEqual([]);
+  });
+});
