@@ -21,6 +21,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/cli/commands/api/trigger-event.ts /\\/+$/': 'an argument of the command line',
   'src/config/cross-check.ts /\\/+$/': 'the address of the service, from the configuration',
   'src/config/load-config-file.ts /\\/+$/': 'the address of the service, from the configuration',
+  'src/config/server-fields.ts /\\/+$/': 'the address of the console, from the configuration',
   'src/source/exclude.ts /[^*?\\]})]*$/': 'a pattern of names, from the configuration',
   'src/delivery/without-addresses.ts /^[^\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+$/gu':
     'the text of an error is cut to 300 characters',

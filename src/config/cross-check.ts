@@ -1,6 +1,7 @@
 import type { JobSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { Problem } from '../model/known-error.ts';
 import { didYouMean } from '../model/text/did-you-mean.ts';
+import { isLoopback } from '../model/text/is-loopback.ts';
 import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
@@ -24,6 +25,7 @@ export function crossCheck(
     ...checkApi(config),
     ...checkDatabase(config),
     ...checkServe(config),
+    ...checkConsole(config),
     ...Object.values(config.sources).flatMap((source) => [
       ...checkSource(source, config.path),
       ...checkPlatform(source, config, kinds),
@@ -80,6 +82,45 @@ function* checkServe({ api, serve }: PipelineConfig): Generator<ConfigFinding> {
     message: `serve.grace_seconds (${serve.graceSeconds}) is not longer than api.timeout_seconds (${api.timeoutSeconds}): a stop could cut a request before its answer arrives.`,
     help: 'Raise grace_seconds or lower timeout_seconds.',
   };
+}
+
+/** Where people reach the console and who signs them in: addresses, and nobody in between who could read along. */
+function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Generator<ConfigFinding> {
+  const at = URL.parse(url);
+  if (url !== '' && (at === null || !/^https?:$/.test(at.protocol))) {
+    yield {
+      path: ['console', 'url'],
+      message: `console.url: "${url}" is not an address.`,
+      help: 'Write it like https://ops.example.com, with console.base_path at its end where one is set.',
+    };
+  } else if (at !== null && at.pathname.replace(/\/$/, '') !== basePath) {
+    yield {
+      path: ['console', 'url'],
+      message: `console.url ends with "${at.pathname}", and console.base_path is "${basePath === '' ? '/' : basePath}".`,
+      help: 'Make both the same path.',
+    };
+  }
+  if (oidc === null) return;
+  const path: ConfigPath = ['console', 'auth', 'oidc'];
+  if (url === '')
+    yield {
+      path,
+      message: 'console.auth.oidc needs console.url: the provider leads people back to it.',
+      help: 'Add `url:` under console, for example `url: https://ops.example.com`, and register <url>/signed-in with the provider.',
+    };
+  if (URL.parse(oidc.issuer)?.protocol !== 'https:' && !isLoopback(oidc.issuer))
+    yield {
+      path: [...path, 'issuer'],
+      message: `console.auth.oidc.issuer: "${oidc.issuer}" is not an https address.`,
+      help: 'Write what the provider calls its issuer, like https://login.example.com/tenant.',
+    };
+  const { operators, operatorGroups, viewers, viewerGroups } = oidc;
+  if ([operators, operatorGroups, viewers, viewerGroups].every((list) => list.length === 0))
+    yield {
+      path,
+      message: 'console.auth.oidc lets nobody in.',
+      help: "List who may change things in `operators` or `operator_groups`, and who may look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
+    };
 }
 
 function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {

@@ -71,6 +71,7 @@ const SECRETS: readonly string[] = [
   'customers.hash_key',
   'webhooks.secret',
   'webhooks.previous_secret',
+  'console.auth.oidc.client_secret',
 ];
 
 /** Whether the value of a setting (`console.auth.tokens.0.token`) is never shown, also when it stands in the file in plain. */

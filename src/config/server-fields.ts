@@ -67,12 +67,21 @@ const role = z
 
 const name = text(100).describe('Appears in the audit of what this person changed.');
 
+function names(description: string) {
+  return z.array(text(200)).default([]).describe(description);
+}
+
 /** Who may use the console, and where it is. */
 export const consoleSchema = z
   .strictObject({
     enabled: yesOrNo()
       .prefault(true)
       .describe('Whether `serve` shows the console on its port. `console` shows it in any case.'),
+    url: textOrEmpty()
+      .prefault('')
+      .describe(
+        'Address at which people open the console, base_path included, for signing in and for links: https://ops.example.com/influencers.',
+      ),
     base_path: z
       .string()
       .regex(/^(\/[\w.~-]+)*\/?$/)
@@ -123,6 +132,28 @@ export const consoleSchema = z
           .nullable()
           .default(null)
           .describe('A proxy signs people in.'),
+        oidc: z
+          .strictObject({
+            issuer: text(500).describe('Address of the provider: https://login.example.com/tenant.'),
+            client_id: text(500).describe('Name under which the provider knows the console.'),
+            client_secret: text(500).describe(
+              'Its secret. Use an environment variable. Sessions are encrypted under it: a new one signs everybody out.',
+            ),
+            scope: text(500)
+              .default('openid profile email')
+              .describe('What to ask the provider for. Add what it needs to send groups.'),
+            name_claim: text(100)
+              .default('email')
+              .describe('Claim of the ID token that names the person: email, preferred_username, sub.'),
+            groups_claim: text(100).default('groups').describe('Claim of the ID token that lists groups.'),
+            operators: names('Names that may change things.'),
+            operator_groups: names('Groups whose members may change things.'),
+            viewers: names("Names that may see the console; '*' for everybody whom the provider signs in."),
+            viewer_groups: names('Groups whose members may see the console.'),
+          })
+          .nullable()
+          .default(null)
+          .describe('A provider of OpenID Connect signs people in. Needs console.url.'),
       })
       .prefault({})
       .describe('Who may see the console. Required unless it listens on this machine only.'),
@@ -132,14 +163,30 @@ export const consoleSchema = z
 
 /** @param file what the schema made of it. */
 export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
-  const { users, tokens, proxy } = file.auth;
+  const { users, tokens, proxy, oidc } = file.auth;
   return {
     enabled: file.enabled,
+    url: file.url.replace(/\/+$/, ''),
     basePath: file.base_path,
     timeZone: file.time_zone,
     readOnly: file.read_only,
     users: users.map(({ password_hash: passwordHash, ...user }) => ({ ...user, passwordHash })),
     tokens,
     proxy,
+    oidc:
+      oidc === null
+        ? null
+        : {
+            issuer: oidc.issuer,
+            clientId: oidc.client_id,
+            clientSecret: oidc.client_secret,
+            scope: oidc.scope,
+            nameClaim: oidc.name_claim,
+            groupsClaim: oidc.groups_claim,
+            operators: oidc.operators,
+            operatorGroups: oidc.operator_groups,
+            viewers: oidc.viewers,
+            viewerGroups: oidc.viewer_groups,
+          },
   };
 }

@@ -8,6 +8,7 @@ import { html } from '../present/html/html.ts';
 import { findAudit } from '../report/console/list-audit.ts';
 import { readChangeVersion } from '../report/console/read-version.ts';
 import { createAuthenticate } from './access/authenticate.ts';
+import { createProviderSignIn } from './access/provider.ts';
 import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
@@ -54,8 +55,18 @@ const ASSETS: readonly { readonly name: string; readonly type: string; readonly 
  * @throws KnownError about `console.auth` (exit 2).
  */
 export function addConsole(server: FastifyInstance, options: ConsoleOptions): void {
-  const { config, host, localActor } = options;
-  const authenticate = createAuthenticate(config.console, { host, localActor });
+  const { config, host, localActor, onError } = options;
+  const { oidc, url } = config.console;
+  const provider = oidc === null ? null : createProviderSignIn(oidc, { url, onError });
+  const authenticate = createAuthenticate(config.console, { host, localActor, provider });
+  if (provider !== null)
+    void server.register(
+      async (scope) => {
+        await scope.register(formBody);
+        provider.addRoutes(scope);
+      },
+      { prefix: config.console.basePath },
+    );
   void server.register(
     async (scope) => {
       await scope.register(formBody);
@@ -67,6 +78,8 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
           actors.set(request, signIn.actor);
           return;
         }
+        if (signIn.status === 401 && provider !== null && isNavigation(request))
+          return reply.redirect(provider.startAt(request.url), 303);
         if (signIn.status === 401 && config.console.users.length > 0)
           reply.header('www-authenticate', 'Basic realm="influencer-sync", charset="UTF-8"');
         return reply.code(signIn.status).type('text/plain; charset=utf-8').send(`${signIn.why}\n`);
@@ -78,6 +91,13 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
     },
     { prefix: config.console.basePath },
   );
+}
+
+/** Somebody opens a page, rather than a script of a page that is open: only that can be led to another site. */
+function isNavigation({ method, headers }: FastifyRequest): boolean {
+  if (method !== 'GET') return false;
+  const mode = headers['sec-fetch-mode'];
+  return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
 }
 
 function addAssets(scope: FastifyInstance): void {

@@ -4,7 +4,7 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { KnownError } from '../model/known-error.ts';
-import { findForeignOrigin } from './access/check-origin.ts';
+import { findForeignOrigin, localPath } from './access/check-origin.ts';
 import { actions } from './actions/index.ts';
 import { type Actor, type Change, type ConsoleAction, Refused } from './console-page.ts';
 
@@ -86,9 +86,4 @@ function toFields(body: unknown): Readonly<Record<string, string | readonly stri
   return typeof body === 'object' && body !== null
     ? (body as Readonly<Record<string, string | readonly string[]>>)
     : {};
-}
-
-/** A path of this server; null for anything that would lead elsewhere. */
-function localPath(path: unknown): string | null {
-  return typeof path === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : null;
 }

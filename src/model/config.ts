@@ -24,6 +24,8 @@ export type Role = 'viewer' | 'operator';
 export type ConsoleSettings = {
   /** Whether `serve` shows them. */
   readonly enabled: boolean;
+  /** Where people open it, without a trailing slash, for links; empty where that is not known. */
+  readonly url: string;
   /** Path below which they are, without a trailing slash; empty for the root. */
   readonly basePath: string;
   /** IANA zone in which times are shown beside UTC. */
@@ -37,6 +39,24 @@ export type ConsoleSettings = {
     readonly header: string;
     readonly operators: readonly string[];
   } | null;
+  /** A provider of OpenID Connect that signs people in; null: none does. */
+  readonly oidc: OidcSettings | null;
+};
+
+export type OidcSettings = {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What the console asks the provider for. */
+  readonly scope: string;
+  /** Claims of the ID token that name the person and their groups. */
+  readonly nameClaim: string;
+  readonly groupsClaim: string;
+  readonly operators: readonly string[];
+  readonly operatorGroups: readonly string[];
+  /** `*`: everybody whom the provider signs in. */
+  readonly viewers: readonly string[];
+  readonly viewerGroups: readonly string[];
 };
 
 /** The long-running process, `npx influencer-sync serve`. */

@@ -464,6 +464,30 @@ describe('problems', () => {
       'serve: {grace_seconds: 20}\ndatabase:',
       { help: 'Raise grace_seconds or lower timeout_seconds.' },
     ],
+    [
+      'a provider that cannot lead people back',
+      'database:',
+      "console: {auth: {oidc: {issuer: 'https://login.example', client_id: a, client_secret: b, viewers: ['*']}}}\ndatabase:",
+      { message: 'console.auth.oidc needs console.url: the provider leads people back to it.' },
+    ],
+    [
+      'a provider that anybody in between could read along with',
+      'database:',
+      "console: {url: 'https://ops.example', auth: {oidc: {issuer: 'http://login.example', client_id: a, client_secret: b, viewers: ['*']}}}\ndatabase:",
+      { message: 'console.auth.oidc.issuer: "http://login.example" is not an https address.' },
+    ],
+    [
+      'a provider that lets nobody in',
+      'database:',
+      "console: {url: 'https://ops.example', auth: {oidc: {issuer: 'https://login.example', client_id: a, client_secret: b}}}\ndatabase:",
+      { message: 'console.auth.oidc lets nobody in.' },
+    ],
+    [
+      'a console at another path than its address says',
+      'database:',
+      "console: {url: 'https://ops.example/a', base_path: /b}\ndatabase:",
+      { help: 'Make both the same path.' },
+    ],
     ['an unknown zone', 'Europe/Amsterdam', 'Europe/Amsterdm', { help: 'Did you mean "Europe/Amsterdam"?' }],
     [
       'an offset for a zone',

@@ -26,11 +26,19 @@ export type ConsoleServer = {
 export async function startTestConsole(
   workshop: Workshop,
   settings: Partial<ConsoleSettings> = {},
-  { host = '127.0.0.1' }: { readonly host?: string } = {},
+  {
+    host = '127.0.0.1',
+    port = 0,
+    errors = [],
+  }: {
+    readonly host?: string;
+    readonly port?: number;
+    /** Those that the test expects are taken out of it by the test. */
+    readonly errors?: unknown[];
+  } = {},
 ): Promise<ConsoleServer> {
   const loaded = loadConfig(join(workshop.folder, 'pipeline.yaml'), { ...process.env, ...workshop.env });
   const config: PipelineConfig = { ...loaded, console: { ...loaded.console, ...settings } };
-  const errors: unknown[] = [];
   const server = openServer();
   addConsole(server, {
     readDb: workshop.db,
@@ -40,7 +48,7 @@ export async function startTestConsole(
     localActor: 'tester',
     onError: (error) => void errors.push(error),
   });
-  const { url, close } = await listen(server, { host, port: 0, command: 'console' });
+  const { url, close } = await listen(server, { host, port, command: 'console' });
   onTestFinished(async () => {
     await close();
     if (errors.length > 0) throw errors[0];

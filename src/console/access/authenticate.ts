@@ -8,6 +8,7 @@ import { KnownError } from '../../model/known-error.ts';
 import { hostInUrl, isLoopback } from '../../model/text/is-loopback.ts';
 import type { Actor } from '../console-page.ts';
 import { isPasswordHash, verifyPassword } from './password.ts';
+import type { ProviderSignIn } from './provider.ts';
 
 /** What a request says of who sends it. */
 export type Credentials = { readonly headers: IncomingHttpHeaders; readonly address: string };
@@ -27,7 +28,7 @@ const REMEMBER_MS = 5 * 60_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Says who sends a request. Without users, tokens or a proxy the console is for whoever is at this machine, and only on a loopback address;
+ * Says who sends a request. Without users, tokens, a proxy or a provider the console is for whoever is at this machine, and only on a loopback address;
  * a page elsewhere that has its name point to this machine is refused, by the name that the browser asked for.
  *
  * @param options.localActor name of the person at this machine.
@@ -35,11 +36,20 @@ const MAX_REMEMBERED = 1_000;
  */
 export function createAuthenticate(
   settings: ConsoleSettings,
-  { host, localActor }: { readonly host: string; readonly localActor: string },
+  {
+    host,
+    localActor,
+    provider = null,
+  }: {
+    readonly host: string;
+    readonly localActor: string;
+    /** Where a provider signs people in. */
+    readonly provider?: Pick<ProviderSignIn, 'actorOf'> | null;
+  },
 ): Authenticate {
   const { users, tokens, proxy } = settings;
   checkSettings(settings);
-  if (users.length === 0 && tokens.length === 0 && proxy === null) {
+  if (users.length === 0 && tokens.length === 0 && proxy === null && provider === null) {
     if (!isLoopback(`http://${hostInUrl(host)}`)) throw authMissing(host);
     return async ({ headers }) =>
       isLoopback(`http://${headers.host ?? ''}`)
@@ -92,7 +102,8 @@ export function createAuthenticate(
         };
     }
     if (users.length > 0 && /^basic /i.test(authorization)) return byPassword(authorization, address);
-    return refused(401, 'Sign in to see the console.');
+    const actor = await provider?.actorOf(headers);
+    return actor ? { kind: 'actor', actor } : refused(401, 'Sign in to see the console.');
   };
 }
 

@@ -18,3 +18,8 @@ export function findForeignOrigin(headers: IncomingHttpHeaders): string | null {
   if (from !== undefined && from === host) return null;
   return 'The form came from another address than the one of this page, so nothing was changed.';
 }
+
+/** A path of this server; null for anything that would lead elsewhere. */
+export function localPath(path: unknown): string | null {
+  return typeof path === 'string' && /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : null;
+}

@@ -59,6 +59,7 @@ ${content}
 <footer>
 <p>As of ${instant(visit.now, visit)}. ${visit.actor.name === '' ? null : html`Signed in as ${visit.actor.name} (${visit.actor.role}). `}Amounts are never added up across currencies.</p>
 ${zoneForm(visit)}
+${visit.config.console.oidc === null ? null : html`<form method="post" action="${visit.link('/sign-out')}"><button type="submit">Sign out</button></form>`}
 <p class="live" hidden><button type="button" data-pause aria-pressed="false">Pause updates</button> <button type="button" data-keys>Keys</button></p>
 <dialog data-help aria-label="Keys"><dl><dt><kbd>/</kbd></dt><dd>find an order</dd><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next row, previous row</dd><dt><kbd>Enter</kbd></dt><dd>open the row</dd><dt><kbd>?</kbd></dt><dd>this help</dd></dl><form method="dialog"><button type="submit">Close</button></form></dialog>
 </footer>

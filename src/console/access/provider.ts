@@ -1,0 +1,251 @@
+import { hkdfSync, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { EncryptJWT, jwtDecrypt } from 'jose';
+import type { Configuration } from 'openid-client';
+import type { OidcSettings } from '../../model/config.ts';
+import { isLoopback } from '../../model/text/is-loopback.ts';
+import type { Actor } from '../console-page.ts';
+import { findForeignOrigin, localPath } from './check-origin.ts';
+
+/**
+ * Sign-in by a provider of OpenID Connect: authorization code with PKCE, state and nonce. The server keeps no sessions. Who has signed in is
+ * in a cookie that only this server can read, under a key derived from the client's secret: it survives a restart and holds for every
+ * replica. It has the name and the groups that the configuration names; the role is decided anew with each request.
+ */
+export type ProviderSignIn = {
+  /** Adds the pages of signing in and out, which need no sign-in themselves. */
+  addRoutes(scope: FastifyInstance): void;
+  /** Who a request's cookie names, with what the configuration lets them do now; null where there is no valid cookie, or they may do nothing. */
+  actorOf(headers: IncomingHttpHeaders): Promise<Actor | null>;
+  /** Where a browser begins to sign in. @param path page to come back to. */
+  startAt(path: string): string;
+};
+
+/** As long as a working day: a person who has left keeps access no longer than this. */
+const SESSION_SECONDS = 12 * 3_600;
+/** Nobody takes longer to sign in; then they begin anew. */
+const SIGN_IN_SECONDS = 600;
+const PROVIDER_TIMEOUT_SECONDS = 10;
+
+const SESSION = 'influencer_sync_session';
+const SIGN_IN = 'influencer_sync_sign_in';
+
+/** What the cookie says of a person. */
+type Session = { readonly name: string; readonly groups: readonly string[] };
+
+/** @param options.url address at which people open the console, `console.url`. */
+export function createProviderSignIn(
+  settings: OidcSettings,
+  { url, onError }: { readonly url: string; readonly onError: (error: unknown) => void },
+): ProviderSignIn {
+  const base = new URL(`${url}/`);
+  const key = new Uint8Array(hkdfSync('sha256', settings.clientSecret, '', 'influencer-sync console', 32));
+  const callback = new URL('signed-in', base).href;
+  let discovered: Promise<Configuration> | null = null;
+
+  /** Asked when somebody signs in, so that a provider that is away keeps nothing from starting. */
+  function provider(): Promise<Configuration> {
+    discovered ??= discover(settings).catch((error: unknown) => {
+      discovered = null;
+      throw error;
+    });
+    return discovered;
+  }
+  async function sealed(purpose: string, content: object, seconds: number): Promise<string> {
+    return new EncryptJWT({ ...content })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .setAudience(purpose)
+      .setJti(randomUUID())
+      .setIssuedAt()
+      .setExpirationTime(`${seconds} seconds`)
+      .encrypt(key);
+  }
+  async function unsealed(
+    headers: IncomingHttpHeaders,
+    name: string,
+  ): Promise<Record<string, unknown> | null> {
+    const value = parseCookie(headers.cookie ?? '')[name];
+    if (value === undefined) return null;
+    try {
+      return (await jwtDecrypt(value, key, { audience: name })).payload;
+    } catch {
+      return null;
+    }
+  }
+  /** @param seconds 0 removes it. */
+  function setCookie(
+    reply: FastifyReply,
+    name: string,
+    { value, seconds }: { readonly value: string; readonly seconds: number },
+  ): void {
+    const cookie = stringifySetCookie({
+      name,
+      value,
+      path: base.pathname.replace(/\/$/, '') || '/',
+      httpOnly: true,
+      // Sent along when the provider leads back here, and never with a form of another site.
+      sameSite: 'lax',
+      secure: base.protocol === 'https:',
+      maxAge: seconds,
+    });
+    reply.header('set-cookie', cookie);
+  }
+
+  return {
+    startAt: (path) => `${base.pathname}sign-in?${new URLSearchParams({ return_to: path })}`,
+    async actorOf(headers) {
+      const content = await unsealed(headers, SESSION);
+      return content === null ? null : toActor(readSession(content), settings);
+    },
+    addRoutes(scope) {
+      scope.get('/sign-in', async (request, reply) => {
+        const client = await import('openid-client');
+        const configuration = await provider().catch((error: unknown) => {
+          onError(describe(error));
+          return null;
+        });
+        if (configuration === null)
+          return say(reply, 503, 'The sign-in provider did not answer. Try again, or ask whoever runs it.');
+        const attempt = {
+          state: client.randomState(),
+          nonce: client.randomNonce(),
+          verifier: client.randomPKCECodeVerifier(),
+          returnTo: (request.query as { readonly return_to?: string }).return_to ?? '/',
+        };
+        setCookie(reply, SIGN_IN, {
+          value: await sealed(SIGN_IN, attempt, SIGN_IN_SECONDS),
+          seconds: SIGN_IN_SECONDS,
+        });
+        const target = client.buildAuthorizationUrl(configuration, {
+          redirect_uri: callback,
+          scope: settings.scope,
+          state: attempt.state,
+          nonce: attempt.nonce,
+          code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
+          code_challenge_method: 'S256',
+        });
+        return reply.header('cache-control', 'no-store').redirect(target.href, 303);
+      });
+      scope.get('/signed-in', async (request, reply) => {
+        const attempt = await unsealed(request.headers, SIGN_IN);
+        if (attempt === null)
+          return say(
+            reply,
+            400,
+            `This sign-in took too long, or was begun in another browser. Open ${base.href} to begin anew.`,
+          );
+        setCookie(reply, SIGN_IN, { value: '', seconds: 0 });
+        const session = await signIn(
+          new URL(`signed-in${new URL(request.url, base).search}`, base),
+          attempt,
+        ).catch((error: unknown) => {
+          onError(error);
+          return null;
+        });
+        if (session === null)
+          return say(reply, 403, `The provider did not sign you in. Open ${base.href} to try again.`);
+        if (toActor(session, settings) === null)
+          return say(
+            reply,
+            403,
+            'You are signed in, but nobody has let you see the console: console.auth.oidc lists who may.',
+          );
+        setCookie(reply, SESSION, {
+          value: await sealed(SESSION, session, SESSION_SECONDS),
+          seconds: SESSION_SECONDS,
+        });
+        return reply
+          .header('cache-control', 'no-store')
+          .redirect(localPath(attempt.returnTo) ?? base.pathname, 303);
+      });
+      scope.post('/sign-out', (request, reply) => {
+        const foreign = findForeignOrigin(request.headers);
+        if (foreign !== null) return say(reply, 403, foreign);
+        setCookie(reply, SESSION, { value: '', seconds: 0 });
+        return say(
+          reply,
+          200,
+          'You are signed out of the console. The provider may still know you; sign out there, too.',
+        );
+      });
+    },
+  };
+
+  async function signIn(here: URL, attempt: Record<string, unknown>): Promise<Session | null> {
+    const client = await import('openid-client');
+    const configuration = await provider();
+    const tokens = await client.authorizationCodeGrant(configuration, here, {
+      pkceCodeVerifier: String(attempt.verifier),
+      expectedState: String(attempt.state),
+      expectedNonce: String(attempt.nonce),
+      idTokenExpected: true,
+    });
+    const identity = tokens.claims();
+    if (identity === undefined) return null;
+    // Some providers put no more into the token than who it is about, and tell the rest when asked.
+    const isWhole = settings.nameClaim in identity && settings.groupsClaim in identity;
+    const told =
+      isWhole || configuration.serverMetadata().userinfo_endpoint === undefined
+        ? {}
+        : await client.fetchUserInfo(configuration, tokens.access_token, identity.sub);
+    const claims: Record<string, unknown> = { ...told, ...identity };
+    // Whoever can register any address must not become somebody else.
+    if (settings.nameClaim === 'email' && claims.email_verified === false) return null;
+    const name = claims[settings.nameClaim];
+    if (typeof name !== 'string' || name.trim() === '') return null;
+    const given = claims[settings.groupsClaim];
+    const groups = Array.isArray(given) ? given.filter((group) => typeof group === 'string') : [];
+    const named = [...settings.operatorGroups, ...settings.viewerGroups];
+    return { name: name.trim(), groups: groups.filter((group) => named.includes(group)) };
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
+  const { allowInsecureRequests, discovery } = await import('openid-client');
+  return discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    timeout: PROVIDER_TIMEOUT_SECONDS,
+    // Only a provider on this machine, for a trial.
+    execute: isLoopback(issuer) ? [allowInsecureRequests] : [],
+  });
+}
+
+/** The code of what went wrong, for whoever reads the log: the rest may hold tokens, or what the provider says of a person. */
+function describe(error: unknown): Error {
+  const code = [error, (error as { readonly cause?: unknown }).cause]
+    .flatMap((each) => {
+      const { error: refusal, code: name } = (each ?? {}) as {
+        readonly error?: unknown;
+        readonly code?: unknown;
+      };
+      return [refusal, name];
+    })
+    .find((each) => typeof each === 'string');
+  return new Error(`Signing in failed: ${typeof code === 'string' ? code : 'no reason was given'}`);
+}
+
+function readSession({ name, groups }: Record<string, unknown>): Session {
+  return {
+    name: typeof name === 'string' ? name : '',
+    groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
+  };
+}
+
+/** Names and groups are listed apart: people may choose a name, and must not choose one that is a group's. */
+function toActor({ name, groups }: Session, settings: OidcSettings): Actor | null {
+  if (name === '') return null;
+  const has = (names: readonly string[], of: readonly string[]): boolean =>
+    names.includes(name) || groups.some((group) => of.includes(group));
+  if (has(settings.operators, settings.operatorGroups)) return { name, role: 'operator' };
+  const isViewer = settings.viewers.includes('*') || has(settings.viewers, settings.viewerGroups);
+  return isViewer ? { name, role: 'viewer' } : null;
+}
+
+function say(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type('text/plain; charset=utf-8')
+    .send(`${text}\n`);
+}

@@ -1,0 +1,237 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { OidcSettings } from '../../src/model/config.ts';
+import { openWorkshop } from '../pipeline/workshop.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { type ConsoleServer, startTestConsole, textOf } from './console-server.ts';
+
+const SECRET = 'a secret that both sides know, and nobody else';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** A real provider on a free port. @param claims what it says of each person who signs in. */
+async function startProvider(
+  redirectUri: string,
+  { claims, inToken }: { readonly claims: Readonly<Record<string, Claims>>; readonly inToken: boolean },
+): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+  // It says on the console of the process that it is one for trials.
+  for (const kind of ['info', 'warn'] as const) vi.spyOn(console, kind).mockImplementation(() => {});
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: 'console', client_secret: SECRET, redirect_uris: [redirectUri] }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
+    conformIdTokenClaims: !inToken,
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...claims[id] }) }),
+    cookies: { keys: ['for this test'] },
+  });
+  server.on('request', provider.callback());
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    server.closeAllConnections();
+    server.close();
+  });
+  return issuer;
+}
+
+/** What a browser does, without a picture: follows redirections, keeps cookies, fills in the forms of the provider. */
+class Browser {
+  readonly #cookies = new Map<string, Map<string, string>>();
+  /** Addresses that it went through. */
+  readonly visited: string[] = [];
+
+  async open(
+    address: string,
+    {
+      method = 'GET',
+      fields,
+    }: { readonly method?: 'GET' | 'POST'; readonly fields?: Readonly<Record<string, string>> } = {},
+  ): Promise<{ readonly url: string; readonly status: number; readonly text: string }> {
+    const url = new URL(address);
+    this.visited.push(url.href);
+    const jar = this.#cookies.get(url.host) ?? new Map<string, string>();
+    this.#cookies.set(url.host, jar);
+    // The fetch of Node says that a script asks.
+    const response = await request(url, {
+      method,
+      headers: {
+        accept: 'text/html',
+        'sec-fetch-mode': 'navigate',
+        ...(method === 'POST' ? { 'sec-fetch-site': 'same-origin' } : {}),
+        cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      body: fields === undefined ? null : new URLSearchParams(fields).toString(),
+    });
+    for (const cookie of [response.headers['set-cookie'] ?? []].flat()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (/max-age=0|expires=Thu, 01 Jan 1970/i.test(cookie)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    const { location } = response.headers;
+    const text = await response.body.text();
+    if (typeof location === 'string') return this.open(new URL(location, url).href);
+    return { url: url.href, status: response.statusCode, text };
+  }
+
+  /** Opens a page and, when the provider asks who it is, says so and agrees. */
+  async signIn(address: string, login: string): ReturnType<Browser['open']> {
+    let shown = await this.open(address);
+    for (let form = formOf(shown.text); form !== null; form = formOf(shown.text))
+      shown = await this.open(new URL(form, shown.url).href, {
+        method: 'POST',
+        fields: shown.text.includes('name="login"')
+          ? { prompt: 'login', login, password: 'any' }
+          : { prompt: 'consent' },
+      });
+    return shown;
+  }
+
+  cookies(address: string): Map<string, string> {
+    return this.#cookies.get(new URL(address).host) ?? new Map();
+  }
+}
+
+/** Where a form of the provider is sent to; null where the page is not one of the provider's. */
+function formOf(text: string): string | null {
+  return /<form[^>]*action="([^"]*\/interaction\/[^"]*)"/.exec(text)?.[1] ?? null;
+}
+
+const PEOPLE: Readonly<Record<string, Claims>> = {
+  ann: { email: 'ann@shop.example', email_verified: true },
+  ben: { email: 'ben@shop.example', email_verified: true, groups: ['marketing', 'others'] },
+  eve: { email: 'ann@shop.example', email_verified: false },
+  // A name that is a group's.
+  mallory: { email: 'marketing', email_verified: true },
+  zoe: { email: 'zoe@shop.example', email_verified: true, groups: ['others'] },
+};
+
+async function openSignedConsole({
+  inToken = true,
+  settings = {},
+}: {
+  readonly inToken?: boolean;
+  readonly settings?: Partial<OidcSettings>;
+} = {}): Promise<ConsoleServer & { readonly oidc: OidcSettings; readonly errors: unknown[] }> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}/influencers`;
+  const issuer = await startProvider(`${url}/signed-in`, { claims: PEOPLE, inToken });
+  const oidc: OidcSettings = {
+    issuer,
+    clientId: 'console',
+    clientSecret: SECRET,
+    scope: 'openid profile email',
+    nameClaim: 'email',
+    groupsClaim: 'groups',
+    operators: ['ann@shop.example'],
+    operatorGroups: [],
+    viewers: [],
+    viewerGroups: ['marketing'],
+    ...settings,
+  };
+  const errors: unknown[] = [];
+  const server = await startTestConsole(
+    await openWorkshop(),
+    { url, basePath: '/influencers', oidc },
+    { port, errors },
+  );
+  return { ...server, url, oidc, errors };
+}
+
+describe('a provider of OpenID Connect', () => {
+  it.each([
+    ['in the token', true],
+    ['when it is asked', false],
+  ])(
+    'signs people in by what it says %s, leads back to the page, and the role is that of the configuration',
+    async (_where, inToken) => {
+      const { url } = await openSignedConsole({ inToken });
+      const ann = await new Browser().signIn(`${url}/runs?job=orders`, 'ann');
+      expect([ann.status, ann.url]).toEqual([200, `${url}/runs?job=orders`]);
+      expect(textOf(ann.text)).toMatch(/Signed in as \S+ \(operator\)/);
+      // Addresses are personal data, on the console, too.
+      expect(ann.text).not.toContain('ann@shop.example');
+      const ben = await new Browser().signIn(`${url}/`, 'ben');
+      expect(textOf(ben.text)).toMatch(/Signed in as \S+ \(viewer\)/);
+    },
+  );
+
+  it.each(['eve', 'mallory', 'zoe'])('lets %s see nothing', async (login) => {
+    const { url } = await openSignedConsole();
+    const browser = new Browser();
+    const { status, text } = await browser.signIn(`${url}/`, login);
+    expect(status).toBe(403);
+    expect(text).toMatch(/^(You are signed in, but nobody has let you|The provider did not sign you in)/);
+    expect([...browser.cookies(url).keys()]).toEqual([]);
+  });
+
+  it('keeps who has signed in over a restart, and forgets who signs out', async () => {
+    const { url, oidc } = await openSignedConsole();
+    const browser = new Browser();
+    await browser.signIn(`${url}/`, 'ann');
+    const again = await startTestConsole(await openWorkshop(), { url, basePath: '/influencers', oidc });
+    const cookie = [...browser.cookies(url)].map(([name, value]) => `${name}=${value}`).join('; ');
+    const shown = await again.get('/influencers/', { cookie });
+    expect(textOf(shown.text)).toMatch(/\(operator\)/);
+    // Whoever is no longer in the configuration is out at once.
+    const less = await startTestConsole(await openWorkshop(), {
+      url,
+      basePath: '/influencers',
+      oidc: { ...oidc, operators: [] },
+    });
+    expect((await less.get('/influencers/', { cookie })).status).toBe(401);
+    const out = await browser.open(`${url}/sign-out`, { method: 'POST', fields: {} });
+    expect(out.text).toMatch(/^You are signed out of the console\./);
+    expect([...browser.cookies(url).keys()]).toEqual([]);
+  });
+
+  it('is asked by pages that a person opens; a script, a form and a program are told to sign in', async () => {
+    const { url } = await openSignedConsole();
+    for (const headers of [{ 'sec-fetch-mode': 'cors' }, { accept: '*/*' }]) {
+      const response = await fetch(`${url}/live`, { headers, redirect: 'manual' });
+      expect(response.status).toBe(401);
+    }
+    const form = await fetch(`${url}/schedules/pause`, { method: 'POST', redirect: 'manual' });
+    expect(form.status).toBe(401);
+  });
+
+  it('takes no cookie of another key, no answer to a sign-in that another browser began, and leads to no other site', async () => {
+    const { url, oidc } = await openSignedConsole();
+    const victim = new Browser();
+    const attacker = new Browser();
+    await attacker.signIn(`${url}/`, 'ann');
+    const answer = attacker.visited.find((address) => address.includes('/signed-in')) ?? '';
+    expect(await victim.open(answer)).toMatchObject({ status: 400 });
+    const cookie = [...attacker.cookies(url)].map(([name, value]) => `${name}=${value}`).join('; ');
+    const other = await startTestConsole(await openWorkshop(), {
+      url,
+      basePath: '/influencers',
+      oidc: { ...oidc, clientSecret: 'another secret' },
+    });
+    expect((await other.get('/influencers/', { cookie })).status).toBe(401);
+    // One kind of cookie is not taken for the other.
+    const [session = ''] = [...attacker.cookies(url).values()];
+    const forged = await fetch(`${url}/signed-in?code=1&state=1`, {
+      headers: { cookie: `influencer_sync_sign_in=${session}` },
+    });
+    expect(forged.status).toBe(400);
+    const led = await new Browser().signIn(
+      `${url}/sign-in?return_to=${encodeURIComponent('//evil.example/')}`,
+      'ann',
+    );
+    expect(led.url).toBe(`${url}/`);
+  });
+
+  it('that is away is said so, and asked again the next time', async () => {
+    const port = await findFreePort();
+    const { url, errors } = await openSignedConsole({ settings: { issuer: `http://127.0.0.1:${port}` } });
+    const { status, text } = await new Browser().open(`${url}/`);
+    expect([status, text]).toEqual([503, expect.stringContaining('The sign-in provider did not answer.')]);
+    expect(errors.splice(0)).toEqual([new Error('Signing in failed: ECONNREFUSED')]);
+  });
+});
