@@ -1580,7 +1580,7 @@ CREATE TABLE ops.leases (
 
 COMMENT ON TABLE ops.leases IS 'Who works on what, on the database clock. A row past expires_at is over, whoever holds it.';
 
-COMMENT ON COLUMN ops.leases.name IS 'job:<job>, source:<source>, or serve:<owner> of a process that runs jobs by their schedule.';
+COMMENT ON COLUMN ops.leases.name IS 'job:<job>, source:<source>, bulk:<bulk action>, or serve:<owner> of a process that runs jobs by their schedule.';
 
 COMMENT ON COLUMN ops.leases.owner IS 'Random id of the process that holds it.';
 
@@ -4398,7 +4398,7 @@ COMMENT ON COLUMN ops.audit.after IS 'The same fields afterwards.';
 
 COMMENT ON COLUMN ops.audit.filter IS 'For an action on many rows: the filter that chose them; null otherwise.';
 
-COMMENT ON COLUMN ops.audit.bulk_id IS 'Bulk action that this one was a part of: the audit_id of the row that began it; null otherwise.';
+COMMENT ON COLUMN ops.audit.bulk_id IS 'Bulk action that this one was a part of, in ops.bulk_actions; null otherwise.';
 
 ALTER TABLE ops.audit ALTER COLUMN audit_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.audit_audit_id_seq
@@ -4499,6 +4499,149 @@ ALTER TABLE ops.backfills ALTER COLUMN backfill_id ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE ops.bulk_actions (
+    bulk_id bigint NOT NULL,
+    state text DEFAULT 'preview'::text NOT NULL,
+    decision text NOT NULL,
+    deal_id text,
+    collab_id text,
+    chosen text NOT NULL,
+    filter jsonb,
+    reason text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    entries integer DEFAULT 0 NOT NULL,
+    ineligible integer DEFAULT 0 NOT NULL,
+    amounts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    confirmed_by text,
+    confirmed_at timestamp with time zone,
+    aborted_by text,
+    aborted_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    settled integer,
+    changed integer,
+    failed integer,
+    CONSTRAINT bulk_actions_aborted_by_check CHECK ((aborted_by <> ''::text)),
+    CONSTRAINT bulk_actions_aborted_check CHECK ((((aborted_at IS NULL) = (aborted_by IS NULL)) AND ((aborted_at IS NOT NULL) = (state = 'aborted'::text)))),
+    CONSTRAINT bulk_actions_chosen_check CHECK ((chosen <> ''::text)),
+    CONSTRAINT bulk_actions_confirmed_by_check CHECK ((confirmed_by <> ''::text)),
+    CONSTRAINT bulk_actions_confirmed_check CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((confirmed_at IS NOT NULL) = (state = ANY (ARRAY['running'::text, 'finished'::text, 'aborted'::text]))))),
+    CONSTRAINT bulk_actions_created_by_check CHECK ((created_by <> ''::text)),
+    CONSTRAINT bulk_actions_deal_check CHECK (((decision = 'accepted'::text) OR ((deal_id IS NULL) AND (collab_id IS NULL)))),
+    CONSTRAINT bulk_actions_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'write_off'::text, 'resend'::text]))),
+    CONSTRAINT bulk_actions_ended_check CHECK ((((state <> 'finished'::text) OR (ended_at IS NOT NULL)) AND ((ended_at IS NULL) OR (state = ANY (ARRAY['finished'::text, 'aborted'::text]))) AND ((ended_at IS NULL) = (settled IS NULL)) AND ((ended_at IS NULL) = (changed IS NULL)) AND ((ended_at IS NULL) = (failed IS NULL)))),
+    CONSTRAINT bulk_actions_entries_check CHECK ((entries >= 0)),
+    CONSTRAINT bulk_actions_ineligible_check CHECK ((ineligible >= 0)),
+    CONSTRAINT bulk_actions_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT bulk_actions_state_check CHECK ((state = ANY (ARRAY['preview'::text, 'running'::text, 'finished'::text, 'aborted'::text, 'expired'::text])))
+);
+
+COMMENT ON TABLE ops.bulk_actions IS 'One decision about many entries of the ledger, as it was previewed and confirmed in the console.';
+
+COMMENT ON COLUMN ops.bulk_actions.bulk_id IS 'Counts up. Column bulk_id of ops.audit and ops.bulk_items names it.';
+
+COMMENT ON COLUMN ops.bulk_actions.state IS 'preview (nothing is changed), running, finished, aborted by a person, or expired (never confirmed).';
+
+COMMENT ON COLUMN ops.bulk_actions.decision IS 'What is decided about each entry: accepted, write_off or resend.';
+
+COMMENT ON COLUMN ops.bulk_actions.deal_id IS 'With accepted: the deal of entries that name none; null where each must name its own.';
+
+COMMENT ON COLUMN ops.bulk_actions.collab_id IS 'The same for the collaboration.';
+
+COMMENT ON COLUMN ops.bulk_actions.chosen IS 'Which entries were chosen, in a sentence. Times are instants: an age was counted back from the page that showed it.';
+
+COMMENT ON COLUMN ops.bulk_actions.filter IS 'The filter that chose them; null where a person picked each. It is a record: the entries are those of ops.bulk_items.';
+
+COMMENT ON COLUMN ops.bulk_actions.reason IS 'Why, in the words of the person. E-mail addresses are masked.';
+
+COMMENT ON COLUMN ops.bulk_actions.created_by IS 'Who made the preview.';
+
+COMMENT ON COLUMN ops.bulk_actions.created_at IS 'When the entries were frozen. Database clock.';
+
+COMMENT ON COLUMN ops.bulk_actions.expires_at IS 'A preview cannot be confirmed from this instant on.';
+
+COMMENT ON COLUMN ops.bulk_actions.entries IS 'Entries that can be settled.';
+
+COMMENT ON COLUMN ops.bulk_actions.ineligible IS 'Entries that were chosen and cannot be settled so; ops.bulk_items says why.';
+
+COMMENT ON COLUMN ops.bulk_actions.amounts IS 'Of the entries that can be settled: [{currency, amount}], one for each currency.';
+
+COMMENT ON COLUMN ops.bulk_actions.confirmed_by IS 'Who confirmed it; null for a preview.';
+
+COMMENT ON COLUMN ops.bulk_actions.confirmed_at IS 'When.';
+
+COMMENT ON COLUMN ops.bulk_actions.aborted_by IS 'Who aborted it. Entries that were settled before stay so.';
+
+COMMENT ON COLUMN ops.bulk_actions.aborted_at IS 'When. No entry was settled afterwards.';
+
+COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When its last entry was dealt with, and the reports were told.';
+
+COMMENT ON COLUMN ops.bulk_actions.settled IS 'Entries that it settled; null until it has ended, as the next two.';
+
+COMMENT ON COLUMN ops.bulk_actions.changed IS 'Entries that were left alone, because they were no longer as the preview showed them.';
+
+COMMENT ON COLUMN ops.bulk_actions.failed IS 'Entries that could not be settled because of an error, which the log names.';
+
+ALTER TABLE ops.bulk_actions ALTER COLUMN bulk_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.bulk_actions_bulk_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ops.bulk_items (
+    bulk_id bigint NOT NULL,
+    entry_id bigint NOT NULL,
+    job text NOT NULL,
+    state text NOT NULL,
+    attempt integer NOT NULL,
+    amount numeric(18,4),
+    currency text,
+    deal_id text,
+    collab_id text,
+    is_eligible boolean NOT NULL,
+    outcome text,
+    outcome_at timestamp with time zone,
+    CONSTRAINT bulk_items_attempt_check CHECK ((attempt >= 0)),
+    CONSTRAINT bulk_items_eligible_check CHECK (
+CASE
+    WHEN is_eligible THEN ((outcome IS NULL) OR (outcome = ANY (ARRAY['settled'::text, 'changed'::text, 'failed'::text])))
+    ELSE COALESCE((outcome = ANY (ARRAY['not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text])), false)
+END),
+    CONSTRAINT bulk_items_outcome_at_check CHECK (((outcome_at IS NOT NULL) = (is_eligible AND (outcome IS NOT NULL)))),
+    CONSTRAINT bulk_items_outcome_check CHECK ((outcome = ANY (ARRAY['settled'::text, 'changed'::text, 'failed'::text, 'not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text]))),
+    CONSTRAINT bulk_items_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text])))
+);
+
+COMMENT ON TABLE ops.bulk_items IS 'Entries of a bulk action, as its preview froze them. Those of a preview that has expired are deleted.';
+
+COMMENT ON COLUMN ops.bulk_items.bulk_id IS 'Bulk action, in ops.bulk_actions.';
+
+COMMENT ON COLUMN ops.bulk_items.entry_id IS 'Entry, in ledger.entries.';
+
+COMMENT ON COLUMN ops.bulk_items.job IS 'Job of the entry.';
+
+COMMENT ON COLUMN ops.bulk_items.state IS 'State of the entry in the preview. An entry in another state is left alone.';
+
+COMMENT ON COLUMN ops.bulk_items.attempt IS 'Attempts of the entry in the preview. An entry with another number is left alone.';
+
+COMMENT ON COLUMN ops.bulk_items.amount IS 'Its amount, in currency.';
+
+COMMENT ON COLUMN ops.bulk_items.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN ops.bulk_items.deal_id IS 'With accepted: the deal that the decision names. From the entry or its evidence, else from the bulk action.';
+
+COMMENT ON COLUMN ops.bulk_items.collab_id IS 'The same for the collaboration.';
+
+COMMENT ON COLUMN ops.bulk_items.is_eligible IS 'Whether the decision could be applied to it when it was frozen.';
+
+COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: no longer as shown) or failed; not_in_doubt, deal_unknown or has_evidence for one that is not eligible; null until it is dealt with.';
+
+COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
 
 CREATE TABLE ops.job_locks (
     job text NOT NULL,
@@ -4908,6 +5051,12 @@ ALTER TABLE ONLY ops.backfill_orders
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_pkey PRIMARY KEY (backfill_id);
 
+ALTER TABLE ONLY ops.bulk_actions
+    ADD CONSTRAINT bulk_actions_pkey PRIMARY KEY (bulk_id);
+
+ALTER TABLE ONLY ops.bulk_items
+    ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, entry_id);
+
 ALTER TABLE ONLY ops.job_locks
     ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
 
@@ -5052,9 +5201,15 @@ CREATE INDEX audit_bulk ON ops.audit USING btree (bulk_id) WHERE (bulk_id IS NOT
 
 CREATE INDEX audit_subject ON ops.audit USING btree (subject_kind, subject, audit_id DESC);
 
+CREATE INDEX audit_without_bulk ON ops.audit USING btree (audit_id DESC) WHERE (bulk_id IS NULL);
+
 CREATE INDEX backfills_job ON ops.backfills USING btree (job, backfill_id DESC);
 
 CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHERE (state = ANY (ARRAY['running'::text, 'paused'::text]));
+
+CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
+
+CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, entry_id) WHERE (outcome IS NULL);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 

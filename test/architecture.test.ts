@@ -41,6 +41,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
       'ledger',
       'report',
       'audit',
+      'bulk',
       'mirror',
       'schedule',
       'queries of jobs',

@@ -9,6 +9,7 @@ import { findAudit } from '../report/console/list-audit.ts';
 import { readChangeVersion } from '../report/console/read-version.ts';
 import { createAuthenticate } from './access/authenticate.ts';
 import { createProviderSignIn } from './access/provider.ts';
+import { type BulkWorker, startBulkWorker } from './bulk-worker.ts';
 import type { Actor, Download, LinkValue, ShownPage, Visit } from './console-page.ts';
 import { createLiveUpdates } from './live-updates.ts';
 import { pageFrame } from './markup/page-frame.ts';
@@ -86,7 +87,8 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
       });
       const actorOf = (request: FastifyRequest): Actor => actors.get(request) ?? { name: '', role: 'viewer' };
       addAssets(scope);
-      addPages(scope, { ...options, actorOf });
+      const onChanged = config.console.readOnly ? () => {} : addBulkWorker(scope, options);
+      addPages(scope, { ...options, actorOf, onChanged });
       addLive(scope, options);
     },
     { prefix: config.console.basePath },
@@ -118,7 +120,20 @@ function addLive(scope: FastifyInstance, { readDb }: ConsoleOptions): void {
   scope.addHook('preClose', async () => updates.close());
 }
 
-type Served = ConsoleOptions & { readonly actorOf: (request: FastifyRequest) => Actor };
+/** Carries out what is confirmed here, or was in another process, while the server listens. @returns what has it look for work at once. */
+function addBulkWorker(scope: FastifyInstance, { db, config, onError }: ConsoleOptions): () => void {
+  let worker: BulkWorker | null = null;
+  scope.addHook('onListen', async () => {
+    worker = startBulkWorker({ db, leaseMs: config.api.leaseSeconds * 1000, onError });
+  });
+  scope.addHook('preClose', async () => worker?.stop());
+  return () => worker?.wake();
+}
+
+type Served = ConsoleOptions & {
+  readonly actorOf: (request: FastifyRequest) => Actor;
+  readonly onChanged: () => void;
+};
 
 function addPages(scope: FastifyInstance, served: Served): void {
   for (const page of pages)

@@ -64,6 +64,8 @@ export type Change = {
   audit(record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string>;
   /** Once the change is committed: brings up to date what follows from it. If it fails, the change stays and the log says so. */
   afterwards(work: (db: Database) => Promise<unknown>): void;
+  /** Shows this page of ours afterwards, and not the one that the form stands on: `/bulk/5`. */
+  leadTo(path: string): void;
 };
 
 /** One thing that a person can change, as its file says it. Adding one means a file in `actions/` and a line in its index. */

@@ -14,6 +14,8 @@ export type PerformOptions = {
   readonly config: PipelineConfig;
   readonly actorOf: (request: FastifyRequest) => Actor;
   readonly onError: (error: unknown) => void;
+  /** Called when a change is committed. */
+  readonly onChanged: () => void;
   /** Answers with a page that says why nothing was changed. */
   readonly refuse: (
     request: FastifyRequest,
@@ -31,7 +33,15 @@ export function addActions(server: FastifyInstance, options: PerformOptions): vo
 async function performAction(
   request: FastifyRequest,
   reply: FastifyReply,
-  { db, config, actorOf, onError, refuse, action }: PerformOptions & { readonly action: ConsoleAction },
+  {
+    db,
+    config,
+    actorOf,
+    onError,
+    onChanged,
+    refuse,
+    action,
+  }: PerformOptions & { readonly action: ConsoleAction },
 ): Promise<unknown> {
   const actor = actorOf(request);
   const foreign = findForeignOrigin(request.headers);
@@ -54,6 +64,7 @@ async function performAction(
       why: asked.problems.map(({ message }) => message).join(' '),
     });
   const followUps: ((db: Database) => Promise<unknown>)[] = [];
+  let shownNext = localPath(returnTo) ?? `${config.console.basePath}/`;
   try {
     const auditId = await inTransaction(db, async (trx) => {
       const written = { auditId: '' };
@@ -62,12 +73,16 @@ async function performAction(
         return written.auditId;
       };
       const afterwards = (work: (db: Database) => Promise<unknown>): void => void followUps.push(work);
-      await asked.perform({ trx, config, actor, audit, afterwards });
+      const leadTo = (path: string): void => {
+        shownNext = `${config.console.basePath}${path}`;
+      };
+      await asked.perform({ trx, config, actor, audit, afterwards, leadTo });
       if (written.auditId === '') throw new Error(`${action.path} wrote no audit record`);
       return written.auditId;
     });
+    onChanged();
     for (const followUp of followUps) await followUp(db).catch(onError);
-    const target = new URL(localPath(returnTo) ?? `${config.console.basePath}/`, 'http://console');
+    const target = new URL(shownNext, 'http://console');
     target.searchParams.set('done', auditId);
     return await reply.redirect(`${target.pathname}${target.search}`, 303);
   } catch (error) {

@@ -2879,7 +2879,7 @@ export interface OpsAudit {
    */
   before: Json | null;
   /**
-   * Bulk action that this one was a part of: the audit_id of the row that began it; null otherwise.
+   * Bulk action that this one was a part of, in ops.bulk_actions; null otherwise.
    */
   bulk_id: Int8 | null;
   /**
@@ -3010,6 +3010,148 @@ export interface OpsBackfills {
   to_day: Timestamp;
 }
 
+export interface OpsBulkActions {
+  /**
+   * When. No entry was settled afterwards.
+   */
+  aborted_at: Timestamp | null;
+  /**
+   * Who aborted it. Entries that were settled before stay so.
+   */
+  aborted_by: string | null;
+  /**
+   * Of the entries that can be settled: [{currency, amount}], one for each currency.
+   */
+  amounts: Generated<Json>;
+  /**
+   * Counts up. Column bulk_id of ops.audit and ops.bulk_items names it.
+   */
+  bulk_id: Generated<Int8>;
+  /**
+   * Entries that were left alone, because they were no longer as the preview showed them.
+   */
+  changed: number | null;
+  /**
+   * Which entries were chosen, in a sentence. Times are instants: an age was counted back from the page that showed it.
+   */
+  chosen: string;
+  /**
+   * The same for the collaboration.
+   */
+  collab_id: string | null;
+  /**
+   * When.
+   */
+  confirmed_at: Timestamp | null;
+  /**
+   * Who confirmed it; null for a preview.
+   */
+  confirmed_by: string | null;
+  /**
+   * When the entries were frozen. Database clock.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Who made the preview.
+   */
+  created_by: string;
+  /**
+   * With accepted: the deal of entries that name none; null where each must name its own.
+   */
+  deal_id: string | null;
+  /**
+   * What is decided about each entry: accepted, write_off or resend.
+   */
+  decision: string;
+  /**
+   * When its last entry was dealt with, and the reports were told.
+   */
+  ended_at: Timestamp | null;
+  /**
+   * Entries that can be settled.
+   */
+  entries: Generated<number>;
+  /**
+   * A preview cannot be confirmed from this instant on.
+   */
+  expires_at: Timestamp;
+  /**
+   * Entries that could not be settled because of an error, which the log names.
+   */
+  failed: number | null;
+  /**
+   * The filter that chose them; null where a person picked each. It is a record: the entries are those of ops.bulk_items.
+   */
+  filter: Json | null;
+  /**
+   * Entries that were chosen and cannot be settled so; ops.bulk_items says why.
+   */
+  ineligible: Generated<number>;
+  /**
+   * Why, in the words of the person. E-mail addresses are masked.
+   */
+  reason: string;
+  /**
+   * Entries that it settled; null until it has ended, as the next two.
+   */
+  settled: number | null;
+  /**
+   * preview (nothing is changed), running, finished, aborted by a person, or expired (never confirmed).
+   */
+  state: Generated<string>;
+}
+
+export interface OpsBulkItems {
+  /**
+   * Its amount, in currency.
+   */
+  amount: Numeric | null;
+  /**
+   * Attempts of the entry in the preview. An entry with another number is left alone.
+   */
+  attempt: number;
+  /**
+   * Bulk action, in ops.bulk_actions.
+   */
+  bulk_id: Int8;
+  /**
+   * The same for the collaboration.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217.
+   */
+  currency: string | null;
+  /**
+   * With accepted: the deal that the decision names. From the entry or its evidence, else from the bulk action.
+   */
+  deal_id: string | null;
+  /**
+   * Entry, in ledger.entries.
+   */
+  entry_id: Int8;
+  /**
+   * Whether the decision could be applied to it when it was frozen.
+   */
+  is_eligible: boolean;
+  /**
+   * Job of the entry.
+   */
+  job: string;
+  /**
+   * settled, changed (left alone: no longer as shown) or failed; not_in_doubt, deal_unknown or has_evidence for one that is not eligible; null until it is dealt with.
+   */
+  outcome: string | null;
+  /**
+   * When it was dealt with.
+   */
+  outcome_at: Timestamp | null;
+  /**
+   * State of the entry in the preview. An entry in another state is left alone.
+   */
+  state: string;
+}
+
 export interface OpsJobLocks {
   /**
    * When the job was first locked.
@@ -3039,7 +3181,7 @@ export interface OpsLeases {
    */
   host: string;
   /**
-   * job:<job>, source:<source>, or serve:<owner> of a process that runs jobs by their schedule.
+   * job:<job>, source:<source>, bulk:<bulk action>, or serve:<owner> of a process that runs jobs by their schedule.
    */
   name: string;
   /**
@@ -3752,6 +3894,8 @@ export interface DB {
   "ops.audit": OpsAudit;
   "ops.backfill_orders": OpsBackfillOrders;
   "ops.backfills": OpsBackfills;
+  "ops.bulk_actions": OpsBulkActions;
+  "ops.bulk_items": OpsBulkItems;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
   "ops.paused_jobs": OpsPausedJobs;

@@ -7,10 +7,10 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { seedLedger, type Undone, undoSeed } from '../ledger/seed.ts';
 import { parseSeeds } from '../map/orders/parse-seeds.ts';
+import type { Seeded, SeedProblem } from '../model/backfill.ts';
 import type { PipelineConfig } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
-import type { Seeded, SeedProblem } from '../model/seed.ts';
 
 /** So many problems are told at once; the rest is counted. */
 const SHOWN_PROBLEMS = 20;

@@ -1,5 +1,5 @@
 import type { ListedSeed } from '../ledger/seed.ts';
-import type { Seeded } from '../model/seed.ts';
+import type { Seeded } from '../model/backfill.ts';
 import { wrap } from '../model/text/wrap.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';

@@ -69,21 +69,47 @@ export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise
   return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
 }
 
+/**
+ * Entries to be settled together, as SQL: the doubts that a filter finds, or those that a person picked, in whatever state they are. Rows have
+ * entry_id, job, effect, state, attempt, amount, currency, has_evidence, and the deal and collaboration that the entry or its evidence names.
+ */
+export function selectToSettle(
+  chosen: DoubtFilter | { readonly entryIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'entryIds' in chosen
+      ? sql`e.entry_id = any(${[...chosen.entryIds]}::bigint[])`
+      : sql`${isDoubt} and ${matches(chosen)}`;
+  return sql`
+    select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency, coalesce(${dealId}, v.deal_id) as deal_id,
+      ${collabId} as collab_id, v.has_evidence
+    ${fromEntries}
+    cross join lateral (
+      select count(*) > 0 as has_evidence,
+        (array_agg(v.deal_id order by v.evidence_id) filter (where v.deal_id is not null))[1] as deal_id
+      from ledger.evidence v where ${isAboutEntry}) v
+    where ${isChosen}`;
+}
+
 const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
 const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
 /** In milliseconds, which is what an instant keeps outside the database: a list in parts compares with it. */
 const since = sql`date_trunc('milliseconds', coalesce(first.claimed_at, e.state_changed_at))`;
 
+const collabId = sql`coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id)`;
+/** Evidence `v` names entry `e`, or its order. */
+const isAboutEntry = sql`(v.entry_id = e.entry_id
+  or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform))`;
+
 const doubtColumns = sql`
   e.entry_id as "entryId", e.job, e.effect, ${entrySubject} as subject, e.order_platform as "orderPlatform", e.order_id as "orderId",
-  e.currency, e.amount, ${dealId} as "dealId", coalesce(e.collab_id, e.body::jsonb ->> 'collab_id', a.collab_id) as "collabId",
+  e.currency, e.amount, ${dealId} as "dealId", ${collabId} as "collabId",
   coalesce(e.body::jsonb ->> 'influencer_handle', a.influencer_handle) as "influencerHandle", ${reason} as reason,
   e.attempt - e.not_sent as attempts, ${since} as since, extract(epoch from clock_timestamp() - ${since}) as "ageSeconds",
   coalesce((
     select jsonb_agg(jsonb_build_object('kind', v.kind, 'dealId', v.deal_id, 'collabId', v.collab_id, 'amount', v.amount::text,
       'currency', v.currency, 'receivedAt', v.received_at) order by v.evidence_id)
-    from ledger.evidence v
-    where v.entry_id = e.entry_id or (v.order_id = e.order_id and coalesce(v.order_platform, e.order_platform) = e.order_platform)
+    from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
 
 const fromEntries = sql`

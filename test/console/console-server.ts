@@ -17,7 +17,7 @@ export type ConsoleServer = {
   /** Sends a form as a page of this server would, unless `headers` say otherwise. */
   post(
     path: string,
-    fields: Readonly<Record<string, string>>,
+    fields: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[],
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string; url: string }>;
 };
@@ -62,7 +62,13 @@ export async function startTestConsole(
     url,
     get: async (path, headers = {}) => read(await fetch(`${url}${path}`, { headers })),
     post: async (path, fields, headers = { 'sec-fetch-site': 'same-origin' }) =>
-      read(await fetch(`${url}${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) })),
+      read(
+        await fetch(`${url}${path}`, {
+          method: 'POST',
+          headers,
+          body: new URLSearchParams(fields as Record<string, string>),
+        }),
+      ),
   };
 }
 

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { pages } from '../../src/console/pages/index.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { previewSettlement } from '../../src/pipeline/decisions/settle-many.ts';
 import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
@@ -48,6 +50,7 @@ export async function openConsoleShop({
     ...(hasBadFiles ? await addBadFiles(shop) : {}),
   };
   await addBackfills(shop);
+  await addBulks(shop);
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
     .map(
@@ -55,7 +58,19 @@ export async function openConsoleShop({
         path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')) +
         (QUERIES[path] ?? ''),
     );
-  return { shop, paths: [...paths, '/doubts?entry=2', '/backfills/2'] };
+  return { shop, paths: [...paths, '/doubts?entry=2', '/backfills/2', '/bulk/2', '/bulk/3'] };
+}
+
+/** A preview of the doubt, and of sending it again; and one that was aborted. */
+async function addBulks({ db }: Workshop): Promise<void> {
+  const decided = { chosen: `Entries in doubt because ${HOSTILE}`, actor: 'ann', reason: HOSTILE };
+  const common = { ...decided, entries: {}, dealId: null, collabId: null, audit: async () => '1' };
+  for (const decision of ['write_off', 'resend', 'accepted'] as const)
+    await inTransaction(db, (trx) => previewSettlement(trx, { ...common, decision }));
+  await sql`
+    update ops.bulk_actions set state = 'aborted', confirmed_by = 'ann', confirmed_at = now(), aborted_by = 'ben', aborted_at = now(), ended_at = now(),
+      settled = 0, changed = 0, failed = 0
+    where bulk_id = 3`.execute(db);
 }
 
 /** A plan that waits to be executed, and one that was. */

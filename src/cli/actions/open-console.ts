@@ -46,7 +46,7 @@ export async function openConsole({
         config,
         host,
         localActor: readOperator(),
-        onError: (error) => log.error(error instanceof Error ? error : {}, 'a page failed'),
+        onError: (error) => log.error(error instanceof Error ? error : {}, 'a page or a bulk action failed'),
       }),
     close: async () => {
       if (readDb !== db) await readDb.destroy();

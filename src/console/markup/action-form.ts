@@ -9,6 +9,7 @@ import { queryWithout } from '../read-query.ts';
  * @param options.hidden what the form is about.
  * @param options.fields inputs of its own, before the reason.
  * @param options.reasonLabel what the reason is asked for; every change has one.
+ * @param options.reason what it says until it is changed.
  */
 export function actionForm(
   visit: Visit,
@@ -17,11 +18,13 @@ export function actionForm(
     hidden,
     fields,
     reasonLabel,
+    reason = '',
     button,
   }: {
     readonly hidden: Readonly<Record<string, string>>;
     readonly fields?: HtmlValue;
     readonly reasonLabel: string;
+    readonly reason?: string;
     readonly button: string;
   },
 ): Html {
@@ -30,7 +33,7 @@ export function actionForm(
 <input type="hidden" name="return_to" value="${visit.link(visit.path, queryWithout(visit, 'done'))}">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields}
-<label>${reasonLabel} <input type="text" name="reason" required maxlength="500"></label>
+<label>${reasonLabel} <input type="text" name="reason" value="${reason}" required maxlength="500"></label>
 <button class="primary" type="submit">${button}</button>
 </form>
 `;

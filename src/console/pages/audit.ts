@@ -16,13 +16,15 @@ export const auditPage: ConsolePage = {
       after: idOf(visit, 'after'),
       actor: textOf(visit, 'actor'),
       subject: textOf(visit, 'subject'),
+      bulkId: idOf(visit, 'bulk'),
     });
     return {
       title: 'Audit',
-      content: html`<p>Every change that a person made, in the console or with a command.</p>
+      content: html`<p>Every change that a person made, in the console or with a command. A bulk action is one line; its number leads to its entries.</p>
 ${filterForm(visit, PATH, [
   { name: 'actor', label: 'Who' },
   { name: 'subject', label: 'Subject' },
+  { name: 'bulk', label: 'Part of bulk action' },
 ])}
 ${table(
   [
@@ -44,7 +46,10 @@ ${pager(visit, PATH, { after: nextKey(rows, ({ auditId }) => auditId) })}`,
 function subjectOf({ subjectKind, subject, bulkId }: AuditEntry, visit: Visit) {
   const text = `${subjectKind} ${subject ?? ''}`.trim();
   if (subject === null) return text;
-  return html`${anchor(visit.link(PATH, { subject }), text)}${bulkId === null ? null : html` <small>part of ${bulkId}</small>`}`;
+  const href = subjectKind === 'bulk' ? visit.link(`/bulk/${subject}`) : visit.link(PATH, { subject });
+  const whole =
+    bulkId === null ? null : anchor(visit.link(`/bulk/${bulkId}`), `part of bulk action ${bulkId}`);
+  return html`${anchor(href, text)} ${whole}`;
 }
 
 function changeOf({ before, after, filter }: AuditEntry) {

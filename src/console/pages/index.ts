@@ -3,6 +3,8 @@ import { assignCodePage } from './assign-code.ts';
 import { auditPage } from './audit.ts';
 import { backfillPage } from './backfill.ts';
 import { backfillsPage } from './backfills.ts';
+import { bulkPage } from './bulk/bulk.ts';
+import { bulksPage } from './bulk/bulks.ts';
 import { codesPage } from './codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
@@ -28,6 +30,8 @@ export const pages: readonly ConsolePage[] = [
   ordersPage,
   orderPage,
   doubtsPage,
+  bulksPage,
+  bulkPage,
   rejectedPage,
   rejectedRowPage,
   filesPage,

@@ -1,5 +1,5 @@
+import type { SeedProblem, SeedRow } from '../../model/backfill.ts';
 import type { MoneyFormat } from '../../model/layout.ts';
-import type { SeedProblem, SeedRow } from '../../model/seed.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import type { Fault } from '../fault.ts';
 import { currencyParser } from '../values/parse-currency.ts';

@@ -55,8 +55,8 @@ export type Settled =
  */
 export async function settleDoubt(trx: DatabaseTransaction, settlement: Settlement): Promise<Settled> {
   const { entryId, decision } = settlement;
-  // An entry of a process that is gone is in doubt, whether or not a run has come by since.
-  await reapLost(trx);
+  // An entry of a process that is gone is in doubt, whether or not a run has come by since. For one of many this was done when they were frozen.
+  if (settlement.bulkId === undefined) await reapLost(trx);
   const before = await findEntry(trx, entryId);
   if (before === null)
     return decision === 'acknowledge' ? { kind: 'not_credited_twice' } : { kind: 'unknown_entry' };

@@ -21,7 +21,7 @@ const columns = sql`audit_id as "auditId", occurred_at as "occurredAt", actor, v
   reason, before, after, filter, bulk_id as "bulkId"`;
 
 /**
- * What people changed, newest first.
+ * What people changed, newest first; a bulk action as one change, unless its parts or one subject are asked for.
  *
  * @param options.after `auditId` of the last row of the part before.
  */
@@ -32,13 +32,19 @@ export async function listAudit(
     readonly after?: string | null;
     readonly actor?: string | null;
     readonly subject?: string | null;
+    /** Only what was a part of this bulk action. */
+    readonly bulkId?: string | null;
   },
 ): Promise<readonly AuditEntry[]> {
-  const { limit, after = null, actor = null, subject = null } = options;
+  const { limit, after = null, actor = null, subject = null, bulkId = null } = options;
+  const isPart =
+    bulkId === null
+      ? sql`(bulk_id is null or ${subject}::text is not null)`
+      : sql`bulk_id = ${bulkId}::bigint`;
   const { rows } = await sql<AuditEntry>`
     select ${columns} from ops.audit
     where (${after}::bigint is null or audit_id < ${after}::bigint) and (${actor}::text is null or actor = ${actor})
-      and (${subject}::text is null or subject = ${subject})
+      and (${subject}::text is null or subject = ${subject}) and ${isPart}
     order by audit_id desc limit ${limit}`.execute(db);
   return rows;
 }

@@ -9,10 +9,10 @@ export const AGES: Readonly<Record<string, number>> = {
   a_week: 604_800_000,
 };
 
-type Chosen = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
+export type ChosenDoubts = Required<Pick<DoubtFilter, 'job' | 'reason' | 'dealId' | 'sinceBefore'>>;
 
 /** The doubts that the address chooses. Ages are counted back from `visit.now`. */
-export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): Chosen {
+export function readDoubtFilter(visit: Pick<Visit, 'query' | 'now'>): ChosenDoubts {
   const age = AGES[textOf(visit, 'older') ?? ''];
   return {
     job: textOf(visit, 'job'),

@@ -16,6 +16,7 @@ import { anchor, filterForm, instant, orderLink, pager, table } from '../../mark
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
+import { entryBox, settleManyForm } from './settle-many.ts';
 
 const PATH = '/doubts';
 const MAX_REASONS = 50;
@@ -43,6 +44,7 @@ async function showList(visit: Visit): Promise<Shown> {
   return {
     title: 'Doubts',
     content: html`${summary(sums)}
+<p>${visit.mayChange && sums.length > 0 ? html`${anchor('#settle-many', 'Settle many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons },
@@ -51,6 +53,7 @@ ${filterForm(visit, PATH, [
 ])}
 ${doubtTable(doubts.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(doubts, ({ since, entryId }) => `${since} ${entryId}`) })}
+${settleManyForm(visit, { filter, doubts: sums.reduce((sum, group) => sum + group.doubts, 0), amounts: amountsOf(sums) })}
 ${doubleCreditTable(doubleCredits, visit)}
 ${lostClaims(waitingClaims)}`,
   };
@@ -59,10 +62,14 @@ ${lostClaims(waitingClaims)}`,
 function summary(sums: readonly DoubtSum[]): Html {
   const doubts = sums.reduce((sum, group) => sum + group.doubts, 0);
   if (doubts === 0) return html`<p class="green">No entry is in doubt.</p>`;
-  const amounts = formatAmounts(
+  const amounts = amountsOf(sums);
+  return html`<p><strong>${plural(doubts, 'entry', 'entries')} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
+}
+
+function amountsOf(sums: readonly DoubtSum[]): string {
+  return formatAmounts(
     sums.flatMap(({ amount, currency }) => (currency === null ? [] : [{ amount, currency }])),
   );
-  return html`<p><strong>${plural(doubts, 'entry', 'entries')} in doubt</strong>${amounts === '' ? '' : `: ${amounts}`}, oldest first. The service may have credited them, but no answer says so. Look up each in the service. Nothing is sent again automatically.</p>`;
 }
 
 function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
@@ -72,6 +79,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
         title: 'Entry',
         cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Settle ${entryId}`),
       },
+      ...(visit.mayChange ? [{ title: 'Choose', cell: ({ entryId }: Doubt) => entryBox(entryId) }] : []),
       {
         title: 'About',
         cell: ({ subject, orderId }) =>

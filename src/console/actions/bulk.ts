@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { BULK_DECISIONS, type Bulk } from '../../model/bulk.ts';
+import {
+  abortSettlement,
+  type BulkChange,
+  confirmSettlement,
+  previewSettlement,
+} from '../../pipeline/decisions/settle-many.ts';
+import { formatInstant, plural } from '../../present/text.ts';
+import { findBulk } from '../../report/console/read-bulk.ts';
+import type { DoubtFilter } from '../../report/list-doubts.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { idField, reason, text } from '../form-fields.ts';
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const entryField = idField('entry');
+
+const previewForm = z
+  .object({
+    scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
+    decision: z.enum(BULK_DECISIONS, { error: 'Choose what is to be done with the entries.' }),
+    reason,
+    deal: text.default(''),
+    collab: text.default(''),
+    /** Ticked on the page: one, several or none. */
+    entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
+    filter_job: text.default(''),
+    filter_reason: text.default(''),
+    filter_deal: text.default(''),
+    /** An instant: the page has counted the age back from when it was shown. */
+    filter_since: z
+      .union([z.literal(''), z.string().regex(INSTANT)], 'The form names no instant.')
+      .default(''),
+  })
+  .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, { error: 'Tick at least one entry.' })
+  .refine(({ decision, deal, collab }) => decision === 'accepted' || deal + collab === '', {
+    error: 'A deal or collaboration belongs to entries that were credited. Leave both empty.',
+  });
+
+/** Freezes entries, and shows what a decision would do to them. */
+export const previewBulkAction = defineAction({
+  path: '/bulk/preview',
+  form: previewForm,
+  async perform({ trx, actor, audit, leadTo }, form) {
+    const { scope, entry: entryIds, decision, reason: why, deal, collab } = form;
+    const filter = {
+      job: form.filter_job || null,
+      reason: form.filter_reason || null,
+      dealId: form.filter_deal || null,
+      sinceBefore: form.filter_since === '' ? null : new Date(form.filter_since),
+    };
+    const preview = await previewSettlement(trx, {
+      decision,
+      dealId: deal || null,
+      collabId: collab || null,
+      entries: scope === 'all' ? filter : { entryIds },
+      chosen:
+        scope === 'all'
+          ? describeFilter(filter)
+          : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
+      actor: actor.name,
+      reason: why,
+      audit,
+    });
+    if (preview === null) throw new Refused('No entry in doubt matches any more: somebody has settled them.');
+    leadTo(`/bulk/${preview.bulkId}`);
+    return preview.auditId;
+  },
+});
+
+/** Begins to carry out a preview. */
+export const confirmBulkAction = defineAction({
+  path: '/bulk/confirm',
+  form: z.object({
+    bulk: idField('bulk action'),
+    reason,
+    /** Ticked by whoever knows what sending again may cause. */
+    understood: z.literal('yes').optional(),
+  }),
+  async perform({ trx, actor, audit }, { bulk: bulkId, reason: why, understood }) {
+    const bulk = await findBulk(trx, bulkId);
+    if (bulk?.decision === 'resend' && understood !== 'yes')
+      throw new Refused(
+        'To send the entries again, tick the box that says what this may cause: influencers may be credited twice.',
+      );
+    return done(bulkId, await confirmSettlement(trx, { bulkId, actor: actor.name, reason: why, audit }));
+  },
+});
+
+/** Ends one before its end. */
+export const abortBulkAction = defineAction({
+  path: '/bulk/abort',
+  form: z.object({ bulk: idField('bulk action'), reason }),
+  perform: async ({ trx, actor, audit }, { bulk: bulkId, reason: why }) =>
+    done(bulkId, await abortSettlement(trx, { bulkId, actor: actor.name, reason: why, audit })),
+});
+
+function done(bulkId: string, change: BulkChange): string {
+  switch (change.kind) {
+    case 'changed':
+      return change.auditId;
+    case 'unknown':
+      throw new Refused(`There is no bulk action ${bulkId}.`);
+    case 'does_not_apply':
+      throw new Refused(explainState(change.bulk));
+  }
+}
+
+function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresAt }: Bulk): string {
+  switch (state) {
+    case 'preview':
+      return entries === 0
+        ? `Bulk action ${bulkId} has no entry that can be settled.`
+        : `Bulk action ${bulkId} is a preview: it is not running.`;
+    case 'expired':
+      return `The preview ${bulkId} expired at ${formatInstant(expiresAt)} UTC. Make a new one to see how the entries are now.`;
+    case 'running':
+      return `Bulk action ${bulkId} is running already: ${confirmedBy ?? 'somebody'} confirmed it.`;
+    case 'finished':
+      return `Bulk action ${bulkId} is finished already.`;
+    case 'aborted':
+      return `${abortedBy ?? 'Somebody'} has aborted bulk action ${bulkId}.`;
+  }
+}
+
+/** The filter in a sentence, for those who read it later: without relative times. */
+function describeFilter({ job, reason: words, dealId, sinceBefore }: DoubtFilter): string {
+  const parts = [
+    ...(job ? [`of job ${job}`] : []),
+    ...(dealId ? [`for deal ${dealId}`] : []),
+    ...(sinceBefore ? [`in doubt since ${formatInstant(sinceBefore)} UTC or longer`] : []),
+    ...(words ? [`because ${words}`] : []),
+  ];
+  return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;
+}

@@ -1,0 +1,206 @@
+import { BULK_OUTCOMES, type Bulk, type BulkOutcome, describeBulk } from '../../../model/bulk.ts';
+import { formatMoney } from '../../../model/money.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount, formatInstant, plural } from '../../../present/text.ts';
+import {
+  type BulkSum,
+  findBulk,
+  type ListedBulkItem,
+  listBulkItems,
+  sumBulkItems,
+} from '../../../report/console/read-bulk.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import {
+  amountList,
+  anchor,
+  badge,
+  dealLink,
+  factList,
+  filterForm,
+  instant,
+  pager,
+  table,
+} from '../../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const WORDS: Readonly<Record<BulkOutcome, string>> = {
+  settled: 'settled',
+  changed: 'left alone: no longer as the preview showed it',
+  failed: 'failed: the log of the process says why',
+  not_in_doubt: 'left out: somebody has settled it, or it was sent again',
+  deal_unknown: 'left out: nothing says which deal was credited. Name the deal, or settle it alone',
+  has_evidence: 'left out: there is evidence that the service has it. Settle it alone',
+};
+
+/** What became of an entry; null for one that waits. */
+function wordsOf(outcome: BulkOutcome | null, { state }: Pick<Bulk, 'state'>): string {
+  if (outcome !== null) return WORDS[outcome];
+  return (
+    { preview: 'to be settled', aborted: 'left alone: it was aborted before' }[state as string] ?? 'waiting'
+  );
+}
+
+/** One decision about many entries: what was frozen, the form that confirms it, how far it is, what came of it. */
+export const bulkPage: ConsolePage = {
+  path: '/bulk/:bulk',
+  navigation: null,
+  async show(visit) {
+    const { bulk: id = '' } = visit.params;
+    const bulk = /^\d{1,18}$/.test(id) ? await findBulk(visit.db, id) : null;
+    if (bulk === null)
+      return {
+        title: `Bulk action ${id}`,
+        content: html`<p>There is no bulk action of that number.</p>`,
+        status: 404,
+      };
+    const path = `/bulk/${bulk.bulkId}`;
+    const outcome = textOf(visit, 'outcome');
+    const [sums, items] = await Promise.all([
+      sumBulkItems(visit.db, bulk.bulkId),
+      listBulkItems(visit.db, {
+        bulkId: bulk.bulkId,
+        limit: PAGE_ROWS + 1,
+        after: idOf(visit, 'after'),
+        outcome,
+      }),
+    ]);
+    return {
+      title: `Bulk action ${bulk.bulkId}`,
+      content: html`<p>${badge(bulk.state)} <strong>${describeBulk(bulk)}</strong>. ${anchor(visit.link('/bulk'), 'All bulk actions')}</p>
+${facts(bulk, visit)}
+${nextStep(bulk, { sums, visit })}
+${outcomes(bulk, { sums, visit })}
+<h2>Entries</h2>
+${filterForm(visit, path, [{ name: 'outcome', label: 'What became of it', options: ['waiting', ...BULK_OUTCOMES] }])}
+${itemTable(items.slice(0, PAGE_ROWS), { bulk, visit })}
+${pager(visit, path, { after: nextKey(items, ({ entryId }) => entryId) })}`,
+    };
+  },
+};
+
+function facts(bulk: Bulk, visit: Visit): Html {
+  const {
+    chosen,
+    dealId,
+    collabId,
+    reason,
+    createdAt,
+    createdBy,
+    state,
+    expiresAt,
+    confirmedAt,
+    confirmedBy,
+  } = bulk;
+  const { abortedAt, abortedBy, endedAt } = bulk;
+  return factList([
+    ['Chosen', chosen],
+    ['Deal of those that name none', dealId],
+    ['Collaboration of those that name none', collabId],
+    ['Why', reason],
+    ['Frozen', html`${instant(createdAt, visit)} by ${createdBy}`],
+    ['Can be confirmed until', state === 'preview' ? instant(expiresAt, visit) : null],
+    ['Expired', state === 'expired' ? instant(expiresAt, visit) : null],
+    ['Confirmed', confirmedAt === null ? null : html`${instant(confirmedAt, visit)} by ${confirmedBy}`],
+    ['Aborted', abortedAt === null ? null : html`${instant(abortedAt, visit)} by ${abortedBy}`],
+    ['Ended', endedAt === null ? null : instant(endedAt, visit)],
+    ['Audit', anchor(visit.link('/audit', { bulk: bulk.bulkId }), 'its decisions')],
+  ]);
+}
+
+type Known = { readonly sums: readonly BulkSum[]; readonly visit: Visit };
+
+/** What a person can do about it now, or is told. */
+function nextStep(bulk: Bulk, { sums, visit }: Known): Html | null {
+  const { bulkId, state, entries, decision, reason, expiresAt } = bulk;
+  switch (state) {
+    case 'preview':
+      if (entries === 0) return html`<p class="notice">No entry can be settled so. Nothing is changed.</p>`;
+      return html`<h2>Confirm it</h2>
+<p>It is about exactly these ${plural(entries, 'entry', 'entries')}, whatever comes into doubt later. An entry that is no longer as it is shown here is left alone.</p>
+${actionForm(visit, '/bulk/confirm', {
+  hidden: { bulk: bulkId },
+  fields: decision === 'resend' ? resendBox(entries) : null,
+  reasonLabel: 'Why',
+  reason,
+  button: describeBulk(bulk),
+})}`;
+    case 'running':
+      return html`<h2>Progress</h2>
+${progress(bulk, sums)}
+<h3>Abort it</h3>
+<p>Entries that are settled stay so. The others are left alone.</p>
+${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
+    case 'expired':
+      return html`<p class="notice">Nobody confirmed it by ${formatInstant(expiresAt)} UTC, so it was never carried out. Nothing was changed. Make a new preview on the page ${anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
+    case 'finished':
+    case 'aborted':
+      return null;
+  }
+}
+
+function resendBox(entries: number): Html {
+  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I know: if the service has processed any of these ${plural(entries, 'entry', 'entries')} after all, an influencer is credited twice, and nobody can undo that.</label></p>`;
+}
+
+function progress({ entries }: Bulk, sums: readonly BulkSum[]): Html {
+  const waiting = sums.reduce((sum, group) => (group.outcome === null ? sum + group.entries : sum), 0);
+  const done = entries - waiting;
+  return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="Entries that are dealt with">${done} of ${entries}</progress></p>
+<p>${formatCount(done)} of ${plural(entries, 'entry is', 'entries are')} dealt with. A process that shows the console works on it; if that one stops, the next one goes on.</p>
+`;
+}
+
+/** Every entry that was chosen, by what became of it, with the money. */
+function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
+  const { bulkId, ineligible, state } = bulk;
+  if (state === 'expired') return null;
+  const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
+  return html`<h2>What ${state === 'preview' ? 'it would do' : 'became of it'}</h2>
+${ineligible === 0 ? null : html`<p>${plural(ineligible, 'entry was', 'entries were')} chosen and ${ineligible === 1 ? 'is' : 'are'} left out.</p>`}
+${table(
+  [
+    {
+      title: 'Entries',
+      cell: ([outcome]) =>
+        anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
+    },
+    {
+      title: 'Count',
+      align: 'right',
+      cell: ([, all]) => formatCount(all.reduce((sum, { entries }) => sum + entries, 0)),
+    },
+    {
+      title: 'Amount',
+      align: 'right',
+      cell: ([, all]) => amountList(all.filter(({ currency }) => currency !== null)),
+    },
+  ],
+  groups,
+  { about: 'Entries by what became of them', none: 'It has no entries.' },
+)}`;
+}
+
+function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
+  return table(
+    [
+      { title: 'Entry', cell: ({ entryId }) => anchor(visit.link('/doubts', { entry: entryId }), entryId) },
+      { title: 'About', cell: ({ subject }) => subject },
+      {
+        title: 'Amount',
+        align: 'right',
+        cell: ({ amount, currency }) => (amount === null ? null : formatMoney(amount, currency)),
+      },
+      {
+        title: 'Deal',
+        cell: ({ dealId, collabId }) =>
+          dealId === null ? collabId : anchor(dealLink(visit, dealId), dealId),
+      },
+      { title: 'What became of it', cell: ({ outcome }) => wordsOf(outcome, bulk) },
+      { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
+    ],
+    items,
+    { about: 'Entries of the bulk action', none: 'No entry matches.' },
+  );
+}

@@ -1,0 +1,51 @@
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { plural } from '../../../present/text.ts';
+import type { Visit } from '../../console-page.ts';
+import type { ChosenDoubts } from './doubt-filter.ts';
+
+/** Id of the form below the list, to which the boxes in its rows belong. */
+const FORM = 'settle-many';
+
+/** A box that chooses an entry for the form below the list. */
+export function entryBox(entryId: string): Html {
+  return html`<input type="checkbox" name="entry" value="${entryId}" form="${FORM}" aria-label="Choose entry ${entryId}">`;
+}
+
+/**
+ * One decision about the ticked entries, or about all that the filter finds. It leads to a preview. The filter goes along as the page has it, an
+ * age as the instant that it was counted back to.
+ */
+export function settleManyForm(
+  visit: Visit,
+  {
+    filter,
+    doubts,
+    amounts,
+  }: { readonly filter: ChosenDoubts; readonly doubts: number; readonly amounts: string },
+): Html | null {
+  if (!visit.mayChange || doubts === 0) return null;
+  const { job, reason, dealId, sinceBefore } = filter;
+  const hidden: Readonly<Record<string, string>> = {
+    filter_job: job ?? '',
+    filter_reason: reason ?? '',
+    filter_deal: dealId ?? '',
+    filter_since: sinceBefore?.toISOString() ?? '',
+  };
+  return html`<form class="settle" id="${FORM}" method="post" action="${visit.link('/bulk/preview')}" aria-label="Settle many">
+<h2>Settle many</h2>
+<p>You see a preview first: which entries, how much money, and which of them are left out. Nothing changes before you confirm it.</p>
+${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<fieldset><legend>What did you find out?</legend>
+<p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
+<p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
+<label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>
+<p><label><input type="radio" name="decision" value="resend" required> The service shows none of them: send them again with the next run.</label></p>
+<p><label><input type="radio" name="decision" value="write_off" required> Nobody can find out: give them up. They are never sent again.</label></p>
+</fieldset>
+<p><label for="many-reason">Why</label><br><textarea id="many-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each decision, with your name.</small></p>
+<p><button type="submit" name="scope" value="selected">Preview the ticked entries</button>
+<button type="submit" name="scope" value="all">Preview all ${plural(doubts, 'entry', 'entries')} that match${amounts === '' ? '' : `: ${amounts}`}</button></p>
+</form>
+`;
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { Bulk, BulkOutcome } from '../../model/bulk.ts';
+import { entrySubject } from '../entry-lives.ts';
+
+/** A preview whose time is over is expired, whether or not a process has marked it. */
+const columns = sql`
+  b.bulk_id as "bulkId", case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired' else b.state end as state,
+  b.decision, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
+  b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy", b.confirmed_at as "confirmedAt",
+  b.aborted_by as "abortedBy", b.aborted_at as "abortedAt", b.ended_at as "endedAt"`;
+
+/** @returns null where there is none of that number. */
+export async function findBulk(db: Database, bulkId: string): Promise<Bulk | null> {
+  const { rows } = await sql<Bulk>`
+    select ${columns} from ops.bulk_actions b where b.bulk_id = ${bulkId}::bigint`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** With how many entries it has settled so far. */
+export type ListedBulk = Bulk & { readonly settled: number };
+
+/** Bulk actions, newest first. @param options.after `bulkId` of the last row of the part before. */
+export async function listBulks(
+  db: Database,
+  { limit, after = null }: { readonly limit: number; readonly after?: string | null },
+): Promise<readonly ListedBulk[]> {
+  const { rows } = await sql<Bulk & { settled: string }>`
+    select ${columns}, coalesce(b.settled, c.settled) as settled
+    from ops.bulk_actions b
+    left join lateral (
+      select count(*) as settled from ops.bulk_items i where b.ended_at is null and i.bulk_id = b.bulk_id and i.outcome = 'settled') c on true
+    where ${after}::bigint is null or b.bulk_id < ${after}::bigint
+    order by b.bulk_id desc limit ${limit}`.execute(db);
+  return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
+}
+
+/** Entries of a bulk action of one outcome and currency; `outcome` is null for those that wait. */
+export type BulkSum = {
+  readonly outcome: BulkOutcome | null;
+  readonly currency: string | null;
+  readonly entries: number;
+  readonly amount: string;
+};
+
+/** What has become of its entries so far. Nothing for one that has expired. */
+export async function sumBulkItems(db: Database, bulkId: string): Promise<readonly BulkSum[]> {
+  const { rows } = await sql<Omit<BulkSum, 'entries'> & { entries: string }>`
+    select outcome, currency, count(*) as entries, coalesce(sum(amount), 0) as amount from ops.bulk_items
+    where bulk_id = ${bulkId}::bigint group by 1, 2 order by 1 nulls first, 3 desc, 2`.execute(db);
+  return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
+}
+
+/** An entry as it was frozen, and what has become of it. */
+export type ListedBulkItem = {
+  readonly entryId: string;
+  /** What it is about, in a few words: `shopify order 1001`. */
+  readonly subject: string;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  /** Null: it waits. */
+  readonly outcome: BulkOutcome | null;
+  readonly outcomeAt: Date | null;
+};
+
+/**
+ * Entries of a bulk action by their number.
+ *
+ * @param options.outcome only those; `waiting` for those that nobody has dealt with.
+ * @param options.after `entryId` of the last row of the part before.
+ */
+export async function listBulkItems(
+  db: Database,
+  {
+    bulkId,
+    limit,
+    after = null,
+    outcome = null,
+  }: {
+    readonly bulkId: string;
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly outcome?: string | null;
+  },
+): Promise<readonly ListedBulkItem[]> {
+  const { rows } = await sql<ListedBulkItem>`
+    select i.entry_id as "entryId", ${entrySubject} as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
+      i.outcome, i.outcome_at as "outcomeAt"
+    from (
+      select * from ops.bulk_items
+      where bulk_id = ${bulkId}::bigint and entry_id > coalesce(${after}::bigint, 0)
+        and (${outcome}::text is null or coalesce(outcome, 'waiting') = ${outcome})
+      order by entry_id limit ${limit}) i
+    cross join lateral (select * from ledger.entries e where e.entry_id = i.entry_id limit 1) e
+    order by i.entry_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/connect.ts';
+import type { Bulk } from '../../src/model/bulk.ts';
+import { findBulk } from '../../src/report/console/read-bulk.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type ConsoleServer, textOf } from './console-server.ts';
+
+/** So many doubts more, of one euro each and a minute old, that name deal D1. Their job is `attribute-orders`. */
+export async function addDoubts(db: Database, count: number): Promise<void> {
+  await sql`
+    insert into ledger.entries (effect, account_id, key, state, attempt, doubtful_attempt, body, body_hash, job, source, order_platform, order_id,
+      amount, currency, state_reason, run_id, state_changed_at)
+    select 'referral', 'ACC-1', 'k' || k, 'in_doubt', 1, 1, json_build_object('deal_id', 'D1', 'order_id', 'B' || k)::text, 'h',
+      'attribute-orders', 'shop-orders', 'shopify', 'B' || k, 1.00, 'EUR', 'no answer in time', (select max(run_id) from ops.runs),
+      clock_timestamp() - interval '1 minute'
+    from generate_series((select coalesce(max(entry_id), 0) + 1 from ledger.entries), (select coalesce(max(entry_id), 0) + ${count} from ledger.entries)) k`.execute(
+    db,
+  );
+}
+
+/** The hidden fields of the form that a page has for an address. */
+export function hiddenFields(page: string, action: string): Record<string, string> {
+  const form = page.split('<form').find((part) => part.includes(`action="${action}"`)) ?? '';
+  return Object.fromEntries(
+    [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(
+      ([, name = '', value = '']) => [name, value],
+    ),
+  );
+}
+
+export type Preview = { readonly bulkId: string; readonly text: string; readonly path: string };
+
+/** Freezes all that a page of doubts shows, as its form does. */
+export async function previewAll(
+  { get, post }: ConsoleServer,
+  fields: Readonly<Record<string, string>>,
+  path = '/doubts',
+): Promise<Preview> {
+  const shown = hiddenFields((await get(path)).text, '/bulk/preview');
+  return toPreview(await post('/bulk/preview', { ...shown, scope: 'all', reason: 'looked up', ...fields }));
+}
+
+/** What a preview is answered with. */
+export function toPreview({ url, text, status }: { url: string; text: string; status: number }): Preview {
+  const bulkId = /\/bulk\/(\d+)\?done=\d+$/.exec(url)?.[1];
+  if (bulkId === undefined) throw new Error(`no preview: ${status} ${textOf(text)}`);
+  return { bulkId, text: textOf(text), path: `/bulk/${bulkId}` };
+}
+
+/** Confirms as the page of the preview does. */
+export async function confirm(
+  { get, post }: ConsoleServer,
+  { path }: Preview,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly text: string }> {
+  const shown = hiddenFields((await get(path)).text, '/bulk/confirm');
+  const { status, text } = await post('/bulk/confirm', { ...shown, reason: 'looked up', ...fields });
+  return { status, text: textOf(text) };
+}
+
+/** Waits until it has ended. */
+export async function ended(db: Database, bulkId: string): Promise<Bulk & Outcome> {
+  await waitFor(async () => (await findBulk(db, bulkId))?.endedAt != null);
+  const bulk = await findBulk(db, bulkId);
+  const { rows } = await sql<Outcome>`
+    select settled, changed, failed from ops.bulk_actions where bulk_id = ${bulkId}::bigint`.execute(db);
+  return { ...(bulk as Bulk), ...(rows[0] as Outcome) };
+}
+
+type Outcome = { readonly settled: number; readonly changed: number; readonly failed: number };
+
+/** Entries by how many decisions there are about each, and how many records in the audit. */
+export async function countDecisions(db: Database): Promise<unknown> {
+  const { rows } = await sql`
+    select count(d.*)::int as decisions, count(distinct d.entry_id)::int as entries,
+      (select count(*)::int from ops.audit where action = 'settle_doubt') as audited,
+      (select count(distinct subject)::int from ops.audit where action = 'settle_doubt') as "entriesAudited"
+    from ledger.decisions d`.execute(db);
+  return rows[0];
+}
