@@ -3,6 +3,7 @@ import { FileHeld } from '../model/file-held.ts';
 import { findHeader, type HeaderPlace } from './find-header.ts';
 import type { ParseOptions } from './parse-options.ts';
 import { type ReadRecord, RecordReader } from './record-reader.ts';
+import { RecordScanner } from './record-scanner.ts';
 
 /** Records of one piece of the text, with what is known about the whole. The first record of a file is its header. */
 export type RecordBatch = {
@@ -34,7 +35,8 @@ export async function* readRecords(
     const { place, rest } = await readHead(pieces, options);
     const { quote, maxRecordBytes, maxBrokenRows = MAX_BROKEN_ROWS } = options;
     const { delimiter, line } = place;
-    const reader = new RecordReader({ delimiter, quote, maxRecordBytes, maxBrokenRows, line });
+    const settings = { delimiter, quote, maxRecordBytes, maxBrokenRows, line };
+    const reader = new RecordReader(settings, RecordScanner.create(delimiter, quote));
     const rawOf = (record: ReadRecord): string => reader.rawOf(record);
     yield { records: await reader.read(rest), delimiter, isLast: false, rawOf };
     for await (const piece of pieces) {

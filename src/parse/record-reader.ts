@@ -1,6 +1,8 @@
+import type { CsvError } from 'csv-parse';
 import { FileHeld } from '../model/file-held.ts';
 import { CollectingParser } from './collecting-parser.ts';
 import { findLineBreak, LineBreakCounter, lineBreakAt } from './line-breaks.ts';
+import type { RecordScanner } from './record-scanner.ts';
 
 /** One record as it stands in the text. */
 export type ReadRecord = {
@@ -28,17 +30,21 @@ const CR = 13;
 const MIN_BROKEN_FOR_SHARE = 1_000;
 
 /**
- * Cuts a text into records with csv-parse, knows the physical line and the bytes of each, and goes on after a record with broken
- * quoting: that record is taken for one line, and the parser begins anew on the next, so that a stray quote cannot swallow good rows.
+ * Cuts a text into records, knows the physical line and the bytes of each, and goes on after a record with broken quoting: that record is
+ * taken for one line, and reading begins anew on the next, so that a stray quote cannot swallow good rows.
  *
- * A new parser costs as much as a hundred good rows, so broken rows are bounded: a file of nothing else would keep the process busy for
+ * The scanner reads what is plain. From a record on that is not, csv-parse reads; with the piece after that record the scanner begins again.
+ *
+ * A new csv-parse costs as much as a hundred of its rows, so broken rows are bounded: a file of nothing else would keep the process busy for
  * hours.
  *
  * It keeps the bytes from the beginning of the open record on, so its memory is bounded by one record and one piece.
  */
 export class RecordReader {
   readonly #settings: Settings;
-  #parser: CollectingParser;
+  readonly #scanner: RecordScanner | null;
+  /** Null while the scanner reads. */
+  #parser: CollectingParser | null = null;
   #window: Buffer = Buffer.alloc(0);
   #breaks = new LineBreakCounter(this.#window);
   /** Offsets into the window: of the next record, and of the parser's first byte (which may lie before the window). */
@@ -50,10 +56,11 @@ export class RecordReader {
   #found = 0;
   #broken = 0;
 
-  constructor(settings: Settings) {
+  /** @param scanner null: csv-parse reads every record. */
+  constructor(settings: Settings, scanner: RecordScanner | null) {
     this.#settings = settings;
+    this.#scanner = scanner;
     this.#line = settings.line;
-    this.#parser = this.#newParser();
   }
 
   /**
@@ -64,33 +71,36 @@ export class RecordReader {
     const open = this.#window.subarray(this.#begin);
     this.#window = open.length === 0 ? piece : Buffer.concat([open, piece]);
     this.#breaks = new LineBreakCounter(this.#window);
+    this.#scanner?.open(this.#window);
     this.#parserBegin -= this.#begin;
     this.#begin = 0;
     const records: ReadRecord[] = [];
-    let error = this.#isSkipping ? null : await this.#parser.feed(piece);
-    this.#collect(records);
-    while (error !== null || this.#isSkipping) {
-      const rest = this.#skipBadLine(records, false);
-      if (rest === null) break;
-      error = await this.#parser.feed(rest);
-      this.#collect(records);
+    let error = this.#parser === null ? null : await this.#parse(this.#parser, piece, records);
+    for (;;) {
+      if ((error !== null || this.#isSkipping) && !this.#skipBadLine(records, false)) break;
+      if (this.#parser !== null || this.#scan(records) === 'open') break;
+      error = await this.#parse(this.#beginParser(), this.#window.subarray(this.#begin), records);
     }
     this.#skipBlankLines(false);
     this.#checkLength(this.#begin, this.#window.length);
+    const isPastRecord = this.#begin > this.#parserBegin;
+    if (isPastRecord && this.#scanner !== null) this.#parser = null;
     return records;
   }
 
   /** Ends the text. @returns and throws as `read`. */
   async finish(): Promise<ReadRecord[]> {
     const records: ReadRecord[] = [];
-    let error = this.#isSkipping ? null : await this.#parser.finish();
-    this.#collect(records);
-    while (error !== null || this.#isSkipping) {
+    let error = this.#parser === null ? null : await this.#finishParser(this.#parser, records);
+    while (error !== null || this.#parser === null) {
       if (error?.code === 'CSV_QUOTE_NOT_CLOSED') throw this.#hold(this.#window.length);
-      const rest = this.#skipBadLine(records, true);
-      if (rest === null) break;
-      error = (await this.#parser.feed(rest)) ?? (await this.#parser.finish());
-      this.#collect(records);
+      if (error !== null || this.#isSkipping) this.#skipBadLine(records, true);
+      this.#scan(records);
+      this.#skipBlankLines(true);
+      if (this.#begin === this.#window.length) break;
+      const parser = this.#beginParser();
+      error = await this.#parse(parser, this.#window.subarray(this.#begin), records);
+      error ??= await this.#finishParser(parser, records);
     }
     return records;
   }
@@ -103,13 +113,47 @@ export class RecordReader {
     return this.#window.toString('utf8', record.start, Math.max(record.start, end));
   }
 
-  #newParser(): CollectingParser {
-    return new CollectingParser(this.#settings.delimiter, this.#settings.quote);
+  /** Reads plain records. @returns why it stopped: the next one is not whole yet, or csv-parse must read it. */
+  #scan(records: ReadRecord[]): 'open' | 'odd' {
+    const scanner = this.#scanner;
+    for (;;) {
+      this.#skipBlankLines(false);
+      const start = this.#begin;
+      if (start === this.#window.length) return 'open';
+      if (scanner === null) return 'odd';
+      const found = scanner.read(start);
+      if (found !== 'record') return found;
+      const { cells, end, lineBreaks } = scanner;
+      this.#checkLength(start, end);
+      records.push({ cells, line: this.#line, start, end });
+      this.#found += 1;
+      this.#line += lineBreaks;
+      this.#begin = end;
+    }
+  }
+
+  /** A new parser, whose first byte is that of the next record. */
+  #beginParser(): CollectingParser {
+    this.#parser = new CollectingParser(this.#settings.delimiter, this.#settings.quote);
+    this.#parserBegin = this.#begin;
+    return this.#parser;
+  }
+
+  /** @returns what is wrong with the record after the last one that was read; null when the bytes were taken whole. */
+  async #parse(parser: CollectingParser, bytes: Buffer, records: ReadRecord[]): Promise<CsvError | null> {
+    const error = await parser.feed(bytes);
+    this.#collect(parser, records);
+    return error;
+  }
+
+  async #finishParser(parser: CollectingParser, records: ReadRecord[]): Promise<CsvError | null> {
+    const error = await parser.finish();
+    this.#collect(parser, records);
+    return error;
   }
 
   /** Takes what the parser has found, each record with its place. */
-  #collect(records: ReadRecord[]): void {
-    const { records: found, ends } = this.#parser;
+  #collect({ records: found, ends }: CollectingParser, records: ReadRecord[]): void {
     for (let index = 0; index < found.length; index += 1) {
       const cells = found[index] ?? null;
       const end = this.#parserBegin + (ends[index] ?? 0);
@@ -125,27 +169,22 @@ export class RecordReader {
     ends.length = 0;
   }
 
-  /**
-   * Makes a rejected record of the open line, and a new parser for what comes after it.
-   *
-   * @returns what the new parser must be fed; null when the line does not end here, or nothing comes after it.
-   */
-  #skipBadLine(records: ReadRecord[], isEnd: boolean): Buffer | null {
+  /** Makes a rejected record of the open line, and ends the parser. @returns false when the line does not end here. */
+  #skipBadLine(records: ReadRecord[], isEnd: boolean): boolean {
+    this.#parser = null;
     this.#skipBlankLines(isEnd);
     const start = this.#begin;
     const lineEnd = findLineBreak(this.#window, start);
     const mayBeHalf = lineEnd === this.#window.length - 1 && this.#window[lineEnd] === CR;
     this.#isSkipping = !isEnd && (lineEnd === -1 || mayBeHalf);
-    if (this.#isSkipping) return null;
+    if (this.#isSkipping) return false;
     const end = lineEnd === -1 ? this.#window.length : lineEnd + lineBreakAt(this.#window, lineEnd);
     this.#checkLength(start, end);
     records.push({ cells: null, line: this.#line, start, end });
     this.#countBroken();
     this.#line += 1;
     this.#begin = end;
-    this.#parser = this.#newParser();
-    this.#parserBegin = end;
-    return isEnd && end === this.#window.length ? null : this.#window.subarray(end);
+    return true;
   }
 
   /** @param isWhole whether the byte after the window is known to be no second half of a CRLF. */
