@@ -2655,6 +2655,7 @@ CREATE TABLE ops.runs (
     amounts jsonb,
     problem text,
     service text,
+    problem_code text,
     CONSTRAINT runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
     CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text])))
 );
@@ -2686,6 +2687,8 @@ COMMENT ON COLUMN ops.runs.amounts IS 'Accepted in this run, per currency: [{cur
 COMMENT ON COLUMN ops.runs.problem IS 'Why it failed, with no secrets, row values or addresses.';
 
 COMMENT ON COLUMN ops.runs.service IS 'Base address of the service that it called. Null: a plan, or a run of a version that did not store it.';
+
+COMMENT ON COLUMN ops.runs.problem_code IS 'Stable machine name of the problem, for example key_refused. Null: none, or a run of a version that did not store it.';
 
 CREATE VIEW bi.run_amounts AS
  SELECT r.run_id,
@@ -4654,6 +4657,83 @@ COMMENT ON COLUMN ops.job_locks.job IS 'Name of the job in the configuration.';
 
 COMMENT ON COLUMN ops.job_locks.created_at IS 'When the job was first locked.';
 
+CREATE TABLE ops.notice_deliveries (
+    notice_id bigint NOT NULL,
+    channel text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    not_before timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    leased_until timestamp with time zone,
+    sent_at timestamp with time zone,
+    last_error text,
+    CONSTRAINT given_up_says_why CHECK (((state <> 'given_up'::text) OR (last_error IS NOT NULL))),
+    CONSTRAINT notice_deliveries_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT notice_deliveries_channel_check CHECK ((channel <> ''::text)),
+    CONSTRAINT notice_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sent'::text, 'given_up'::text]))),
+    CONSTRAINT sent_says_when CHECK (((state = 'sent'::text) = (sent_at IS NOT NULL))),
+    CONSTRAINT sent_was_tried CHECK (((state <> 'sent'::text) OR (attempts > 0)))
+);
+
+COMMENT ON TABLE ops.notice_deliveries IS 'One row for each notice and channel: the outbox of notices.';
+
+COMMENT ON COLUMN ops.notice_deliveries.notice_id IS 'Notice, see ops.notices.';
+
+COMMENT ON COLUMN ops.notice_deliveries.channel IS 'Channel in pipeline.yaml.';
+
+COMMENT ON COLUMN ops.notice_deliveries.state IS 'pending, sent, given_up (not sent within a day).';
+
+COMMENT ON COLUMN ops.notice_deliveries.attempts IS 'How often it was tried.';
+
+COMMENT ON COLUMN ops.notice_deliveries.due_at IS 'When it was to be sent: at once, or at the end of the quiet hours.';
+
+COMMENT ON COLUMN ops.notice_deliveries.not_before IS 'When it is tried next.';
+
+COMMENT ON COLUMN ops.notice_deliveries.leased_until IS 'A process is sending it until then at most; null: none is.';
+
+COMMENT ON COLUMN ops.notice_deliveries.sent_at IS 'When the channel took it. Database clock.';
+
+COMMENT ON COLUMN ops.notice_deliveries.last_error IS 'Why it could not be sent: a status or a code, never an address.';
+
+CREATE TABLE ops.notices (
+    notice_id bigint NOT NULL,
+    problem_id bigint,
+    event text NOT NULL,
+    reminder integer DEFAULT 0 NOT NULL,
+    digest_day date,
+    message jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT digest_has_a_day CHECK (((event = 'digest'::text) = (digest_day IS NOT NULL))),
+    CONSTRAINT notices_event_check CHECK ((event = ANY (ARRAY['opened'::text, 'reminded'::text, 'resolved'::text, 'digest'::text]))),
+    CONSTRAINT others_have_a_problem CHECK (((event = 'digest'::text) = (problem_id IS NULL))),
+    CONSTRAINT reminders_count CHECK (((event = 'reminded'::text) = (reminder > 0)))
+);
+
+COMMENT ON TABLE ops.notices IS 'Append-only: one row for each change of a problem, and one for each daily digest.';
+
+COMMENT ON COLUMN ops.notices.notice_id IS 'Counts up. Part of the webhook-id of its requests.';
+
+COMMENT ON COLUMN ops.notices.problem_id IS 'Problem that it tells of; null for a digest.';
+
+COMMENT ON COLUMN ops.notices.event IS 'opened, reminded, resolved or digest.';
+
+COMMENT ON COLUMN ops.notices.reminder IS 'Which reminder, from 1; 0 for other events.';
+
+COMMENT ON COLUMN ops.notices.digest_day IS 'Day of a digest, in its time zone; null for other events.';
+
+COMMENT ON COLUMN ops.notices.message IS 'What is told: {problem, title, job, severity, since, amounts, summary, command, page}.';
+
+COMMENT ON COLUMN ops.notices.created_at IS 'When it was made. Database clock.';
+
+ALTER TABLE ops.notices ALTER COLUMN notice_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.notices_notice_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.paused_jobs (
     job text NOT NULL,
     paused_by text NOT NULL,
@@ -4672,6 +4752,85 @@ COMMENT ON COLUMN ops.paused_jobs.paused_by IS 'Who paused it, as in ops.audit.'
 COMMENT ON COLUMN ops.paused_jobs.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
 
 COMMENT ON COLUMN ops.paused_jobs.paused_at IS 'When. Database clock.';
+
+CREATE TABLE ops.problems (
+    problem_id bigint NOT NULL,
+    kind text NOT NULL,
+    job text,
+    state text DEFAULT 'opened'::text NOT NULL,
+    severity text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    observed_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    told_severity text NOT NULL,
+    reminders integer DEFAULT 0 NOT NULL,
+    came_back boolean DEFAULT false NOT NULL,
+    absent_since timestamp with time zone,
+    resolved_at timestamp with time zone,
+    amounts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    summary text NOT NULL,
+    command text NOT NULL,
+    page text NOT NULL,
+    CONSTRAINT problems_amounts_check CHECK ((jsonb_typeof(amounts) = 'array'::text)),
+    CONSTRAINT problems_command_check CHECK ((command <> ''::text)),
+    CONSTRAINT problems_job_check CHECK ((job <> ''::text)),
+    CONSTRAINT problems_kind_check CHECK ((kind <> ''::text)),
+    CONSTRAINT problems_reminders_check CHECK ((reminders >= 0)),
+    CONSTRAINT problems_severity_check CHECK ((severity = ANY (ARRAY['error'::text, 'warning'::text]))),
+    CONSTRAINT problems_state_check CHECK ((state = ANY (ARRAY['opened'::text, 'reminded'::text, 'resolved'::text]))),
+    CONSTRAINT problems_summary_check CHECK ((summary <> ''::text)),
+    CONSTRAINT problems_told_severity_check CHECK ((told_severity = ANY (ARRAY['error'::text, 'warning'::text]))),
+    CONSTRAINT reminded_was_reminded CHECK (((state = 'resolved'::text) OR ((state = 'reminded'::text) = (reminders > 0)))),
+    CONSTRAINT resolved_says_when CHECK (((state = 'resolved'::text) = (resolved_at IS NOT NULL)))
+);
+
+COMMENT ON TABLE ops.problems IS 'One row for each problem, from when it was noticed until it was over. The same problem that comes again is another row.';
+
+COMMENT ON COLUMN ops.problems.problem_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.problems.kind IS 'What is wrong, for example job_failed: docs/notices.md lists all kinds.';
+
+COMMENT ON COLUMN ops.problems.job IS 'Job in pipeline.yaml; null where it concerns every job.';
+
+COMMENT ON COLUMN ops.problems.state IS 'opened, reminded (told of again since), resolved.';
+
+COMMENT ON COLUMN ops.problems.severity IS 'error (jobs do not do their work, or money is at risk) or warning.';
+
+COMMENT ON COLUMN ops.problems.since IS 'When it began, as far as is known.';
+
+COMMENT ON COLUMN ops.problems.opened_at IS 'When it was noticed. Database clock.';
+
+COMMENT ON COLUMN ops.problems.observed_at IS 'When the observation began that was last applied to it; an older one has no effect. Database clock.';
+
+COMMENT ON COLUMN ops.problems.told_at IS 'When a notice of it was last made. Database clock.';
+
+COMMENT ON COLUMN ops.problems.told_severity IS 'Severity in that notice: if it has become an error since, it is told of again.';
+
+COMMENT ON COLUMN ops.problems.reminders IS 'How often it was told of again.';
+
+COMMENT ON COLUMN ops.problems.came_back IS 'It came back soon after it was resolved, so it must stay away for a while until it is resolved.';
+
+COMMENT ON COLUMN ops.problems.absent_since IS 'Of one that came back: since when it is not seen; null while it is.';
+
+COMMENT ON COLUMN ops.problems.resolved_at IS 'When it was over; null while it is open. Database clock.';
+
+COMMENT ON COLUMN ops.problems.amounts IS 'Money that is concerned: [{amount, currency}], amounts as text.';
+
+COMMENT ON COLUMN ops.problems.summary IS 'What is wrong, without secrets, addresses and values of rows.';
+
+COMMENT ON COLUMN ops.problems.command IS 'What to run next.';
+
+COMMENT ON COLUMN ops.problems.page IS 'Page of the console that shows it.';
+
+ALTER TABLE ops.problems ALTER COLUMN problem_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.problems_problem_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE ops.request_turns (
     only_row boolean DEFAULT true NOT NULL,
@@ -5063,8 +5222,20 @@ ALTER TABLE ONLY ops.job_locks
 ALTER TABLE ONLY ops.leases
     ADD CONSTRAINT leases_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY ops.notice_deliveries
+    ADD CONSTRAINT notice_deliveries_pkey PRIMARY KEY (notice_id, channel);
+
+ALTER TABLE ONLY ops.notices
+    ADD CONSTRAINT notices_pkey PRIMARY KEY (notice_id);
+
+ALTER TABLE ONLY ops.notices
+    ADD CONSTRAINT notices_problem_id_event_reminder_key UNIQUE (problem_id, event, reminder);
+
 ALTER TABLE ONLY ops.paused_jobs
     ADD CONSTRAINT paused_jobs_pkey PRIMARY KEY (job);
+
+ALTER TABLE ONLY ops.problems
+    ADD CONSTRAINT problems_pkey PRIMARY KEY (problem_id);
 
 ALTER TABLE ONLY ops.request_turns
     ADD CONSTRAINT request_turns_pkey PRIMARY KEY (only_row);
@@ -5212,6 +5383,14 @@ CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE (
 CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, entry_id) WHERE (outcome IS NULL);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
+
+CREATE INDEX notice_deliveries_pending ON ops.notice_deliveries USING btree (not_before) WHERE (state = 'pending'::text);
+
+CREATE UNIQUE INDEX notices_digest ON ops.notices USING btree (digest_day) WHERE (event = 'digest'::text);
+
+CREATE INDEX problems_last ON ops.problems USING btree (kind, COALESCE(job, ''::text), problem_id DESC);
+
+CREATE UNIQUE INDEX problems_open ON ops.problems USING btree (kind, COALESCE(job, ''::text)) WHERE (resolved_at IS NULL);
 
 CREATE INDEX runs_job ON ops.runs USING btree (job, run_id DESC);
 
@@ -5369,6 +5548,12 @@ ALTER TABLE ONLY ops.backfill_orders
 
 ALTER TABLE ONLY ops.backfills
     ADD CONSTRAINT backfills_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);
+
+ALTER TABLE ONLY ops.notice_deliveries
+    ADD CONSTRAINT notice_deliveries_notice_id_fkey FOREIGN KEY (notice_id) REFERENCES ops.notices(notice_id);
+
+ALTER TABLE ONLY ops.notices
+    ADD CONSTRAINT notices_problem_id_fkey FOREIGN KEY (problem_id) REFERENCES ops.problems(problem_id);
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_run_id_fkey FOREIGN KEY (run_id) REFERENCES ops.runs(run_id);

@@ -1,7 +1,7 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderCustomers } from './render.ts';
-import type { CustomersReport } from './report.ts';
+import type { CustomerCounts, CustomersReport } from './report.ts';
 import { type IdentifyCustomersSettings, identifyCustomersFields } from './settings.ts';
 
 /** Submits the customers of exports to be identified as influencers, each once a brand. */
@@ -30,6 +30,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   },
   starter: { reads: 'customers', settings: ['consent: not_refused # or required, or ignored'] },
   demo: 'Customers: each new address is submitted once, to find influencers among them',
+  watched: { beyondBudget: (counts) => (counts as Partial<CustomerCounts>).lookups?.beyond_budget ?? 0 },
   render: renderCustomers,
 };
 

@@ -1,7 +1,7 @@
 import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderMirror } from './render.ts';
-import type { MirrorReport } from './report.ts';
+import type { MirrorCounts, MirrorReport } from './report.ts';
 import { type MirrorAccountSettings, mirrorAccountFields } from './settings.ts';
 
 /** Mirrors the account: brands, dealflows, deals and collaborations, with their history. */
@@ -24,6 +24,15 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   },
   starter: { reads: null, comment: 'brands, dealflows and deals, for reports and to check codes.csv' },
   demo: 'Account: brands, dealflows and deals are mirrored for analysts',
+  watched: {
+    beyondBudget: (counts) => {
+      const { deals_stale: stale = 0, deals_unread: unread = 0 } = counts as Partial<MirrorCounts>;
+      return stale + unread;
+    },
+    drift: (counts) => (counts as Partial<MirrorCounts>).drift ?? 0,
+    // Two runs in a row that did not come to their end.
+    staleAfterHours: ({ refreshAfterHours }) => 2 * refreshAfterHours,
+  },
   render: renderMirror,
 };
 

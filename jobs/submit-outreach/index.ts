@@ -2,7 +2,7 @@ import type { ConfigFinding } from '../../src/config/configured-kind.ts';
 import type { PipelineConfig } from '../../src/model/config.ts';
 import type { JobKind } from '../job-kind.ts';
 import { renderOutreach } from './render.ts';
-import type { OutreachReport } from './report.ts';
+import type { OutreachCounts, OutreachReport } from './report.ts';
 import { type SubmitOutreachSettings, submitOutreachFields } from './settings.ts';
 
 /** Submits influencers among the customers to an outreach campaign, each once, within a budget of credits and with an approval. */
@@ -26,6 +26,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
       `${name} needs no backfill: it considers all customers identified so far, however old, and submits each once. --limit bounds the influencers of one run:\n  npx influencer-sync run ${name}`,
   },
   demo: 'Outreach: influencers among the customers are added to a campaign, once',
+  watched: { beyondBudget: (counts) => (counts as Partial<OutreachCounts>).waiting?.credits ?? 0 },
   render: renderOutreach,
   explain: {
     what: 'influencers',

@@ -16,6 +16,7 @@ import { filesCommand } from './commands/files.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { notifyCommand } from './commands/notify.ts';
 import { queryCommand } from './commands/query.ts';
 import { rejectedCommand } from './commands/rejected.ts';
 import { reviewCommand } from './commands/review.ts';
@@ -44,6 +45,7 @@ const commands: readonly CommandDefinition[] = [
   runsCommand,
   jobsCommand,
   doctorCommand,
+  notifyCommand,
   filesCommand,
   explainCommand,
   reviewCommand,

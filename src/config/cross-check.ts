@@ -6,6 +6,7 @@ import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
+import { checkNotify } from './notify/check-notify.ts';
 
 /**
  * What no single value can show: names that must exist, words that another authority defines, settings that must fit each other.
@@ -26,6 +27,7 @@ export function crossCheck(
     ...checkDatabase(config),
     ...checkServe(config),
     ...checkConsole(config),
+    ...checkNotify(config),
     ...Object.values(config.sources).flatMap((source) => [
       ...checkSource(source, config.path),
       ...checkPlatform(source, config, kinds),

@@ -14,8 +14,6 @@ const RENAMED: Readonly<Record<string, string>> = { contacts: 'customers' };
 export type ExplainedFile = {
   readonly places: Places;
   readonly knownKeys: KnownKeys;
-  /** What `kind` of a job may say. */
-  readonly kinds: readonly string[];
 };
 
 /** Turns what zod found into what a person needs: where, what is written there, why it does not do, how to fix it. */
@@ -32,17 +30,19 @@ export function explainIssue(issue: Issue, file: ExplainedFile): readonly Proble
   return [{ where, ...describe(issue, file) }];
 }
 
-/** Of a setting that is either a word or a section: the issues of the one that is written there; null where nothing tells which. */
+/** Of a setting that is a word, a section or a list: the issues of the one that is written there; null where nothing tells which. */
 function meantBranch(issue: Issue, places: Places): readonly Issue[] | null {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || SPOKEN.has(issue.message))
     return null;
   const kind = places.get(issue.path)?.kind;
   const isOfSection = (branch: readonly Issue[]) =>
     branch.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys');
+  const isOfItems = (branch: readonly Issue[]) => branch.every(({ path }) => typeof path[0] === 'number');
   return (
-    issue.errors.find((branch) =>
-      kind === 'section' ? isOfSection(branch) : branch.some(({ code }) => code === 'invalid_value'),
-    ) ?? null
+    issue.errors.find((branch) => {
+      if (kind === 'section') return isOfSection(branch);
+      return kind === 'list' ? isOfItems(branch) : branch.some(({ code }) => code === 'invalid_value');
+    }) ?? null
   );
 }
 
@@ -57,33 +57,33 @@ function explainUnknownKey(path: ConfigPath, places: Places, known: readonly str
   };
 }
 
-function describe(issue: Issue, { places, kinds }: ExplainedFile): Omit<Problem, 'where'> {
+function describe(issue: Issue, { places }: ExplainedFile): Omit<Problem, 'where'> {
   const what = name(issue.path);
   const located = places.get(issue.path);
   if (issue.code === 'invalid_key') {
     const help = 'Use at most 60 lower-case letters, digits, - and _, starting with a letter or digit.';
     return { message: `"${String(issue.path.at(-1))}" cannot be a name.`, help };
   }
-  if (located === undefined) return { message: `${what} is missing.`, help: explainMissing(issue, kinds) };
+  if (located === undefined) return { message: `${what} is missing.`, help: explainMissing(issue) };
   if (located.kind === 'nothing' || (located.kind === 'scalar' && located.written === '')) {
-    return { message: `${what} is empty.`, help: `It should be ${expected(issue, kinds)}.` };
+    return { message: `${what} is empty.`, help: `It should be ${expected(issue)}.` };
   }
   if (located.kind !== 'scalar') {
     const found = issue.code === 'too_small' ? `an empty ${located.kind}` : `a ${located.kind}`;
-    return { message: `${what} is ${found}.`, help: `It should be ${expected(issue, kinds)}.` };
+    return { message: `${what} is ${found}.`, help: `It should be ${expected(issue)}.` };
   }
   // An address may hold a password.
   const isHidden = isSecretSetting(what) || what === 'api.url';
   const shown = isHidden ? 'a value' : JSON.stringify(located.written);
   const from = located.written.includes('${') ? ' (filled in from the environment)' : '';
-  const words = wordsOf(issue, kinds);
+  const words = wordsOf(issue);
   const near =
     (words.includes('true') ? YES_OR_NO.get(located.written.toLowerCase()) : undefined) ??
     didYouMean(located.written, words);
   const help =
     near === null
-      ? `It should be ${expected(issue, kinds)}.`
-      : `Did you mean "${near}"? It should be ${expected(issue, kinds)}.`;
+      ? `It should be ${expected(issue)}.`
+      : `Did you mean "${near}"? It should be ${expected(issue)}.`;
   return { message: `${what} is ${shown}${from}, which does not fit.`, help };
 }
 
@@ -95,13 +95,13 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   brand_id: '4819',
 };
 
-function explainMissing(issue: Issue, kinds: readonly string[]): string {
+function explainMissing(issue: Issue): string {
   const key = String(issue.path.at(-1));
   const parent = name(issue.path.slice(0, -1));
   const where = `Add \`${key}:\`${parent === '' ? '' : ` under ${parent}`}`;
   const example = EXAMPLES[key];
   return example === undefined
-    ? `${where}: ${expected(issue, kinds)}.`
+    ? `${where}: ${expected(issue)}.`
     : `${where}, for example \`${key}: ${example}\`.`;
 }
 
@@ -112,14 +112,19 @@ const YES_OR_NO = new Map([
 ]);
 
 /** The words that may stand there, when they are few. */
-function wordsOf(issue: Issue, kinds: readonly string[]): readonly string[] {
+function wordsOf(issue: Issue): readonly string[] {
   if (issue.code === 'invalid_value') return issue.values.map(String);
   if (issue.code === 'invalid_type' && issue.expected === 'boolean') return ['true', 'false'];
-  return issue.code === 'invalid_union' && issue.discriminator !== undefined ? kinds : [];
+  return issue.code === 'invalid_union' && issue.discriminator !== undefined ? kindsOf(issue) : [];
+}
+
+/** What `kind` may say. */
+function kindsOf(issue: Extract<Issue, { code: 'invalid_union' }>): readonly string[] {
+  return 'options' in issue ? (issue.options ?? []).map(String) : [];
 }
 
 /** What should stand there, as the end of "It should be …". */
-function expected(issue: Issue, kinds: readonly string[]): string {
+function expected(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       return TYPES[issue.expected] ?? `a value of type ${issue.expected}`;
@@ -134,10 +139,12 @@ function expected(issue: Issue, kinds: readonly string[]): string {
         ? `text of at most ${issue.maximum} characters`
         : `${issue.maximum} or less`;
     case 'invalid_union':
-      if (issue.discriminator !== undefined) return `one of: ${kinds.join(', ')}`;
+      if (issue.discriminator !== undefined) return `one of: ${kindsOf(issue).join(', ')}`;
       return SPOKEN.get(issue.message) ?? 'another value';
     case 'invalid_format':
-      return issue.format === 'date' ? 'a day, like 2026-06-01' : 'another value';
+      return issue.format === 'date'
+        ? 'a day, like 2026-06-01'
+        : (PATTERNS.get(issue.message) ?? 'another value');
     default:
       return 'another value';
   }
@@ -147,6 +154,13 @@ function expected(issue: Issue, kinds: readonly string[]): string {
 const SPOKEN = new Map([
   ['id', 'the id of a brand, a number or text'],
   ['names', 'a name or a list of names'],
+  ['addresses', 'an e-mail address or a list of them'],
+]);
+
+/** What the `error` of a pattern stands for. */
+const PATTERNS = new Map([
+  ['time', 'a time of day in quotes, like "08:00"'],
+  ['duration', 'a number with m, h or d, like 30m, 24h or 7d'],
 ]);
 
 const TYPES: Readonly<Record<string, string>> = {

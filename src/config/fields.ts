@@ -74,9 +74,13 @@ const SECRETS: readonly string[] = [
   'console.auth.oidc.client_secret',
 ];
 
+/** The address of a channel lets whoever has it write to the channel. */
+const SECRET_PATHS: readonly RegExp[] = [
+  /^console\.auth\.(users|tokens)([.[]\d+\]?\.(password_hash|token))?$/,
+  /^notify\.channels\.[^.]+\.(url|secret|password|routing_key)$/,
+];
+
 /** Whether the value of a setting (`console.auth.tokens.0.token`) is never shown, also when it stands in the file in plain. */
 export function isSecretSetting(path: string): boolean {
-  return (
-    SECRETS.includes(path) || /^console\.auth\.(users|tokens)(\.\d+\.(password_hash|token))?$/.test(path)
-  );
+  return SECRETS.includes(path) || SECRET_PATHS.some((pattern) => pattern.test(path));
 }

@@ -31,6 +31,7 @@ function isOfKind(section: z.ZodObject, kind: string | undefined): boolean {
 
 function step(schema: z.core.$ZodType, key: string): z.core.$ZodType[] {
   if (schema instanceof z.ZodRecord) return [schema.valueType];
+  if (schema instanceof z.ZodArray) return [schema.element];
   const child: z.core.$ZodType | undefined = schema instanceof z.ZodObject ? schema.shape[key] : undefined;
   return child === undefined ? [] : [child];
 }

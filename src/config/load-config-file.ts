@@ -12,6 +12,7 @@ import { explainIssue } from './explain-issue.ts';
 import { findMisplaced } from './find-misplaced.ts';
 import { knownKeysOf } from './known-keys.ts';
 import { type ConfigPath, shortPath } from './locate.ts';
+import { toNotifySettings } from './notify/notify-fields.ts';
 import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineFile, pipelineSchemaOf, sourceSchema } from './schema.ts';
@@ -42,7 +43,7 @@ export function loadConfigFile(options: {
 
   const schema = pipelineSchemaOf(kinds);
   const { places } = yaml;
-  const explained = { places, knownKeys: knownKeysOf(schema), kinds: kinds.map(({ kind }) => kind) };
+  const explained = { places, knownKeys: knownKeysOf(schema) };
   const misplaced = findMisplaced(yaml.content, explained);
   if (misplaced.length > 0) throw invalid(file, misplaced);
 
@@ -142,6 +143,7 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       graceSeconds: file.serve.grace_seconds ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
     },
     console: toConsoleSettings(file.console),
+    notify: toNotifySettings(file.notify),
   };
 }
 

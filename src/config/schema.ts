@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
+import { notifySchema } from './notify/notify-fields.ts';
 import { consoleSchema, serveSchema, webhooksSchema } from './server-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
@@ -236,6 +237,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       webhooks: webhooksSchema,
       serve: serveSchema,
       console: consoleSchema,
+      notify: notifySchema,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

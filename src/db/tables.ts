@@ -3194,6 +3194,76 @@ export interface OpsLeases {
   pid: number;
 }
 
+export interface OpsNoticeDeliveries {
+  /**
+   * How often it was tried.
+   */
+  attempts: Generated<number>;
+  /**
+   * Channel in pipeline.yaml.
+   */
+  channel: string;
+  /**
+   * When it was to be sent: at once, or at the end of the quiet hours.
+   */
+  due_at: Generated<Timestamp>;
+  /**
+   * Why it could not be sent: a status or a code, never an address.
+   */
+  last_error: string | null;
+  /**
+   * A process is sending it until then at most; null: none is.
+   */
+  leased_until: Timestamp | null;
+  /**
+   * When it is tried next.
+   */
+  not_before: Generated<Timestamp>;
+  /**
+   * Notice, see ops.notices.
+   */
+  notice_id: Int8;
+  /**
+   * When the channel took it. Database clock.
+   */
+  sent_at: Timestamp | null;
+  /**
+   * pending, sent, given_up (not sent within a day).
+   */
+  state: Generated<string>;
+}
+
+export interface OpsNotices {
+  /**
+   * When it was made. Database clock.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Day of a digest, in its time zone; null for other events.
+   */
+  digest_day: Timestamp | null;
+  /**
+   * opened, reminded, resolved or digest.
+   */
+  event: string;
+  /**
+   * What is told: {problem, title, job, severity, since, amounts, summary, command, page}.
+   */
+  message: Json;
+  /**
+   * Counts up. Part of the webhook-id of its requests.
+   */
+  notice_id: Generated<Int8>;
+  /**
+   * Problem that it tells of; null for a digest.
+   */
+  problem_id: Int8 | null;
+  /**
+   * Which reminder, from 1; 0 for other events.
+   */
+  reminder: Generated<number>;
+}
+
 export interface OpsPausedJobs {
   /**
    * Name of the job in pipeline.yaml.
@@ -3211,6 +3281,81 @@ export interface OpsPausedJobs {
    * Why, in the words of that person. E-mail addresses are masked.
    */
   reason: string;
+}
+
+export interface OpsProblems {
+  /**
+   * Of one that came back: since when it is not seen; null while it is.
+   */
+  absent_since: Timestamp | null;
+  /**
+   * Money that is concerned: [{amount, currency}], amounts as text.
+   */
+  amounts: Generated<Json>;
+  /**
+   * It came back soon after it was resolved, so it must stay away for a while until it is resolved.
+   */
+  came_back: Generated<boolean>;
+  /**
+   * What to run next.
+   */
+  command: string;
+  /**
+   * Job in pipeline.yaml; null where it concerns every job.
+   */
+  job: string | null;
+  /**
+   * What is wrong, for example job_failed: docs/notices.md lists all kinds.
+   */
+  kind: string;
+  /**
+   * When the observation began that was last applied to it; an older one has no effect. Database clock.
+   */
+  observed_at: Timestamp;
+  /**
+   * When it was noticed. Database clock.
+   */
+  opened_at: Generated<Timestamp>;
+  /**
+   * Page of the console that shows it.
+   */
+  page: string;
+  /**
+   * Counts up.
+   */
+  problem_id: Generated<Int8>;
+  /**
+   * How often it was told of again.
+   */
+  reminders: Generated<number>;
+  /**
+   * When it was over; null while it is open. Database clock.
+   */
+  resolved_at: Timestamp | null;
+  /**
+   * error (jobs do not do their work, or money is at risk) or warning.
+   */
+  severity: string;
+  /**
+   * When it began, as far as is known.
+   */
+  since: Timestamp;
+  /**
+   * opened, reminded (told of again since), resolved.
+   */
+  state: Generated<string>;
+  /**
+   * What is wrong, without secrets, addresses and values of rows.
+   */
+  summary: string;
+  /**
+   * When a notice of it was last made. Database clock.
+   */
+  told_at: Generated<Timestamp>;
+  /**
+   * Severity in that notice: if it has become an error since, it is told of again.
+   */
+  told_severity: string;
 }
 
 export interface OpsRequestTurns {
@@ -3331,6 +3476,10 @@ export interface OpsRuns {
    * Why it failed, with no secrets, row values or addresses.
    */
   problem: string | null;
+  /**
+   * Stable machine name of the problem, for example key_refused. Null: none, or a run of a version that did not store it.
+   */
+  problem_code: string | null;
   /**
    * Counts up.
    */
@@ -3898,7 +4047,10 @@ export interface DB {
   "ops.bulk_items": OpsBulkItems;
   "ops.job_locks": OpsJobLocks;
   "ops.leases": OpsLeases;
+  "ops.notice_deliveries": OpsNoticeDeliveries;
+  "ops.notices": OpsNotices;
   "ops.paused_jobs": OpsPausedJobs;
+  "ops.problems": OpsProblems;
   "ops.request_turns": OpsRequestTurns;
   "ops.run_messages": OpsRunMessages;
   "ops.run_requests": OpsRunRequests;

@@ -1,3 +1,4 @@
+import type { NotifySettings } from './notify/settings.ts';
 import type { WebhookSettings } from './webhook-event.ts';
 
 /** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
@@ -15,6 +16,7 @@ export type PipelineConfig = {
   readonly webhooks: WebhookSettings;
   readonly serve: ServeSettings;
   readonly console: ConsoleSettings;
+  readonly notify: NotifySettings;
 };
 
 /** Who may do what in the console: see everything, or change things as well. */

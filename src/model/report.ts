@@ -95,4 +95,12 @@ export type Gauges = {
   readonly lastSuccess: readonly { readonly job: string; readonly at: Date }[];
   /** Slots of the last day, and all that are not settled. */
   readonly slots: readonly { readonly job: string; readonly state: string; readonly slots: number }[];
+  /** Problems that are open, as notices tell of them. */
+  readonly problems: readonly { readonly kind: string; readonly job: string; readonly severity: string }[];
+  /** Notices that channels have not taken: pending, or given up within the last day. */
+  readonly deliveries: readonly {
+    readonly channel: string;
+    readonly state: string;
+    readonly deliveries: number;
+  }[];
 };

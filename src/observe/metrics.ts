@@ -81,6 +81,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const nextSlot = new Gauge(
     define('next_slot_timestamp_seconds', 'Time of the next slot of the job.', ['job']),
   );
+  const problems = new Gauge(
+    define('problems_open', 'Open problems, where notices are configured.', ['kind', 'job', 'severity']),
+  );
+  const deliveries = new Gauge(
+    define('notice_deliveries', 'Notices that a channel has not taken: pending, or given_up lately.', [
+      'channel',
+      'state',
+    ]),
+  );
   const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
   // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
@@ -91,7 +100,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const { job, at } of options.nextSlots()) nextSlot.set({ job }, at.getTime() / 1000);
     const gauges = await options.readGauges();
     database.set(gauges === null ? 0 : 1);
-    for (const gauge of [entries, backlog, backlogAge, lastSuccess, slots]) gauge.reset();
+    for (const gauge of [entries, backlog, backlogAge, lastSuccess, slots, problems, deliveries])
+      gauge.reset();
     if (gauges === null) return;
     for (const { job, state, entries: count, oldestSeconds } of gauges.entries) {
       entries.set({ job, state }, count);
@@ -101,6 +111,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     }
     for (const { job, at } of gauges.lastSuccess) lastSuccess.set({ job }, at.getTime() / 1000);
     for (const { job, state, slots: count } of gauges.slots) slots.set({ job, state }, count);
+    for (const { kind, job, severity } of gauges.problems) problems.set({ kind, job, severity }, 1);
+    for (const { channel, state, deliveries: count } of gauges.deliveries)
+      deliveries.set({ channel, state }, count);
   }
 
   return {

@@ -44,6 +44,18 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   checkFile?(file: NewestFile, job: Settings): Promise<string>;
   /** What `doctor` looks at for jobs of this kind. */
   checks?(): Promise<readonly Check[]>;
+  /** What notices tell of its jobs beyond what they tell of all. */
+  readonly watched?: Watched<Settings>;
+};
+
+/** Read from the counts of a run, which may be of an older version. Each is left out where a kind has no such thing. */
+export type Watched<Settings extends JobSettings = JobSettings> = {
+  /** How much a run left for later because its budget was spent. */
+  beyondBudget?(counts: object): number;
+  /** How many fields the service sends otherwise than before. */
+  drift?(counts: object): number;
+  /** What the job has brought is stale when no run has come to its end for so many hours. */
+  staleAfterHours?(job: Settings): number;
 };
 
 /** The newest file of a source, and what it is held against. */

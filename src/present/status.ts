@@ -5,6 +5,7 @@ import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from './doubts.ts';
+import { renderNotified } from './notify/notices.ts';
 import { describeHeldFile } from './read-files.ts';
 import { type DidOfRun, renderRuns } from './runs.ts';
 import { renderSchedule } from './slots.ts';
@@ -30,6 +31,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderBacklog(input, terminal),
     renderCustomers(input, terminal),
     renderWork(input, terminal),
+    renderProblems(input, terminal),
     renderHeld(input, terminal),
     renderWaitingClaims(input, terminal),
     renderBlocks(describeDoubleCredits(input.status.doubleCredits, input.configOption), terminal),
@@ -101,6 +103,28 @@ function renderWork({ status }: StatusInput, terminal: Terminal): string {
       `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
   );
   return [terminal.style('bold', 'At work now'), ...lines].join('\n');
+}
+
+/** Kinds of problems that `status` shows in a part of their own, with more than a notice says. */
+const SHOWN_ELSEWHERE: readonly string[] = [
+  'job_failed',
+  'job_stalled',
+  'job_late',
+  'job_missed',
+  'files_held',
+  'doubts',
+  'credited_twice',
+  'ledger_went_back',
+];
+
+function renderProblems({ status, config }: StatusInput, terminal: Terminal): string {
+  const { channels } = config.notify;
+  const problems = channels.length === 0 ? [] : status.problems;
+  return renderNotified(
+    problems.filter(({ kind }) => !SHOWN_ELSEWHERE.includes(kind)),
+    status.channelTroubles.filter(({ channel }) => channels.some(({ name }) => name === channel)),
+    terminal,
+  );
 }
 
 function renderHeld({ status }: StatusInput, terminal: Terminal): string {

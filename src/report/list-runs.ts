@@ -13,6 +13,8 @@ export type ListedRun = {
   readonly exitCode: number | null;
   readonly amounts: readonly RunAmount[] | null;
   readonly problem: string | null;
+  /** Stable machine name of the problem; null where there is none. */
+  readonly problemCode: string | null;
   /** The kind of the job, or `backfill`. */
   readonly kind: string;
   /** As the kind counts; null where the run did not come to its end. */
@@ -37,7 +39,7 @@ const status = sql<string>`case when r.status = 'running' and not exists (
 
 const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
   extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
-  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.service`;
+  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service`;
 
 /** Goes from job to job by the index: a comparison with the largest id of its job would look at every run. */
 const LAST_OF_EACH_JOB = sql`(

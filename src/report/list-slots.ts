@@ -76,6 +76,41 @@ export async function listPausedJobs(db: Database): Promise<readonly PausedJob[]
   return rows;
 }
 
+/** Slots of one job that are late, or were missed. */
+export type SlotTrouble = {
+  readonly job: string;
+  readonly kind: 'late' | 'missed';
+  readonly slots: number;
+  /** The first of them. */
+  readonly since: Date;
+};
+
+/**
+ * Slots for which no process has run their job: late ones, and missed ones since its last run that came to its end. Missed ones that were
+ * noted since `told` (by job) count too, even if the job has run since: somebody must hear of them once. A slot that was noted long after
+ * its time, or was put back, is late some minutes after that: a process that starts late begins it within seconds.
+ */
+export async function listUnrunSlots(
+  db: Database,
+  told: readonly { readonly job: string | null; readonly at: Date }[],
+): Promise<readonly SlotTrouble[]> {
+  const { rows } = await sql<Omit<SlotTrouble, 'slots'> & { slots: string }>`
+    with told as (
+      select t.job, t.at from jsonb_to_recordset(${JSON.stringify(told)}::jsonb) as t(job text, at timestamptz)
+    )
+    select s.job, ${shownState} as kind, count(*) as slots, min(s.slot) as since
+    from ops.slots s
+    where s.slot > clock_timestamp() - interval '7 days'
+      and ((${shownState} = 'late' and greatest(s.created_at, s.not_before) < clock_timestamp() - ${LATE_AFTER}::interval)
+        or (s.state = 'missed' and (
+        s.settled_at > coalesce((select max(t.at) from told t where t.job = s.job), '-infinity')
+        or s.slot > coalesce((
+          select r.finished_at from ops.runs r where r.job = s.job and r.status in ('ok', 'issues')
+          order by r.run_id desc limit 1), '-infinity'))))
+    group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
+}
+
 /** Whether a process runs jobs by their schedule now. */
 export async function isServed(db: Database): Promise<boolean> {
   const { rows } = await sql`

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Gauges } from '../model/report.ts';
 import { isDoubt } from './disposition.ts';
+import { listOpenProblems } from './list-notices.ts';
 
 /**
  * The figures of /metrics. None of the queries reads what is settled, so they stay cheap however long the ledger is: the entries that wait
@@ -12,6 +13,12 @@ export async function readGauges(db: Database, jobs: readonly string[]): Promise
     entries: await readEntries(db),
     lastSuccess: await readLastSuccess(db, jobs),
     slots: await readSlots(db),
+    problems: (await listOpenProblems(db)).map(({ kind, job, severity }) => ({
+      kind,
+      job: job ?? '',
+      severity,
+    })),
+    deliveries: await readDeliveries(db),
   };
 }
 
@@ -45,4 +52,12 @@ async function readSlots(db: Database): Promise<Gauges['slots']> {
     where not is_settled or slot > clock_timestamp() - interval '1 day'
     group by 1, 2 order by 1, 2`.execute(db);
   return rows.map(({ job, state, slots }) => ({ job, state, slots: Number(slots) }));
+}
+
+async function readDeliveries(db: Database): Promise<Gauges['deliveries']> {
+  const { rows } = await sql<{ channel: string; state: string; deliveries: string }>`
+    select channel, state, count(*) as deliveries from ops.notice_deliveries
+    where state = 'pending' or (state = 'given_up' and due_at > clock_timestamp() - interval '2 days')
+    group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, deliveries: Number(row.deliveries) }));
 }

@@ -5,6 +5,12 @@ import type { HeldFile } from '../model/report.ts';
 import { isDoubt } from './disposition.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
+import {
+  type ChannelTrouble,
+  listChannelTroubles,
+  listOpenProblems,
+  type OpenProblem,
+} from './list-notices.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
@@ -43,6 +49,9 @@ export type Status = {
   readonly leases: readonly LiveLease[];
   readonly slots: readonly SlotSummary[];
   readonly pausedJobs: readonly PausedJob[];
+  /** As notices tell of them; none where no channel is configured. */
+  readonly problems: readonly OpenProblem[];
+  readonly channelTroubles: readonly ChannelTrouble[];
 };
 
 const SHOWN_DOUBTS = 5;
@@ -59,6 +68,8 @@ export async function readStatus(db: Database): Promise<Status> {
     leases: await readLeases(db),
     slots: await summariseSlots(db),
     pausedJobs: await listPausedJobs(db),
+    problems: await listOpenProblems(db),
+    channelTroubles: await listChannelTroubles(db),
   };
 }
 

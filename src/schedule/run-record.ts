@@ -32,6 +32,8 @@ export type RunEnd = {
   readonly report: Pick<RunReport, 'counts' | 'amounts'> | BackfillRunReport | null;
   /** Why it failed; no secrets, row values or addresses. */
   readonly problem: string | null;
+  /** Stable machine name of that; null where there is none. */
+  readonly problemCode: string | null;
 };
 
 export async function endRun(db: Database, end: RunEnd): Promise<void> {
@@ -41,6 +43,7 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
       status: end.status,
       exit_code: end.exitCode,
       problem: end.problem,
+      problem_code: end.problemCode,
       counts: end.report === null ? null : JSON.stringify(end.report.counts),
       amounts: end.report === null ? null : JSON.stringify(end.report.amounts),
       finished_at: sql`clock_timestamp()`,
@@ -48,6 +51,9 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
     .where('run_id', '=', end.runId)
     .execute();
 }
+
+/** `problem_code` of a run whose process died. */
+export const PROCESS_GONE = 'process_gone';
 
 /**
  * Settles the runs of a job whose process died: the caller holds the job's lease, so no other run of it is alive.
@@ -60,7 +66,12 @@ export async function settleDeadRuns(
 ): Promise<number> {
   const settled = await db
     .updateTable('ops.runs')
-    .set({ status: 'interrupted', problem: 'its process was gone', finished_at: sql`clock_timestamp()` })
+    .set({
+      status: 'interrupted',
+      problem: 'its process was gone',
+      problem_code: PROCESS_GONE,
+      finished_at: sql`clock_timestamp()`,
+    })
     .where('job', '=', options.job)
     .where('status', '=', 'running')
     .where('run_id', '<', options.currentRunId)

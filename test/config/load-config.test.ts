@@ -335,7 +335,7 @@ describe('problems', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console.',
+        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console, notify.',
       },
     ],
     [
@@ -657,6 +657,14 @@ describe('words of a closed list', () => {
       'console: {auth: {users: [{name: ann, role: operater, password_hash: x}]}}\nsources:',
       'operator',
     ],
+    ['sources:', 'notify: {channels: {a: {kind: slak, url: "https://x.example"}}}\nsources:', 'slack'],
+    [
+      'sources:',
+      'notify: {channels: {a: {kind: email, host: h, encryption: startls, from: a, to: b}}}\nsources:',
+      'starttls',
+    ],
+    ['sources:', 'notify: {routes: [{severity: eror, channels: a}]}\nsources:', 'error'],
+    ['sources:', 'notify: {routes: [{problems: [doubt], channels: a}]}\nsources:', 'doubts'],
     ['kind: attribute-orders', 'kind: identify-customers\n    consent: requierd', 'required'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: realtime', 'real_time'],
     ['kind: attribute-orders', 'kind: identify-customers\n    lookup: {mode: reel_time}', 'real_time'],

@@ -71,7 +71,7 @@ function hire(station: Station, jobs: readonly ScheduledJob[]): Worker {
     if (!(await noteRun(db, claimed, runId))) throw new Error('the slot was taken over');
     if (worker.next === 'begun') return hang();
     const status = worker.next === 'failed' ? 'failed' : 'ok';
-    await endRun(db, { runId, status, exitCode: 0, report: null, problem: null });
+    await endRun(db, { runId, status, exitCode: 0, report: null, problem: null, problemCode: null });
     ran.push(`${claimed.job} ${minuteOf(claimed.slot)}`);
     if (worker.next === 'recorded') return hang();
     return status === 'ok' ? { kind: 'done' } : { kind: 'failed', reason: 'as the test wished' };

@@ -77,7 +77,14 @@ async function runInPhase(
       const exitCode = await work(run);
       const report = await reportBackfill(db, runId);
       await activity.stop();
-      await endRun(db, { runId, status: statusOf(exitCode), exitCode, report, problem: null });
+      await endRun(db, {
+        runId,
+        status: statusOf(exitCode),
+        exitCode,
+        report,
+        problem: null,
+        problemCode: null,
+      });
       return exitCode;
     } catch (cause) {
       const error = explainAbort(cause, draining);
@@ -86,7 +93,8 @@ async function runInPhase(
       const status = exitCode === EXIT.interrupted ? 'interrupted' : 'failed';
       const problem = details?.message ?? 'a bug';
       await activity.stop();
-      await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
+      const problemCode = details?.code ?? 'crash';
+      await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
       throw error;
     }
   } finally {

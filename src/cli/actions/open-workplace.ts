@@ -9,6 +9,7 @@ import { runSlot } from '../../pipeline/run/run-slot.ts';
 import type { ClaimedSlot, SlotEnd } from '../../schedule/slots.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { openClient } from '../open/open-service.ts';
+import { pingStart } from './notices/notify-after.ts';
 
 export type WorkplaceOptions = {
   readonly config: PipelineConfig;
@@ -31,8 +32,9 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
   const { config, db, log, metrics, draining } = options;
   const sourceClients = openSourceClients();
   return {
-    work: (claimed) =>
-      runSlot(
+    async work(claimed) {
+      const ping = await pingStart(config, claimed.job);
+      return runSlot(
         {
           ...findJob(config, claimed.job),
           config,
@@ -45,10 +47,13 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
             metrics.runEnded(run);
             // Ids and counts only.
             log.info({ ...run, amounts: undefined }, 'run ended');
+            // The slot is settled meanwhile.
+            void ping.ended(run.exit_code);
           },
         },
         claimed,
-      ),
+      );
+    },
     close: () => sourceClients.close(),
   };
 }

@@ -2,9 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
 import type { Client } from '../../api/client.ts';
 import { requireService } from '../../config/require-settings.ts';
+import type { Database } from '../../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
-import type { ExitCode } from '../../model/exit-code.ts';
-import type { KnownError } from '../../model/known-error.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
 import type { RunTarget } from '../../model/run.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import { createLogger } from '../../observe/logger.ts';
@@ -27,6 +28,7 @@ import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
 import { openReportFile } from '../terminal/report-file.ts';
 import { requireReason, usageError } from '../usage-error.ts';
+import { notifyAfter, pingStart } from './notices/notify-after.ts';
 
 type Request = { readonly jobName: string; readonly options: RunCommandOptions; readonly isPlan: boolean };
 
@@ -67,36 +69,49 @@ export async function performConfigured(
     stream: { write: output.log },
   });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
+  const ping = request.isPlan ? null : await pingStart(config, job.name);
+  async function performIn(db: Database): Promise<PerformedJob> {
+    const { limit = null, file = null, allowEmpty = false } = request.options;
+    const approve = approverOf(request.options, output);
+    const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
+    const result = await runJob({
+      config,
+      job,
+      kind,
+      db,
+      client,
+      sourceClients,
+      options,
+      progress,
+      draining: stopping.signal,
+      onTarget: (target) => tellTarget(target, output),
+    });
+    const { finished, report, stop, exitCode } = result;
+    const problem = stop === null ? null : describeStop(stop);
+    const { isPlan } = request;
+    const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
+    // Between the progress and the result.
+    if (!output.json) output.warn('');
+    output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
+    for (const event of kind.render.events(report)) output.emit(event);
+    const { event: _, ...facts } = finished;
+    log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
+    return { summary, renderer: kind.render, exitCode };
+  }
   try {
     const open = request.isPlan ? withPlanDatabase : withMigratedDatabase;
-    return await open(config, { progress, stopping }, async (db) => {
-      const { limit = null, file = null, allowEmpty = false } = request.options;
-      const approve = approverOf(request.options, output);
-      const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
-      const result = await runJob({
-        config,
-        job,
-        kind,
-        db,
-        client,
-        sourceClients,
-        options,
-        progress,
-        draining: stopping.signal,
-        onTarget: (target) => tellTarget(target, output),
-      });
-      const { finished, report, stop, exitCode } = result;
-      const problem = stop === null ? null : describeStop(stop);
-      const { isPlan } = request;
-      const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
-      // Between the progress and the result.
-      if (!output.json) output.warn('');
-      output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
-      for (const event of kind.render.events(report)) output.emit(event);
-      const { event: _, ...facts } = finished;
-      log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
-      return { summary, renderer: kind.render, exitCode };
+    const performed = await open(config, { progress, stopping }, async (db) => {
+      try {
+        return await performIn(db);
+      } finally {
+        if (!request.isPlan) await notifyAfter(db, { config, log });
+      }
     });
+    await ping?.ended(performed.exitCode);
+    return performed;
+  } catch (error) {
+    await ping?.ended(error instanceof KnownError ? error.details.exitCode : EXIT.crash);
+    throw error;
   } finally {
     progress.end();
     stopping.ignore();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { kindOf } from '../../../jobs/index.ts';
+import { jobKinds, kindOf } from '../../../jobs/index.ts';
 import { shortPath } from '../../config/locate.ts';
 import { requireService } from '../../config/require-settings.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
@@ -8,6 +8,7 @@ import type { JobSettings, PipelineConfig } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
+import type { KeptNotices } from '../../notify/keep-notices.ts';
 import { cached } from '../../observe/cached.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -28,6 +29,7 @@ import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
+import { noticeLog } from './notices/notify-after.ts';
 import { openConsole } from './open-console.ts';
 import type { Workplace } from './open-workplace.ts';
 
@@ -108,7 +110,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
       const { openWorkplace } = await import('./open-workplace.ts');
       isLittered = true;
       opened.workplace ??= openWorkplace({ config, db, log, metrics, draining });
-      return opened.workplace.work(claimed);
+      return opened.workplace.work(claimed).finally(() => notices?.ask());
     },
   });
   const schedule = keepSchedule({
@@ -121,6 +123,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onRecovered: () => log.info('the schedule can be read again'),
   });
   const pages = await openConsole({ config, db, host: config.serve.host, log });
+  const notices = await openNotices(serving, () => schedule.readiness().checks.migrations?.ok === true);
   const observer = await startObserver({
     host: config.serve.host,
     port: serving.port,
@@ -158,11 +161,22 @@ async function serve(serving: Serving): Promise<ExitCode> {
     await cancelStatements(db);
     process.exit(EXIT.interrupted);
   }
+  await notices?.stop();
   await observer.close();
   await pages.close();
   opened.workplace?.close();
   log.info('stopped');
   return EXIT.ok;
+}
+
+/** Null where no channel is configured: then nothing looks for problems. */
+async function openNotices(
+  { config, db, log }: Serving,
+  isReady: () => boolean,
+): Promise<KeptNotices | null> {
+  if (config.notify.channels.length === 0) return null;
+  const { keepNotices } = await import('../../notify/keep-notices.ts');
+  return keepNotices(db, { config, kinds: jobKinds, isReady, ...noticeLog(log) });
 }
 
 /** On a port of its own: events come from outside, and figures must not be readable from there. Null where it is not set up. */

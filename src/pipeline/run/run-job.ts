@@ -122,6 +122,7 @@ async function recorded<Settings extends JobSettings>(
       exitCode,
       report: finished,
       problem: stop === null ? null : describeStop(stop),
+      problemCode: stop?.kind ?? null,
     });
     return result;
   } catch (error) {
@@ -131,7 +132,8 @@ async function recorded<Settings extends JobSettings>(
     // The database may be what failed: the next run then settles this one's record.
     const problem = known?.message ?? 'a bug';
     await activity.stop();
-    await endRun(db, { runId, status, exitCode, report: null, problem }).catch(() => {});
+    const problemCode = known?.code ?? 'crash';
+    await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
-import { EXIT } from '../../model/exit-code.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { RunStatus, RunTarget } from '../../model/run.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../../schedule/slots.ts';
@@ -32,6 +32,8 @@ export type EndedRun = {
   readonly status: RunStatus;
   /** Those of its report; empty when it did not come so far. */
   readonly counts: object;
+  /** What a process would have ended with. */
+  readonly exit_code: ExitCode;
 };
 
 /** How long a slot rests that could not go on: another run holds what it needs, or the database is away. */
@@ -70,7 +72,8 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
     return endOf(result);
   } catch (error) {
     const end = endOfThrown(error);
-    options.onEnded({ job: job.name, status: end.kind === 'again' ? 'interrupted' : 'failed', counts: {} });
+    const status = end.kind === 'again' ? 'interrupted' : 'failed';
+    options.onEnded({ job: job.name, status, counts: {}, exit_code: exitCodeOf(error) });
     return end;
   } finally {
     watched.stop();
@@ -101,6 +104,10 @@ function endOfThrown(error: unknown): SlotEnd {
   if (exitCode === EXIT.interrupted) return { kind: 'again', reason, restMs: 0, isLoss: false };
   if (exitCode === EXIT.alreadyRunning) return { kind: 'again', reason, restMs: REST_MS, isLoss: false };
   return { kind: 'failed', reason };
+}
+
+function exitCodeOf(error: unknown): ExitCode {
+  return (error instanceof KnownError ? error : explainFailure(error))?.details.exitCode ?? EXIT.crash;
 }
 
 function slotLost(): KnownError {

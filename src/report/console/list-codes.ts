@@ -58,17 +58,42 @@ export async function listUnownedCodes(
     job = null,
     code = null,
     folded = null,
-  }: CodeFilter & { readonly folded?: string | null; readonly limit: number },
+    currency = null,
+  }: CodeFilter & {
+    readonly folded?: string | null;
+    readonly currency?: string | null;
+    readonly limit: number;
+  },
 ): Promise<readonly UnownedCode[]> {
   const { rows } = await sql<Omit<UnownedCode, 'orders'> & { orders: string }>`
     select job, code_folded as folded, min(code) as code, carried_as as "carriedAs", currency, sum(orders) as orders, sum(amount) as amount,
       to_char(max(day_utc), 'YYYY-MM-DD') as "lastDay"
     from reporting.code_days
     where (${job}::text is null or job = ${job}) and (${code}::text is null or position(upper(${code}::text) in code_folded) > 0)
-      and (${folded}::text is null or code_folded = upper(${folded}))
+      and (${folded}::text is null or code_folded = upper(${folded})) and (${currency}::text is null or currency = ${currency})
     group by job, code_folded, carried_as, currency
     order by currency, sum(amount) desc, code_folded limit ${limit}`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
+}
+
+/** Revenue of codes without an owner, of a job in one currency. */
+export type UnownedRevenue = {
+  readonly job: string;
+  readonly currency: string;
+  readonly codes: number;
+  readonly orders: number;
+  readonly amount: string;
+  /** Day in UTC of the first order. */
+  readonly since: string;
+};
+
+/** How much revenue carries codes that nobody owns, as of the last refresh of the reports. */
+export async function sumUnownedCodes(db: Database): Promise<readonly UnownedRevenue[]> {
+  const { rows } = await sql<Omit<UnownedRevenue, 'codes' | 'orders'> & { codes: string; orders: string }>`
+    select job, currency, count(distinct code_folded) as codes, sum(orders) as orders, sum(amount) as amount,
+      to_char(min(day_utc), 'YYYY-MM-DD') as since
+    from reporting.code_days group by 1, 2 order by 1, 2`.execute(db);
+  return rows.map((row) => ({ ...row, codes: Number(row.codes), orders: Number(row.orders) }));
 }
 
 const owner = sql`c.brand_id as "brandId", c.influencer_handle as "influencerHandle", c.deal_id as "dealId", c.collab_id as "collabId"`;

@@ -57,8 +57,20 @@ function settingsOf(config: PipelineConfig): readonly Leaf[] {
     customers: rest.customers,
     webhooks: { ...ofWebhooks, secret: secrets[0] ?? '', previousSecret: secrets[1] ?? '' },
     serve: rest.serve,
+    notify: notifySection(rest.notify),
   };
   return leavesOf(sections, []);
+}
+
+/** As the file has it: every channel under its name. */
+function notifySection({ channels, pings, remindAfterMs, ...notify }: PipelineConfig['notify']) {
+  const named = [...channels, ...pings.map((ping) => ({ kind: 'ping', ...ping }))];
+  return {
+    channels: Object.fromEntries(named.map(({ name, ...channel }) => [name, channel])),
+    remindAfter: remindAfterMs === null ? null : `${remindAfterMs / 60_000}m`,
+    ...notify,
+    routes: notify.routes.map((route) => JSON.stringify(route)),
+  };
 }
 
 function mapValues<In, Out>(
@@ -70,8 +82,8 @@ function mapValues<In, Out>(
 
 function leavesOf(value: unknown, path: readonly string[]): readonly Leaf[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path, value }];
-  // Names of sources and jobs stand as they are; settings are written with underscores.
-  const isNamed = path.length === 1 && (path[0] === 'sources' || path[0] === 'jobs');
+  // Names of sources, jobs and channels stand as they are; settings are written with underscores.
+  const isNamed = ['sources', 'jobs', 'notify.channels'].includes(path.join('.'));
   return Object.entries(value).flatMap(([key, part]) =>
     leavesOf(part, [...path, isNamed ? key : snakeCase(key)]),
   );

@@ -5,6 +5,7 @@ import { disk } from './disk.ts';
 import { encryption } from './encryption.ts';
 import { keyAndAccount } from './key-and-account.ts';
 import { ledger } from './ledger.ts';
+import { notices } from './notices.ts';
 import { schedules } from './schedules.ts';
 import { serverLimits } from './server-limits.ts';
 import { sources } from './sources.ts';
@@ -21,4 +22,4 @@ export const checksOfSurroundings: readonly Check[] = [
 ];
 
 /** What it looks at after that. */
-export const checksOfOperation: readonly Check[] = [disk, schedules];
+export const checksOfOperation: readonly Check[] = [disk, schedules, notices];

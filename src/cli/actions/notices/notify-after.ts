@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import { jobKinds } from '../../../../jobs/index.ts';
+import type { Database } from '../../../db/connect.ts';
+import type { PipelineConfig } from '../../../model/config.ts';
+import type { StartedPing } from '../../../notify/ping.ts';
+
+/**
+ * Notices of a run that a command has made, so that somebody hears of it where no `serve` runs. For some seconds at most; without
+ * channels nothing is loaded, asked or written. Never throws.
+ */
+export async function notifyAfter(
+  db: Database,
+  { config, log }: { readonly config: PipelineConfig; readonly log: Logger },
+): Promise<void> {
+  if (config.notify.channels.length === 0) return;
+  const { notifyWithin } = await import('../../../notify/keep-notices.ts');
+  await notifyWithin(db, { config, kinds: jobKinds, ...noticeLog(log) });
+}
+
+/** Tells the dead-man's switches of a job that a run begins; without any nothing is loaded. Call `ended` when it has. */
+export async function pingStart(
+  { notify }: PipelineConfig,
+  job: string,
+): Promise<Pick<StartedPing, 'ended'>> {
+  if (notify.pings.length === 0) return { ended: async () => {} };
+  const { startPing } = await import('../../../notify/ping.ts');
+  return startPing(notify.pings, job);
+}
+
+/** What is logged of looking for problems. */
+export function noticeLog(log: Logger) {
+  return {
+    onTrouble: (kind: string, error: unknown) =>
+      log.warn({ kind, ...codeOf(error) }, 'a kind of problem could not be looked for'),
+    onFailure: (error: unknown) => log.warn(codeOf(error), 'notices cannot be made; retrying'),
+    onRecovered: () => log.info('notices are made again'),
+  };
+}
+
+function codeOf(error: unknown): { readonly code: string } {
+  return { code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown' };
+}

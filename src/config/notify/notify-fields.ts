@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { PROBLEM_KINDS, SEVERITIES } from '../../model/notify/notice.ts';
+import type { ChannelSettings, NotifySettings, PingSettings } from '../../model/notify/settings.ts';
+import { NAME, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
+
+const webhook = z
+  .strictObject({
+    kind: z.literal('webhook'),
+    url: text(2_000).describe('Address that each notice is posted to, as one JSON object.'),
+    secret: text(500).describe(
+      `Secret that signs each request (Standard Webhooks); create one with \`openssl rand -hex 32\`. Use an environment variable.`,
+    ),
+  })
+  .describe('A web address of your own, with signed requests.');
+
+const slack = z
+  .strictObject({
+    kind: z.literal('slack'),
+    url: text(2_000).describe(
+      'Address of the incoming webhook. It is a secret: use an environment variable.',
+    ),
+  })
+  .describe('A Slack channel.');
+
+const teams = z
+  .strictObject({
+    kind: z.literal('teams'),
+    url: text(2_000).describe(
+      'Address of the workflow "Post to a channel when a webhook request is received". It is a secret: use an environment variable.',
+    ),
+  })
+  .describe('A Teams channel.');
+
+const email = z
+  .strictObject({
+    kind: z.literal('email'),
+    host: text(253).describe('Mail server.'),
+    port: wholeNumber(1, 65_535).prefault(587).describe('Its port: 587 for starttls, 465 for tls.'),
+    encryption: z
+      .enum(['starttls', 'tls', 'none'])
+      .default('starttls')
+      .describe('starttls: required before anything is said; tls: from the first byte; none: not encrypted.'),
+    user: textOrEmpty().prefault('').describe('Name to sign in with. Empty: without signing in.'),
+    password: textOrEmpty().prefault('').describe('Password. Use an environment variable.'),
+    from: text(320).describe('Address of the sender.'),
+    to: oneOrMore(text(320), { error: 'addresses' }).describe('Address, or a list of addresses.'),
+  })
+  .describe('E-mail, by SMTP.');
+
+const pagerduty = z
+  .strictObject({
+    kind: z.literal('pagerduty'),
+    routing_key: text(100).describe(
+      'Integration key of the service (Events API v2). Use an environment variable.',
+    ),
+    url: text(2_000)
+      .default('https://events.pagerduty.com/v2/enqueue')
+      .describe('Address of the Events API v2. In the EU: https://events.eu.pagerduty.com/v2/enqueue.'),
+  })
+  .describe('PagerDuty: an alert that is triggered and resolved.');
+
+const ping = z
+  .strictObject({
+    kind: z.literal('ping'),
+    url: text(2_000).describe(
+      'Address of the check, as healthchecks.io has it. /start, /<exit code> or nothing is added. {job} stands for the name of the job. Use an environment variable.',
+    ),
+    jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
+      .nullable()
+      .default(null)
+      .describe('Job, or a list of jobs. Omit it for every job, with {job} in url.'),
+  })
+  .describe("A dead-man's switch: it raises an alarm if a job does not run.");
+
+/** `22:00`. */
+const clockTime = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'time' });
+
+const zone = (of: string) =>
+  text(100).default('UTC').describe(`IANA zone of ${of}, for example Europe/Amsterdam.`);
+
+const DURATION = /^(\d{1,5})\s*(m|h|d)$/;
+
+/** What is told to whom when something is wrong. */
+export const notifySchema = z
+  .strictObject({
+    channels: z
+      .record(
+        z.string().regex(NAME),
+        z.discriminatedUnion('kind', [webhook, slack, teams, email, pagerduty, ping]),
+      )
+      .default({})
+      .describe('Where notices go. Choose the names.'),
+    routes: z
+      .array(
+        z
+          .strictObject({
+            severity: oneOrMore(z.enum(SEVERITIES))
+              .nullable()
+              .default(null)
+              .describe('error, warning, or both.'),
+            jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
+              .nullable()
+              .default(null)
+              .describe('Jobs. Problems that concern every job fit any route.'),
+            problems: oneOrMore(z.enum(PROBLEM_KINDS))
+              .nullable()
+              .default(null)
+              .describe('Kinds of problems.'),
+            channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe(
+              'Channels that get the problems which fit everything above.',
+            ),
+          })
+          .describe('A problem goes to the channels of every route that it fits.'),
+      )
+      .default([])
+      .describe('Which problems go where. Omit it: every problem goes to every channel.'),
+    remind_after: z
+      .string()
+      .regex(DURATION, { error: 'duration' })
+      .nullable()
+      .default('24h')
+      .describe('When a problem that stays is told of again: 30m, 24h, 7d. null: never.'),
+    unowned_codes_above: z
+      .record(z.string().regex(/^[A-Z]{3}$/), z.preprocess(String, z.string().regex(/^\d+(\.\d{1,4})?$/)))
+      .default({})
+      .describe(
+        'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to be told nothing about it.',
+      ),
+    quiet_hours: z
+      .strictObject({
+        from: clockTime().describe('Begin, for example "22:00".'),
+        to: clockTime().describe('End, for example "07:00".'),
+        time_zone: zone('both'),
+      })
+      .nullable()
+      .default(null)
+      .describe('Warnings wait until its end; errors are sent at once.'),
+    digest: z
+      .strictObject({
+        at: clockTime().describe('When, for example "08:00".'),
+        time_zone: zone('it'),
+        channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe('Channels that get it.'),
+      })
+      .nullable()
+      .default(null)
+      .describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
+  })
+  .prefault({})
+  .describe('Notices: what is told to whom when something is wrong, and when it is over.');
+
+/** @param file what the schema made of it. */
+export function toNotifySettings(file: z.output<typeof notifySchema>): NotifySettings {
+  const named = Object.entries(file.channels);
+  return {
+    channels: named.flatMap(([name, channel]): readonly ChannelSettings[] => {
+      if (channel.kind === 'ping') return [];
+      if (channel.kind !== 'pagerduty') return [{ name, ...channel }];
+      const { routing_key: routingKey, ...rest } = channel;
+      return [{ name, ...rest, routingKey }];
+    }),
+    pings: named.flatMap(([name, channel]): readonly PingSettings[] =>
+      channel.kind === 'ping' ? [{ name, url: channel.url, jobs: channel.jobs }] : [],
+    ),
+    routes: file.routes.map(({ severity, jobs, problems, channels }) => ({
+      severities: severity,
+      jobs,
+      problems,
+      channels,
+    })),
+    remindAfterMs: file.remind_after === null ? null : toMs(file.remind_after),
+    unownedCodesAbove: file.unowned_codes_above,
+    quietHours:
+      file.quiet_hours === null
+        ? null
+        : { ...omitZone(file.quiet_hours), timeZone: file.quiet_hours.time_zone },
+    digest: file.digest === null ? null : { ...omitZone(file.digest), timeZone: file.digest.time_zone },
+  };
+}
+
+function omitZone<Section extends { readonly time_zone: string }>({
+  time_zone: _zone,
+  ...rest
+}: Section): Omit<Section, 'time_zone'> {
+  return rest;
+}
+
+const MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `24h` in milliseconds. */
+function toMs(duration: string): number {
+  const [, count = '0', unit = 'h'] = DURATION.exec(duration) ?? [];
+  return Number(count) * MS[unit as keyof typeof MS];
+}

@@ -1,0 +1,26 @@
+import { sumMoney } from '../model/money.ts';
+import type { Amount } from '../model/notify/notice.ts';
+
+/** One exact amount a currency, in the order of the alphabet; what has none is left out. */
+export function addUp(
+  sums: readonly { readonly amount: string | null; readonly currency: string | null }[],
+): readonly Amount[] {
+  const known = sums.flatMap(({ amount, currency }) =>
+    amount === null || currency === null ? [] : [{ amount, currency }],
+  );
+  return [...Map.groupBy(known, ({ currency }) => currency)]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([currency, list]) => ({ currency, amount: toExact(sumMoney(list.map(({ amount }) => amount))) }));
+}
+
+/** Of four decimals: `20.0000` → `20.00`; no digit but zeros beyond cents is dropped. */
+function toExact(amount: string): string {
+  if (amount.endsWith('00')) return amount.slice(0, -2);
+  return amount.endsWith('0') ? amount.slice(0, -1) : amount;
+}
+
+/** Whether an amount is larger than a limit. */
+export function isMore(amount: string, limit: string): boolean {
+  const difference = sumMoney([amount, `-${limit}`]);
+  return !difference.startsWith('-') && /[1-9]/.test(difference);
+}

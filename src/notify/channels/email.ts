@@ -1,0 +1,68 @@
+import type { ChannelSettings } from '../../model/notify/settings.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
+import { cut, factsOf, headline, type Send } from './channel.ts';
+
+type Email = Extract<ChannelSettings, { kind: 'email' }>;
+
+/** RFC 5322 advises lines of 78 characters; longer subjects are cut where they are listed. */
+const SUBJECT_CHARS = 150;
+const TIMEOUT_MS = 10_000;
+
+/** Sends a mail of plain text. Messages about one problem are one thread. */
+export const sendEmail: Send<Email> = async (settings, notice, { signal }) => {
+  const { host, port, encryption, user, password, from, to } = settings;
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    host,
+    port,
+    secure: encryption === 'tls',
+    requireTLS: encryption === 'starttls',
+    ignoreTLS: encryption === 'none',
+    ...(user === '' ? {} : { auth: { user, pass: password } }),
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const close = () => transport.close();
+  signal.addEventListener('abort', close);
+  try {
+    const thread = `<${notice.problemId}@influencer-sync>`;
+    await transport.sendMail({
+      from,
+      to: [...to],
+      // What stands in a header is one line.
+      subject: cut(toPrintableLine(`[influencer-sync] ${headline(notice)}`), SUBJECT_CHARS),
+      text: bodyOf(notice),
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Notice-Id': notice.id },
+      ...(notice.event === 'opened' ? { messageId: thread } : { inReplyTo: thread, references: thread }),
+    });
+    return { kind: 'sent' };
+  } catch (error) {
+    return { kind: 'failed', reason: reasonOf(error), retryAfterMs: null };
+  } finally {
+    signal.removeEventListener('abort', close);
+    transport.close();
+  }
+};
+
+function bodyOf(notice: Parameters<Send<Email>>[1]): string {
+  const facts = factsOf(notice).map(([label, text]) => `${label}: ${text}`);
+  return [
+    notice.summary,
+    '',
+    ...facts,
+    ...(notice.link === null ? [] : [`Console: ${notice.link}`]),
+    '',
+  ].join('\n');
+}
+
+/** A code of nodemailer or of the connection, with the status of the server; its words may repeat addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return 'responseCode' in error && typeof error.responseCode === 'number'
+    ? `${code} ${error.responseCode}`
+    : code;
+}

@@ -1,0 +1,51 @@
+import { parseRetryAfter } from '../../api/retry-after.ts';
+import type { Attempt, SendOptions } from './channel.ts';
+
+/** One attempt takes so long at most. */
+const TIMEOUT_MS = 10_000;
+
+/** Posts a body; a 2xx is a success. Redirects are not followed: what is posted is meant for the configured address only. */
+export async function postJson(
+  url: string,
+  body: string,
+  { signal, now, headers = {} }: SendOptions & { readonly headers?: Readonly<Record<string, string>> },
+): Promise<Attempt> {
+  return request(url, {
+    signal,
+    now,
+    init: { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
+  });
+}
+
+export async function request(
+  url: string,
+  { signal, now, init }: SendOptions & { readonly init: RequestInit },
+): Promise<Attempt> {
+  try {
+    const answer = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    // What it says may quote the notice, and is not needed.
+    await answer.body?.cancel();
+    if (answer.ok) return { kind: 'sent' };
+    const retryAfter = answer.headers.get('retry-after') ?? undefined;
+    return {
+      kind: 'failed',
+      reason: `HTTP ${answer.status}`,
+      retryAfterMs: parseRetryAfter(retryAfter, now),
+    };
+  } catch (error) {
+    return { kind: 'failed', reason: reasonOf(error), retryAfterMs: null };
+  }
+}
+
+/** A code such as ECONNREFUSED; a message may repeat the address. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'no answer in time';
+  const { cause } = error;
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { Amount, Notice, NoticeEvent, Severity } from '../model/notify/notice.ts';
+import { GIVE_UP_AFTER_MS } from './retry.ts';
+
+/** A notice that this process is to send to a channel, and may settle while its lease lasts. */
+export type ClaimedDelivery = {
+  readonly noticeId: string;
+  readonly channel: string;
+  /** How often it was tried, this time included. */
+  readonly attempt: number;
+  readonly dueAt: Date;
+  readonly notice: Omit<Notice, 'link'> & { readonly page: string };
+};
+
+/** Longer than a channel is waited for: a process that is gone keeps nothing back for long. */
+const LEASE = '60 seconds';
+
+/**
+ * Claims deliveries that are due, oldest first, for as long as the lease. Nobody else gets them meanwhile. What is said of a problem reaches
+ * a channel in the order in which it happened: a later notice waits for the one before.
+ *
+ * @param channels those that this process knows.
+ */
+export async function claimDeliveries(
+  db: Database,
+  { channels, limit }: { readonly channels: readonly string[]; readonly limit: number },
+): Promise<readonly ClaimedDelivery[]> {
+  const { rows } = await sql<Row>`
+    update ops.notice_deliveries d set attempts = d.attempts + 1, leased_until = clock_timestamp() + ${LEASE}::interval
+    from (
+      select c.notice_id, c.channel, n.problem_id, n.event, n.message, n.created_at
+      from ops.notice_deliveries c join ops.notices n using (notice_id)
+      where c.state = 'pending' and c.not_before <= clock_timestamp() and coalesce(c.leased_until <= clock_timestamp(), true)
+        and c.channel = any(${channels}::text[])
+        and not exists (
+          select from ops.notice_deliveries b join ops.notices m on m.notice_id = b.notice_id
+          where b.state = 'pending' and b.channel = c.channel and b.notice_id < c.notice_id and m.problem_id = n.problem_id)
+      order by c.notice_id, c.channel limit ${limit}
+      for update of c skip locked
+    ) n
+    where d.notice_id = n.notice_id and d.channel = n.channel and d.state = 'pending'
+    returning d.notice_id as "noticeId", d.channel, d.attempts as attempt, d.due_at as "dueAt", n.problem_id as "problemId", n.event,
+      n.message, n.created_at as "createdAt"`.execute(db);
+  return rows
+    .toSorted((one, other) => Number(one.noticeId) - Number(other.noticeId))
+    .map(({ noticeId, channel, attempt, dueAt, problemId, event, message, createdAt }) => ({
+      noticeId,
+      channel,
+      attempt,
+      dueAt,
+      notice: {
+        id: `notice-${noticeId}`,
+        problemId: problemId === null ? `digest-${noticeId}` : `problem-${problemId}`,
+        event,
+        ...message,
+        since: new Date(message.since ?? createdAt).toISOString(),
+      },
+    }));
+}
+
+type Row = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt' | 'dueAt'> & {
+  readonly problemId: string | null;
+  readonly event: NoticeEvent;
+  readonly message: {
+    readonly problem: string;
+    readonly title: string;
+    readonly job: string | null;
+    readonly severity: Severity;
+    readonly since: string | null;
+    readonly amounts: readonly Amount[];
+    readonly summary: string;
+    readonly command: string;
+    readonly page: string;
+  };
+  readonly createdAt: Date;
+};
+
+type Settled = Pick<ClaimedDelivery, 'noticeId' | 'channel' | 'attempt'>;
+
+/** The channel has taken it. Without effect when another process has claimed it since. */
+export async function settleSent(db: Database, claimed: Settled): Promise<void> {
+  await sql`
+    update ops.notice_deliveries set state = 'sent', sent_at = clock_timestamp(), leased_until = null, last_error = null
+    where ${isStill(claimed)}`.execute(db);
+}
+
+/** It could not be sent: it is tried again at a time, or given up (null). Without effect when another process has claimed it since. */
+export async function settleFailed(
+  db: Database,
+  claimed: Settled,
+  { reason, next }: { readonly reason: string; readonly next: Date | null },
+): Promise<void> {
+  await sql`
+    update ops.notice_deliveries
+    set state = ${next === null ? 'given_up' : 'pending'}, not_before = coalesce(${next}::timestamptz, not_before), leased_until = null,
+      last_error = ${reason}
+    where ${isStill(claimed)}`.execute(db);
+}
+
+function isStill({ noticeId, channel, attempt }: Settled) {
+  return sql`notice_id = ${noticeId}::bigint and channel = ${channel} and attempts = ${attempt} and state = 'pending'`;
+}
+
+/** Gives up what nobody could send in time: of a channel that is not configured any more, too. */
+export async function giveUpOld(db: Database): Promise<void> {
+  await sql`
+    update ops.notice_deliveries set state = 'given_up', leased_until = null, last_error = coalesce(last_error, 'no process sent it in time')
+    where state = 'pending' and due_at < clock_timestamp() - ${GIVE_UP_AFTER_MS} * interval '1 millisecond'
+      and coalesce(leased_until <= clock_timestamp(), true)`.execute(db);
+}

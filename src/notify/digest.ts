@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { formatAmounts, formatMoney } from '../model/money.ts';
+import { maskAddresses } from '../model/text/mask-addresses.ts';
+import { toPrintableLine } from '../model/text/printable.ts';
+import { ZoneClock } from '../model/zone-clock.ts';
+import { listUnownedCodes, sumUnownedCodes } from '../report/console/list-codes.ts';
+import { readCredited } from '../report/console/read-overview.ts';
+import { sumDoubts } from '../report/list-doubts.ts';
+import { listOpenProblems } from '../report/list-notices.ts';
+import { addUp } from './amounts.ts';
+import { titleOf } from './problems/index.ts';
+import { count } from './problems/problem-finder.ts';
+import { minutesOf } from './routes.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Codes of each currency that are named; the console has all of them. */
+const CODES_SHOWN = 5;
+const CODE_CHARS = 40;
+
+/**
+ * Puts the digest of the day into the outbox, if its time has come and nobody has yet.
+ *
+ * @returns whether it was made.
+ */
+export async function makeDigest(
+  db: Database,
+  { config, now }: { readonly config: Pick<PipelineConfig, 'notify'>; readonly now: Date },
+): Promise<boolean> {
+  const { digest } = config.notify;
+  if (digest === null) return false;
+  const wallMs = new ZoneClock(digest.timeZone).toWallMs(now.getTime());
+  if (wallMs % DAY_MS < minutesOf(digest.at) * MINUTE_MS) return false;
+  const day = dayOf(wallMs);
+  const { rows: made } = await sql`
+    select from ops.notices where event = 'digest' and digest_day = ${day}::date`.execute(db);
+  if (made.length > 0) return false;
+  const message = await summarise(db, dayOf(wallMs - DAY_MS));
+  const { rows } = await sql<{ digests: string }>`
+    with told as (
+      insert into ops.notices (event, digest_day, message) values ('digest', ${day}::date, ${toJsonParameter(message)}::jsonb)
+      on conflict (digest_day) where event = 'digest' do nothing returning notice_id
+    ), delivered as (
+      insert into ops.notice_deliveries (notice_id, channel)
+      select t.notice_id, c.channel from told t cross join unnest(${digest.channels}::text[]) as c(channel)
+    )
+    select count(*) as digests from told`.execute(db);
+  return Number(rows[0]?.digests ?? 0) > 0;
+}
+
+async function summarise(db: Database, yesterday: string): Promise<object> {
+  const problems = await listOpenProblems(db);
+  const doubts = await sumDoubts(db);
+  const credited = await readCredited(db, { from: yesterday, to: yesterday });
+  const doubtful = doubts.reduce((sum, one) => sum + one.doubts, 0);
+  const lines = [
+    problems.length === 0
+      ? 'No problem is open.'
+      : `${count(problems.length, 'problem')} open: ${problems.map(({ kind, job }) => `${titleOf(kind)}${job === null ? '' : ` (${job})`}`).join(', ')}.`,
+    doubtful === 0
+      ? 'Nothing is in doubt.'
+      : `In doubt: ${doubtful.toLocaleString('en')}, ${formatAmounts(doubts)}.`,
+    credited.length === 0
+      ? `Nothing was credited for orders of ${yesterday}.`
+      : `Credited for orders of ${yesterday} (UTC): ${formatAmounts(credited)}.`,
+    ...(await describeCodes(db)),
+  ];
+  return {
+    problem: 'digest',
+    title: 'Daily digest',
+    job: null,
+    severity: problems.some(({ severity }) => severity === 'error') ? 'error' : 'warning',
+    since: null,
+    amounts: addUp(doubts),
+    summary: lines.join('\n'),
+    command: 'npx influencer-sync status',
+    page: '/',
+  };
+}
+
+/** Codes that nobody owns, those with the most revenue of each currency. */
+async function describeCodes(db: Database): Promise<readonly string[]> {
+  const currencies = [...new Set((await sumUnownedCodes(db)).map(({ currency }) => currency))];
+  if (currencies.length === 0) return ['No order carries a code without an owner.'];
+  const lines: string[] = [];
+  for (const currency of currencies) {
+    const codes = await listUnownedCodes(db, { currency, limit: CODES_SHOWN });
+    // They come from files, and are masked there; a code is no sentence.
+    const named = codes.map(
+      ({ code, amount }) =>
+        `${toPrintableLine(maskAddresses(code)).slice(0, CODE_CHARS)} ${formatMoney(amount, currency)}`,
+    );
+    lines.push(`Codes without an owner, by revenue in ${currency}: ${named.join(', ')}.`);
+  }
+  return lines;
+}
+
+function dayOf(wallMs: number): string {
+  return new Date(wallMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,94 @@
+import { statfs } from 'node:fs/promises';
+import type { Database } from '../db/connect.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import type { Problem, ProblemKind } from '../model/notify/notice.ts';
+import type { HeldFile } from '../model/report.ts';
+import type { RunnableKind } from '../pipeline/runnable-kind.ts';
+import { listHeldFiles } from '../report/list-held-files.ts';
+import { type ListedRun, listRuns } from '../report/list-runs.ts';
+import { readDatabaseClock } from '../schedule/poll-schedule.ts';
+import { PROCESS_GONE } from '../schedule/run-record.ts';
+import { problemFinders } from './problems/index.ts';
+import type { JobRun, Situation } from './problems/problem-finder.ts';
+
+/** What one look at a deployment came to. */
+export type Observation = {
+  /** When it began, by the clock of the database. */
+  readonly at: Date;
+  readonly problems: readonly Problem[];
+  /** Kinds that could be looked for: of these, what was not found is not there. */
+  readonly determined: readonly ProblemKind[];
+};
+
+export type ObserveOptions = {
+  readonly config: PipelineConfig;
+  /** Those of which a job may be. */
+  readonly kinds: readonly RunnableKind[];
+  /** Told of what kept it from looking for a kind of problem. */
+  readonly onTrouble: (kind: ProblemKind, error: unknown) => void;
+};
+
+/** Looks for every kind of problem, one after the other. Changes nothing. */
+export async function observeProblems(db: Database, options: ObserveOptions): Promise<Observation> {
+  const situation = await readSituation(db, options);
+  const problems: Problem[] = [];
+  const determined: ProblemKind[] = [];
+  for (const { kind, find } of problemFinders) {
+    try {
+      problems.push(...(await find(situation)).map((found) => ({ kind, ...found })));
+      determined.push(kind);
+    } catch (error) {
+      options.onTrouble(kind, error);
+    }
+  }
+  return { at: situation.at, problems, determined };
+}
+
+async function readSituation(db: Database, { config, kinds }: ObserveOptions): Promise<Situation> {
+  const held = new Map<string, Promise<readonly HeldFile[]>>();
+  let lastRuns: Promise<readonly JobRun[]> | null = null;
+  return {
+    db,
+    config,
+    kinds,
+    at: await readDatabaseClock(db),
+    lastRuns: () => {
+      lastRuns ??= readLastRuns(db, { config, kinds });
+      return lastRuns;
+    },
+    heldFiles: (job) => {
+      const purpose = kinds.find(({ kind }) => kind === job.kind)?.purpose(job) ?? null;
+      const files =
+        held.get(job.name) ??
+        (purpose === null
+          ? Promise.resolve([])
+          : listHeldFiles(db, { sources: job.sources, readFor: purpose.readFor }));
+      held.set(job.name, files);
+      return files;
+    },
+    freeBytes: async (folder) => {
+      const { bavail, bsize } = await statfs(folder);
+      return bavail * bsize;
+    },
+  };
+}
+
+/** Runs that are at work, and those that somebody stopped, say nothing; so many of them in a row are passed over. */
+const RUNS_LOOKED_AT = 10;
+
+async function readLastRuns(
+  db: Database,
+  { config, kinds }: Pick<ObserveOptions, 'config' | 'kinds'>,
+): Promise<readonly JobRun[]> {
+  const found: JobRun[] = [];
+  for (const job of Object.values(config.jobs)) {
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    const run = (await listRuns(db, { job: job.name, limit: RUNS_LOOKED_AT })).find(saysHowItIs);
+    if (kind !== undefined && run !== undefined) found.push({ job, kind, run });
+  }
+  return found;
+}
+
+function saysHowItIs({ status, problemCode }: ListedRun): boolean {
+  return status !== 'running' && (status !== 'interrupted' || problemCode === PROCESS_GONE);
+}

@@ -1,0 +1,47 @@
+import { filesHeld } from './files.ts';
+import { mirrorStale } from './mirror.ts';
+import { codesUnowned, creditedTwice, doubts, ledgerWentBack } from './money.ts';
+import type { ProblemFinder } from './problem-finder.ts';
+import {
+  budgetLow,
+  jobFailed,
+  jobStalled,
+  keyRefused,
+  mirrorDrifted,
+  needsAttention,
+  rowsRejected,
+  serviceAway,
+} from './runs.ts';
+import { jobLate, jobMissed } from './slots.ts';
+import { surroundings } from './surroundings.ts';
+
+/** Every kind of problem, in the order of docs/notices.md. */
+export const problemFinders: readonly ProblemFinder[] = [
+  jobFailed,
+  jobStalled,
+  jobLate,
+  jobMissed,
+  needsAttention,
+  rowsRejected,
+  filesHeld,
+  doubts,
+  creditedTwice,
+  ledgerWentBack,
+  keyRefused,
+  serviceAway,
+  budgetLow,
+  mirrorStale,
+  mirrorDrifted,
+  codesUnowned,
+  ...surroundings,
+];
+
+/** The kind of that name; undefined where an older or newer version stored it. */
+export function finderOf(kind: string): ProblemFinder | undefined {
+  return problemFinders.find((finder) => finder.kind === kind);
+}
+
+/** Begins its messages: `In doubt`. */
+export function titleOf(kind: string): string {
+  return finderOf(kind)?.title ?? kind;
+}

@@ -1,0 +1,34 @@
+import { listRuns } from '../../report/list-runs.ts';
+import type { Found, ProblemFinder } from './problem-finder.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const mirrorStale: ProblemFinder = {
+  kind: 'mirror_stale',
+  title: 'Mirror stale',
+  async find({ db, lastRuns, at }) {
+    const found: Found[] = [];
+    for (const { job, kind } of await lastRuns()) {
+      const hours = kind.watched?.staleAfterHours?.(job);
+      if (hours === undefined) continue;
+      const ends = [
+        ...(await listRuns(db, { job: job.name, status: 'ok', limit: 1 })),
+        ...(await listRuns(db, { job: job.name, status: 'issues', limit: 1 })),
+      ].map(({ finishedAt }) => finishedAt?.getTime() ?? 0);
+      const last = Math.max(0, ...ends);
+      // One that never came to its end has brought nothing that could be stale; that it fails is told of anyway.
+      if (last === 0 || at.getTime() - last < hours * HOUR_MS) continue;
+      found.push({
+        job: job.name,
+        severity: 'warning',
+        since: new Date(last),
+        amounts: [],
+        summary: `No run of ${job.name} has come to its end for more than ${hours} hours, so what it mirrors is out of date.`,
+        command: `npx influencer-sync run ${job.name}`,
+        page: `/runs?job=${encodeURIComponent(job.name)}`,
+      });
+    }
+    return found;
+  },
+  over: (job) => `${job} has brought its mirror up to date.`,
+};

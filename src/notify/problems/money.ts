@@ -1,0 +1,99 @@
+import { boundAccount } from '../../ledger/bind-account.ts';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
+import { sumUnownedCodes } from '../../report/console/list-codes.ts';
+import { listDoubleCredits, listDoubts, sumDoubts } from '../../report/list-doubts.ts';
+import { addUp, isMore } from '../amounts.ts';
+import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+
+export const doubts: ProblemFinder = {
+  kind: 'doubts',
+  title: 'In doubt',
+  async find({ db, config, kinds, at }) {
+    const found: Found[] = [];
+    for (const { name, kind } of Object.values(config.jobs)) {
+      const sums = await sumDoubts(db, { job: name });
+      const doubtful = sums.reduce((total, sum) => total + sum.doubts, 0);
+      if (doubtful === 0) continue;
+      const [oldest] = await listDoubts(db, { job: name, limit: 1 });
+      const items = kinds.find((candidate) => candidate.kind === kind)?.nouns.items ?? 'entries';
+      found.push({
+        job: name,
+        severity: 'error',
+        since: oldest === undefined ? at : new Date(oldest.since),
+        amounts: addUp(sums),
+        summary: `In doubt at ${name}: ${doubtful.toLocaleString('en')} (${items}). They were sent, and no answer says whether they were processed. They are not sent again until you decide.`,
+        command: 'npx influencer-sync review',
+        page: `/doubts?job=${encodeURIComponent(name)}`,
+      });
+    }
+    return found;
+  },
+  over: (job) => `Nothing of ${job} is in doubt any more.`,
+};
+
+export const creditedTwice: ProblemFinder = {
+  kind: 'credited_twice',
+  title: 'Credited more than once',
+  async find({ db, at }) {
+    const all = await listDoubleCredits(db);
+    return [...Map.groupBy(all, ({ job }) => job)].map(([job, credits]) => ({
+      job,
+      severity: 'error',
+      since: at,
+      amounts: addUp(credits),
+      summary: `The service accepted ${count(credits.length, 'order')} of ${job} more than once, so influencers were credited too much. Correct it in the service, then acknowledge each.`,
+      command: 'npx influencer-sync review',
+      page: '/doubts',
+    }));
+  },
+  over: (job) => `Every double credit of ${job} is acknowledged.`,
+};
+
+export const ledgerWentBack: ProblemFinder = {
+  kind: 'ledger_went_back',
+  title: 'Ledger went back',
+  async find({ db, config, at }) {
+    const { continuity } = await compare(db, { config, accountId: await boundAccount(db) });
+    const problem = explainContinuity(continuity, config);
+    if (problem === null) return [];
+    if (!(problem instanceof KnownError) || problem.details.exitCode !== EXIT.ledgerWentBack) throw problem;
+    return [
+      {
+        job: null,
+        severity: 'error',
+        since: at,
+        amounts: continuity.kind === 'went_back' ? addUp(continuity.missing.amounts) : [],
+        summary: `${maskAddresses(problem.details.message)} No job posts anything until this is settled.`,
+        command: "npx influencer-sync ledger recover --reason '…'",
+        page: '/',
+      },
+    ];
+  },
+  over: () => 'The ledger has everything that was posted from here.',
+};
+
+export const codesUnowned: ProblemFinder = {
+  kind: 'codes_unowned',
+  title: 'Codes without an owner',
+  async find({ db, config }) {
+    const { unownedCodesAbove: limits } = config.notify;
+    if (Object.keys(limits).length === 0) return [];
+    const above = (await sumUnownedCodes(db)).filter(
+      ({ amount, currency }) => limits[currency] !== undefined && isMore(amount, limits[currency]),
+    );
+    return [...Map.groupBy(above, ({ job }) => job)].map(([job, sums]) => ({
+      job,
+      severity: 'warning',
+      since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
+      amounts: addUp(sums),
+      summary: `Orders of ${job} carry codes that nobody owns, so their revenue is credited to no influencer. It is more than notify.unowned_codes_above.`,
+      command:
+        'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
+      page: '/codes',
+    }));
+  },
+  over: (job) => `Codes without an owner at ${job} are below notify.unowned_codes_above.`,
+};

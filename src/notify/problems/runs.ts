@@ -1,0 +1,197 @@
+import { EXIT } from '../../model/exit-code.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { toPrintableLine } from '../../model/text/printable.ts';
+import type { ListedRun } from '../../report/list-runs.ts';
+import { count, type Found, type JobRun, type ProblemFinder } from './problem-finder.ts';
+
+/** Longer texts say nothing more, and some channels cut them. */
+const MAX_CHARS = 300;
+
+/** Codes with which a run ends that could not reach the service, or was sent away by it. */
+const AWAY: readonly string[] = ['service_unavailable', 'unavailable', 'throttled'];
+const OVERDUE: readonly string[] = ['overdue', 'run_overdue'];
+
+/** What a run's end is owed to: each cause is told of once, whatever else follows from it. */
+type Cause = 'none' | 'failure' | 'overdue' | 'key' | 'service' | 'ledger';
+
+function causeOf({ status, exitCode, problemCode }: ListedRun): Cause {
+  if (status === 'ok' || status === 'issues') return 'none';
+  if (exitCode === EXIT.authentication) return 'key';
+  if (exitCode === EXIT.ledgerWentBack) return 'ledger';
+  if (AWAY.includes(problemCode ?? '')) return 'service';
+  return OVERDUE.includes(problemCode ?? '') ? 'overdue' : 'failure';
+}
+
+export const jobFailed: ProblemFinder = {
+  kind: 'job_failed',
+  title: 'Job failed',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).filter(({ run }) => causeOf(run) === 'failure').map(failureOf),
+  over: (job) => `${job} has run to its end again.`,
+};
+
+export const jobStalled: ProblemFinder = {
+  kind: 'job_stalled',
+  title: 'Job stalled',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).filter(({ run }) => causeOf(run) === 'overdue').map(failureOf),
+  over: (job) => `${job} has run to its end again.`,
+};
+
+function failureOf({ job, run }: JobRun): Found {
+  const { runId, exitCode, startedAt } = run;
+  const how =
+    run.status === 'failed'
+      ? `failed${exitCode === null ? '' : ` with exit code ${exitCode}`}: ${wordsOf(run.problem)}`
+      : 'has no process any more. The next run continues from there.';
+  return {
+    job: job.name,
+    severity: 'error',
+    since: startedAt,
+    amounts: [],
+    summary: `Run ${runId} of ${job.name} ${how}`,
+    command: `npx influencer-sync runs --job ${job.name}`,
+    page: `/runs/${runId}`,
+  };
+}
+
+function wordsOf(problem: string | null): string {
+  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is not known.'));
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
+}
+
+export const keyRefused: ProblemFinder = {
+  kind: 'key_refused',
+  title: 'API key refused',
+  find: async ({ lastRuns }) =>
+    lastWord(await lastRuns(), 'key').map(({ job, run }) => ({
+      job: null,
+      severity: 'error',
+      since: run.startedAt,
+      amounts: [],
+      summary: `The service refused the API key in run ${run.runId} of ${job.name}. No job can post until the key is accepted.`,
+      command: 'npx influencer-sync doctor',
+      page: `/runs/${run.runId}`,
+    })),
+  over: () => 'The service accepts the API key again.',
+};
+
+export const serviceAway: ProblemFinder = {
+  kind: 'service_away',
+  title: 'Service unavailable',
+  find: async ({ lastRuns }) =>
+    lastWord(await lastRuns(), 'service').map(({ job, run }) => ({
+      job: null,
+      severity: 'error',
+      since: run.startedAt,
+      amounts: [],
+      summary: `The service could not be used in run ${run.runId} of ${job.name}. What it left is sent by the next run that can.`,
+      command: 'npx influencer-sync doctor',
+      page: `/runs/${run.runId}`,
+    })),
+  over: () => 'The service answers again.',
+};
+
+/** What the service last said to any job: the run, if it was that; a run that failed for another reason says nothing of it. */
+function lastWord(runs: readonly JobRun[], cause: 'key' | 'service'): readonly JobRun[] {
+  const [last] = runs
+    .filter(({ run }) => ['none', 'key', 'service'].includes(causeOf(run)))
+    .toSorted((one, other) => Number(other.run.runId) - Number(one.run.runId));
+  return last !== undefined && causeOf(last.run) === cause ? [last] : [];
+}
+
+export const rowsRejected: ProblemFinder = {
+  kind: 'rows_rejected',
+  title: 'Rows rejected',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, run }) => {
+      const rejected = numberIn(run, 'rejected_rows');
+      if (rejected === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} could not use ${count(rejected, 'row')} of its files.`,
+        command: `npx influencer-sync rejected --run ${run.runId}`,
+        page: '/rejected',
+      };
+    }),
+  over: (job) => `The last run of ${job} rejected no rows.`,
+};
+
+export const budgetLow: ProblemFinder = {
+  kind: 'budget_low',
+  title: 'Budget too small',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, kind, run }) => {
+      const left = run.counts === null ? 0 : (kind.watched?.beyondBudget?.(run.counts) ?? 0);
+      if (left === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} left ${left.toLocaleString('en')} ${kind.nouns.items} for later, because its budget was spent.`,
+        command: `npx influencer-sync plan ${job.name}`,
+        page: `/runs/${run.runId}`,
+      };
+    }),
+  over: (job) => `The budget of ${job} was enough for its last run.`,
+};
+
+export const mirrorDrifted: ProblemFinder = {
+  kind: 'mirror_drifted',
+  title: 'Service changed its answers',
+  find: async ({ lastRuns }) =>
+    (await lastRuns()).flatMap(({ job, kind, run }) => {
+      const fields = run.counts === null ? 0 : (kind.watched?.drift?.(run.counts) ?? 0);
+      if (fields === 0) return [];
+      return {
+        job: job.name,
+        severity: 'warning' as const,
+        since: run.startedAt,
+        amounts: [],
+        summary: `Run ${run.runId} of ${job.name} found ${count(fields, 'field')} that the service sends otherwise than before.`,
+        command: `npx influencer-sync runs --job ${job.name}`,
+        page: `/runs/${run.runId}`,
+      };
+    }),
+  over: (job) => `The last run of ${job} found no field that has changed.`,
+};
+
+export const needsAttention: ProblemFinder = {
+  kind: 'needs_attention',
+  title: 'Run left something for you',
+  async find({ lastRuns, heldFiles }) {
+    const found: Found[] = [];
+    for (const one of await lastRuns())
+      if (isUnexplained(one) && (await heldFiles(one.job)).length === 0) found.push(attentionTo(one));
+    return found;
+  },
+  over: (job) => `The last run of ${job} left nothing for a person.`,
+};
+
+/** Issues of which no other kind of problem tells. */
+function isUnexplained({ kind, run }: JobRun): boolean {
+  if (run.status !== 'issues' || run.exitCode === EXIT.doubts || run.exitCode === EXIT.ok) return false;
+  return numberIn(run, 'rejected_rows') === 0 && (kind.watched?.drift?.(run.counts ?? {}) ?? 0) === 0;
+}
+
+function attentionTo({ job, run }: JobRun): Found {
+  const why = run.problem === null ? 'something in it needs a person.' : wordsOf(run.problem);
+  return {
+    job: job.name,
+    severity: 'warning',
+    since: run.startedAt,
+    amounts: [],
+    summary: `Run ${run.runId} of ${job.name} ended with exit code ${run.exitCode}: ${why}`,
+    command: `npx influencer-sync runs --job ${job.name}`,
+    page: `/runs/${run.runId}`,
+  };
+}
+
+function numberIn({ counts }: Pick<ListedRun, 'counts'>, name: string): number {
+  const value: unknown = (counts as Readonly<Record<string, unknown>> | null)?.[name];
+  return typeof value === 'number' ? value : 0;
+}

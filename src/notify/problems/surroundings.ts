@@ -1,0 +1,89 @@
+import type { Finding } from '../../model/finding.ts';
+import type { ProblemKind } from '../../model/notify/notice.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import type { Check, Patient } from '../../pipeline/doctor/check.ts';
+import { clocks } from '../../pipeline/doctor/checks/clocks.ts';
+import { database } from '../../pipeline/doctor/checks/database.ts';
+import { disk } from '../../pipeline/doctor/checks/disk.ts';
+import { serverLimits } from '../../pipeline/doctor/checks/server-limits.ts';
+import { openSourceClients } from '../../source/source-clients.ts';
+import type { ProblemFinder, Situation } from './problem-finder.ts';
+
+type Watching = {
+  readonly kind: ProblemKind;
+  readonly title: string;
+  readonly checks: readonly Check[];
+  /** Findings that are worth a notice. */
+  readonly tells: readonly Finding['status'][];
+  readonly over: string;
+};
+
+/** What `doctor` looks at, of what changes while nobody does: a disk fills, a clock drifts, a server becomes a standby. */
+const watched: readonly Watching[] = [
+  {
+    kind: 'disk',
+    title: 'Disk',
+    checks: [disk],
+    tells: ['warning', 'problem'],
+    over: 'The disk of the data folder has room again.',
+  },
+  {
+    kind: 'database',
+    title: 'Database',
+    checks: [database, serverLimits],
+    // Its warnings are advice on settings, which `doctor` gives before a deployment.
+    tells: ['problem'],
+    over: 'The database is as a run needs it again.',
+  },
+  {
+    kind: 'clock',
+    title: 'Clock',
+    checks: [clocks],
+    tells: ['warning', 'problem'],
+    over: 'The clocks of this machine and the database agree again.',
+  },
+];
+
+export const surroundings: readonly ProblemFinder[] = watched.map(({ kind, title, checks, tells, over }) => ({
+  kind,
+  title,
+  async find(situation) {
+    const patient = patientOf(situation);
+    const findings: Finding[] = [];
+    for (const { look } of checks) findings.push(...(await look(patient)));
+    const [worst] = findings
+      .filter(({ status }) => tells.includes(status))
+      .toSorted((one, other) => SEVERITY_ORDER.indexOf(one.status) - SEVERITY_ORDER.indexOf(other.status));
+    if (worst === undefined) return [];
+    return [
+      {
+        job: null,
+        severity: worst.status === 'problem' ? 'error' : 'warning',
+        since: situation.at,
+        amounts: [],
+        summary: maskAddresses([worst.what, worst.why].filter((part) => part !== undefined).join(' ')),
+        command: 'npx influencer-sync doctor',
+        page: '/',
+      },
+    ];
+  },
+  over: () => over,
+}));
+
+const SEVERITY_ORDER: readonly Finding['status'][] = ['problem', 'warning', 'ok'];
+
+/** Without the service and the stores, which are asked by runs. */
+function patientOf({ config, kinds, db, freeBytes }: Situation): Patient {
+  return {
+    config,
+    kinds,
+    db,
+    databaseProblem: null,
+    hasTables: true,
+    client: null,
+    sourceClients: openSourceClients(),
+    pgSslMode: '',
+    now: () => new Date(),
+    freeBytes,
+  };
+}

@@ -1,0 +1,191 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Problem, ProblemKind } from '../model/notify/notice.ts';
+import type { NotifySettings } from '../model/notify/settings.ts';
+import type { Observation } from './observe-problems.ts';
+import { finderOf, titleOf } from './problems/index.ts';
+import { type OpenProblem, readOpenProblems } from './read-problems.ts';
+import { channelsOf, dueAt } from './routes.ts';
+
+/*
+ * The life of a problem: opened, reminded any number of times, resolved. Each change is one statement that takes the problem only if it
+ * is still where the change begins, writes the notice, and puts one delivery for each channel into the outbox. However many processes
+ * observe the same thing at the same time, one of them makes the change; the others' statements find nothing to do.
+ *
+ * An observation takes a while, and another one may have been made and applied meanwhile. So each carries the time at which it began, and
+ * has no effect on a problem to which a younger one was applied: what was true before the younger one began is no news.
+ *
+ * A problem that comes and goes: the first time it is told at once that it is over. If it comes back within HOLD_DOWN, it is told that
+ * it is back, and from then on it must stay away for HOLD_DOWN before it counts as resolved. So nobody is told that all is well while it is
+ * not, and a problem that flaps for hours is four messages and not hundreds.
+ */
+const HOLD_DOWN = '30 minutes';
+
+/**
+ * Applies an observation: opens, reminds and resolves problems, and puts notices of that into the outbox.
+ *
+ * @returns how many notices were made.
+ */
+export async function recordProblems(
+  db: Database,
+  observation: Observation,
+  settings: NotifySettings,
+): Promise<number> {
+  const open = await readOpenProblems(db);
+  const { problems, determined, at } = observation;
+  const isOpen = (problem: Problem): boolean => open.some((one) => isSame(one, problem));
+  const fresh = problems.filter((problem) => !isOpen(problem));
+  const lasting = problems.filter(isOpen);
+  const gone = open.filter(
+    (one) => determined.includes(one.kind) && !problems.some((problem) => isSame(one, problem)),
+  );
+  let notices = 0;
+  if (fresh.length > 0) notices += await openProblems(db, toRecords(fresh, at, settings), at);
+  if (lasting.length > 0)
+    notices += await keepProblems(db, toRecords(lasting, at, settings), {
+      at,
+      remindAfterMs: settings.remindAfterMs,
+    });
+  if (gone.length > 0) notices += await resolveProblems(db, gone, { at, settings });
+  return notices;
+}
+
+function isSame(
+  one: Pick<Problem, 'kind' | 'job'>,
+  other: { readonly kind: ProblemKind; readonly job: string | null },
+): boolean {
+  return one.kind === other.kind && one.job === other.job;
+}
+
+/** A problem as the statements below take it: `SEEN`. */
+function toRecords(problems: readonly Problem[], at: Date, settings: NotifySettings) {
+  return problems.map((problem) => ({
+    ...problem,
+    title: titleOf(problem.kind),
+    channels: channelsOf(problem, settings),
+    due_at: dueAt(problem, at, settings),
+  }));
+}
+
+type Records = ReturnType<typeof toRecords>;
+
+const seenIn = (records: Records): RawBuilder<unknown> => sql`
+  seen as (
+    select * from jsonb_to_recordset(${toJsonParameter(records)}::jsonb) as s(
+      kind text, job text, severity text, since timestamptz, amounts jsonb, summary text, command text, page text, title text,
+      channels jsonb, due_at timestamptz)
+  )`;
+
+/** Of problem `p`: what a notice of it says. */
+const messageOf = (title: RawBuilder<unknown>, summary: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  jsonb_build_object('problem', p.kind, 'title', ${title}, 'job', p.job, 'severity', p.severity, 'since', p.since, 'amounts', p.amounts,
+    'summary', ${summary}, 'command', p.command, 'page', p.page)`;
+
+/** Of the notices `told`, which name their problem by `kind` and `job`: one for each channel of the problem as it was seen. */
+const DELIVER = sql`
+  insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)
+  select t.notice_id, c.channel, s.due_at, s.due_at
+  from told t join changed p using (problem_id) join seen s on s.kind = p.kind and s.job is not distinct from p.job
+  cross join lateral jsonb_array_elements_text(s.channels) as c(channel)`;
+
+/** Opens those that are not open, and to which no younger observation was applied. */
+async function openProblems(db: Database, records: Records, at: Date): Promise<number> {
+  const { rows } = await sql<{ notices: string }>`
+    with ${seenIn(records)}, changed as (
+      insert into ops.problems (kind, job, severity, since, observed_at, told_severity, came_back, amounts, summary, command, page)
+      select s.kind, s.job, s.severity, s.since, ${at}, s.severity,
+        exists (select from ops.problems b where b.kind = s.kind and coalesce(b.job, '') = coalesce(s.job, '')
+          and b.resolved_at > clock_timestamp() - ${HOLD_DOWN}::interval),
+        s.amounts, s.summary, s.command, s.page
+      from seen s
+      where not exists (select from ops.problems b where b.kind = s.kind and coalesce(b.job, '') = coalesce(s.job, '')
+        and (b.resolved_at is null or b.observed_at >= ${at}))
+      on conflict (kind, coalesce(job, '')) where resolved_at is null do nothing
+      returning *
+    ), told as (
+      insert into ops.notices (problem_id, event, message)
+      select p.problem_id, 'opened', ${messageOf(sql`s.title`, sql`p.summary`)}
+      from changed p join seen s on s.kind = p.kind and s.job is not distinct from p.job
+      returning notice_id, problem_id
+    ), delivered as (${DELIVER})
+    select count(*) as notices from told`.execute(db);
+  return Number(rows[0]?.notices ?? 0);
+}
+
+/** Brings those that are open up to date, and reminds of those that were told of long ago or have become errors. */
+async function keepProblems(
+  db: Database,
+  records: Records,
+  { at, remindAfterMs }: { readonly at: Date; readonly remindAfterMs: number | null },
+): Promise<number> {
+  await sql`
+    with ${seenIn(records)}
+    update ops.problems p
+    set observed_at = ${at}, absent_since = null, severity = s.severity, amounts = s.amounts, summary = s.summary, command = s.command,
+      page = s.page
+    from seen s
+    where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null and p.observed_at < ${at}`.execute(
+    db,
+  );
+  const { rows } = await sql<{ notices: string }>`
+    with ${seenIn(records)}, changed as (
+      update ops.problems p
+      set state = 'reminded', reminders = p.reminders + 1, told_at = clock_timestamp(), told_severity = p.severity
+      from seen s
+      where s.kind = p.kind and s.job is not distinct from p.job and p.resolved_at is null
+        and (p.told_at <= clock_timestamp() - ${remindAfterMs}::float8 * interval '1 millisecond'
+          or (p.severity = 'error' and p.told_severity = 'warning'))
+      returning p.*
+    ), told as (
+      insert into ops.notices (problem_id, event, reminder, message)
+      select p.problem_id, 'reminded', p.reminders, ${messageOf(sql`s.title`, sql`p.summary`)}
+      from changed p join seen s on s.kind = p.kind and s.job is not distinct from p.job
+      returning notice_id, problem_id
+    ), delivered as (${DELIVER})
+    select count(*) as notices from told`.execute(db);
+  return Number(rows[0]?.notices ?? 0);
+}
+
+/** Resolves those that are not there any more. Told to whom was told that they were; in the quiet hours when these are over. */
+async function resolveProblems(
+  db: Database,
+  gone: readonly OpenProblem[],
+  { at, settings }: { readonly at: Date; readonly settings: NotifySettings },
+): Promise<number> {
+  const records = gone.map((problem) => ({
+    problem_id: problem.problemId,
+    title: titleOf(problem.kind),
+    summary: finderOf(problem.kind)?.over(problem.job) ?? 'It is over.',
+    due_at: dueAt(problem, at, settings),
+  }));
+  const { rows } = await sql<{ notices: string }>`
+    with gone as (
+      select * from jsonb_to_recordset(${toJsonParameter(records)}::jsonb) as g(
+        problem_id bigint, title text, summary text, due_at timestamptz)
+    ), changed as (
+      update ops.problems p
+      set observed_at = ${at}, absent_since = coalesce(p.absent_since, ${at}),
+        state = case when ${STAYED_AWAY(at)} then 'resolved' else p.state end,
+        resolved_at = case when ${STAYED_AWAY(at)} then clock_timestamp() end
+      from gone g
+      where p.problem_id = g.problem_id and p.resolved_at is null and p.observed_at < ${at}
+      returning p.*
+    ), told as (
+      insert into ops.notices (problem_id, event, message)
+      select p.problem_id, 'resolved', ${messageOf(sql`g.title`, sql`g.summary`)}
+      from changed p join gone g using (problem_id) where p.resolved_at is not null
+      returning notice_id, problem_id
+    ), delivered as (
+      insert into ops.notice_deliveries (notice_id, channel, due_at, not_before)
+      select distinct t.notice_id, d.channel, g.due_at, g.due_at
+      from told t join gone g using (problem_id)
+      join ops.notices n on n.problem_id = t.problem_id and n.notice_id <> t.notice_id
+      join ops.notice_deliveries d on d.notice_id = n.notice_id
+    )
+    select count(*) as notices from told`.execute(db);
+  return Number(rows[0]?.notices ?? 0);
+}
+
+const STAYED_AWAY = (at: Date): RawBuilder<unknown> =>
+  sql`(not p.came_back or p.absent_since <= ${at}::timestamptz - ${HOLD_DOWN}::interval)`;

@@ -1,0 +1,57 @@
+import type { Problem } from '../model/notify/notice.ts';
+import type { NotifySettings } from '../model/notify/settings.ts';
+import { ZoneClock } from '../model/zone-clock.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** The channels that a problem goes to: those of every route that it fits; all of them where there are no routes. */
+export function channelsOf(
+  { kind, job, severity }: Pick<Problem, 'kind' | 'job' | 'severity'>,
+  { channels, routes }: Pick<NotifySettings, 'channels' | 'routes'>,
+): readonly string[] {
+  const all = channels.map(({ name }) => name);
+  if (routes.length === 0) return all;
+  const wanted = routes
+    .filter(
+      (route) =>
+        route.severities?.includes(severity) !== false &&
+        route.problems?.includes(kind) !== false &&
+        // What concerns every job concerns each.
+        (job === null || route.jobs?.includes(job) !== false),
+    )
+    .flatMap((route) => route.channels);
+  return all.filter((name) => wanted.includes(name));
+}
+
+/** When a notice of that severity may be sent: now, or, for a warning, when the quiet hours are over. */
+export function dueAt(
+  { severity }: Pick<Problem, 'severity'>,
+  now: Date,
+  { quietHours }: Pick<NotifySettings, 'quietHours'>,
+): Date {
+  if (quietHours === null || severity === 'error') return now;
+  const clock = new ZoneClock(quietHours.timeZone);
+  const wallMs = clock.toWallMs(now.getTime());
+  const midnightMs = Math.floor(wallMs / DAY_MS) * DAY_MS;
+  const fromMs = midnightMs + minutesOf(quietHours.from) * MINUTE_MS;
+  const toMs = midnightMs + minutesOf(quietHours.to) * MINUTE_MS;
+  // Those that pass midnight began today, or end today.
+  const endMs =
+    fromMs < toMs
+      ? wallMs >= fromMs && wallMs < toMs
+        ? toMs
+        : null
+      : wallMs >= fromMs
+        ? toMs + DAY_MS
+        : wallMs < toMs
+          ? toMs
+          : null;
+  return endMs === null ? now : new Date(clock.toInstantMs(endMs));
+}
+
+/** `22:30` in minutes. */
+export function minutesOf(time: string): number {
+  const [hours = '0', minutes = '0'] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}

@@ -1,0 +1,61 @@
+import type { Database } from '../db/connect.ts';
+import type { PipelineConfig } from '../model/config.ts';
+import { sendToChannel } from './channels/index.ts';
+import { type ClaimedDelivery, claimDeliveries, giveUpOld, settleFailed, settleSent } from './deliveries.ts';
+import { nextAttempt } from './retry.ts';
+
+/** What sending needs of the configuration. */
+export type SendingConfig = {
+  readonly notify: Pick<PipelineConfig['notify'], 'channels'>;
+  readonly console: Pick<PipelineConfig['console'], 'url'>;
+};
+
+/** So many are claimed at once, and sent beside each other. */
+const BATCH = 8;
+
+/**
+ * Sends what is due, until nothing is, or until it is not waited for any longer. What fails is tried again later, by whoever sends then.
+ *
+ * @returns how many channels took a notice.
+ */
+export async function sendNotices(
+  db: Database,
+  { config, signal }: { readonly config: SendingConfig; readonly signal: AbortSignal },
+): Promise<number> {
+  const channels = config.notify.channels.map(({ name }) => name);
+  let sent = 0;
+  await giveUpOld(db);
+  while (!signal.aborted) {
+    const claimed = await claimDeliveries(db, { channels, limit: BATCH });
+    if (claimed.length === 0) break;
+    const results = await Promise.all(claimed.map((delivery) => send(db, delivery, { config, signal })));
+    sent += results.filter((isSent) => isSent).length;
+  }
+  return sent;
+}
+
+async function send(
+  db: Database,
+  delivery: ClaimedDelivery,
+  options: Parameters<typeof sendNotices>[1],
+): Promise<boolean> {
+  const { config, signal } = options;
+  const channel = config.notify.channels.find(({ name }) => name === delivery.channel);
+  if (channel === undefined) throw new Error(`channel ${delivery.channel} was claimed and is not configured`);
+  const { page, ...notice } = delivery.notice;
+  const link = linkTo(page, config);
+  const attempt = await sendToChannel(channel, { ...notice, link }, { signal, now: new Date() });
+  if (attempt.kind === 'sent') {
+    await settleSent(db, delivery);
+    return true;
+  }
+  const { reason, retryAfterMs } = attempt;
+  const next = nextAttempt({ ...delivery, now: new Date(), retryAfterMs });
+  await settleFailed(db, delivery, { reason, next });
+  return false;
+}
+
+/** A page of the console; null where its address is not configured. */
+export function linkTo(page: string, { console: pages }: Pick<SendingConfig, 'console'>): string | null {
+  return pages.url === '' ? null : `${pages.url}${page}`;
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { Amount, NoticeEvent, Severity } from '../model/notify/notice.ts';
+
+/** A problem that is open, as notices last told or will tell of it. */
+export type OpenProblem = {
+  readonly problemId: string;
+  readonly kind: string;
+  readonly job: string | null;
+  readonly severity: Severity;
+  readonly since: Date;
+  readonly amounts: readonly Amount[];
+  readonly summary: string;
+  readonly command: string;
+  readonly page: string;
+};
+
+/** Problems that are open, errors first, then by age. None where no notices are configured: nothing looks for them then. */
+export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
+  const { rows } = await sql<OpenProblem>`
+    select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
+    from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`.execute(db);
+  return rows;
+}
+
+export type ListedNotice = {
+  readonly noticeId: string;
+  readonly createdAt: Date;
+  readonly event: NoticeEvent;
+  readonly problem: string;
+  readonly job: string | null;
+  readonly severity: Severity;
+  readonly amounts: readonly Amount[];
+  readonly summary: string;
+  /** Where it went, or is to go. */
+  readonly deliveries: readonly {
+    readonly channel: string;
+    readonly state: 'pending' | 'sent' | 'given_up';
+    readonly attempts: number;
+    readonly lastError: string | null;
+  }[];
+};
+
+/** Notices, newest first, with what became of them in each channel. */
+export async function listNotices(
+  db: Database,
+  { limit }: { readonly limit: number },
+): Promise<readonly ListedNotice[]> {
+  const { rows } = await sql<ListedNotice>`
+    select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
+      n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
+      coalesce((
+        select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error)
+          order by d.channel)
+        from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
+    from ops.notices n order by n.notice_id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Notices that a channel has not taken. */
+export type ChannelTrouble = {
+  readonly channel: string;
+  /** Tried at least once, and tried again. */
+  readonly failing: number;
+  /** Given up within the last seven days, and nothing was sent since. */
+  readonly givenUp: number;
+  readonly lastError: string;
+  /** When the oldest of them was to be sent. */
+  readonly since: Date;
+};
+
+/** Channels that do not take notices; one that has taken a later notice is well. */
+export async function listChannelTroubles(db: Database): Promise<readonly ChannelTrouble[]> {
+  const { rows } = await sql<
+    Omit<ChannelTrouble, 'failing' | 'givenUp'> & { failing: string; givenUp: string }
+  >`
+    select d.channel, count(*) filter (where d.state = 'pending') as failing, count(*) filter (where d.state = 'given_up') as "givenUp",
+      (array_agg(d.last_error order by d.notice_id desc))[1] as "lastError", min(d.due_at) as since
+    from ops.notice_deliveries d
+    where ((d.state = 'pending' and d.last_error is not null)
+        or (d.state = 'given_up' and d.due_at > clock_timestamp() - interval '7 days'))
+      and not exists (
+        select from ops.notice_deliveries s where s.channel = d.channel and s.state = 'sent' and s.sent_at > d.not_before)
+    group by d.channel order by d.channel`.execute(db);
+  return rows.map((row) => ({ ...row, failing: Number(row.failing), givenUp: Number(row.givenUp) }));
+}

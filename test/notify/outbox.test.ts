@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { claimDeliveries } from '../../src/notify/deliveries.ts';
+import { sendNotices } from '../../src/notify/send-notices.ts';
+import { setup } from '../support/setup.ts';
+import { type Receiver, startReceiver, webhookTo } from './receivers.ts';
+
+/** Problems that are told of at a receiver's channel: `opened`, and for those with `resolved` that, too. */
+async function fill(db: Database, kinds: readonly string[], { resolved = false } = {}): Promise<void> {
+  await sql`
+    with p as (
+      insert into ops.problems (kind, job, state, severity, since, observed_at, told_severity, summary, command, page, resolved_at)
+      select kind, 'orders', ${resolved ? 'resolved' : 'opened'}, 'error', now(), now(), 'error', 'Wrong.', 'npx influencer-sync status', '/',
+        ${resolved ? sql`now()` : null}::timestamptz
+      from unnest(${kinds}::text[]) as kind returning *
+    ), n as (
+      insert into ops.notices (problem_id, event, message)
+      select problem_id, event, jsonb_build_object('problem', kind, 'title', 'Title', 'job', job, 'severity', severity, 'since', since,
+        'amounts', amounts, 'summary', summary, 'command', command, 'page', page)
+      from p cross join unnest(${resolved ? ['opened', 'resolved'] : ['opened']}::text[]) with ordinality as e(event, position)
+      order by position returning notice_id
+    )
+    insert into ops.notice_deliveries (notice_id, channel) select notice_id, 'ops' from n`.execute(db);
+}
+
+const configOf = (receiver: Receiver) => ({
+  notify: { channels: [webhookTo(receiver)] },
+  console: { url: '' },
+});
+
+const forever = () => new AbortController().signal;
+
+/** As if so much time had passed since everything was put into the outbox. */
+async function wait(db: Database, interval: string): Promise<void> {
+  await sql`
+    update ops.notice_deliveries set due_at = due_at - ${interval}::interval, not_before = not_before - ${interval}::interval,
+      leased_until = leased_until - ${interval}::interval`.execute(db);
+}
+
+const statesIn = async (db: Database) =>
+  (
+    await db
+      .selectFrom('ops.notice_deliveries')
+      .select(['state', 'attempts', 'last_error'])
+      .orderBy('notice_id')
+      .execute()
+  ).map(({ state, attempts, last_error }) => `${state} ${attempts} ${last_error ?? '-'}`);
+
+it('two processes that send at the same time send each notice once', async () => {
+  const { db, databaseUrl } = await setup();
+  const receiver = await startReceiver();
+  const other = await connect({ url: databaseUrl, embeddedFolder: '' });
+  onTestFinished(() => other.destroy());
+  await fill(
+    db,
+    Array.from({ length: 40 }, (_, index) => `kind_${index}`),
+  );
+  const options = { config: configOf(receiver), signal: forever() };
+  const sent = await Promise.all([sendNotices(db, options), sendNotices(other, options)]);
+  expect(sent.reduce((sum, count) => sum + count, 0)).toBe(40);
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(ids).toHaveLength(40);
+  expect(new Set(ids).size).toBe(40);
+});
+
+it('what a channel refuses is tried again later, and sent when it takes it', async () => {
+  const { db } = await setup();
+  const receiver = await startReceiver();
+  const options = { config: configOf(receiver), signal: forever() };
+  await fill(db, ['doubts']);
+  receiver.answer(503);
+  expect(await sendNotices(db, options)).toBe(0);
+  // Not at once.
+  expect(await sendNotices(db, options)).toBe(0);
+  expect(receiver.received).toHaveLength(1);
+  await wait(db, '11 seconds');
+  receiver.answer(429, { 'retry-after': '120' });
+  await sendNotices(db, options);
+  await wait(db, '60 seconds');
+  await sendNotices(db, options);
+  expect(await statesIn(db)).toEqual(['pending 2 HTTP 429']);
+  receiver.answer(200);
+  await wait(db, '61 seconds');
+  expect(await sendNotices(db, options)).toBe(1);
+  expect(await statesIn(db)).toEqual(['sent 3 -']);
+  // It is the same message to whoever got it twice.
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+});
+
+it('that a problem is over is not told before that it began', async () => {
+  const { db } = await setup();
+  const receiver = await startReceiver();
+  const options = { config: configOf(receiver), signal: forever() };
+  await fill(db, ['doubts', 'disk'], { resolved: true });
+  receiver.answer(500);
+  await sendNotices(db, options);
+  expect(receiver.received.map(({ json }) => json.event)).toEqual(['opened', 'opened']);
+  receiver.answer(200);
+  await wait(db, '11 seconds');
+  await sendNotices(db, options);
+  const later = receiver.received.slice(2).map(({ json }) => `${json.event} ${json.problem}`);
+  for (const kind of ['doubts', 'disk'])
+    expect(later.filter((one) => one.endsWith(kind))).toEqual([`opened ${kind}`, `resolved ${kind}`]);
+});
+
+it('what a process had claimed when it died is sent by another one when the lease is over', async () => {
+  const { db } = await setup();
+  const receiver = await startReceiver();
+  const options = { config: configOf(receiver), signal: forever() };
+  await fill(db, ['doubts']);
+  expect(await claimDeliveries(db, { channels: ['ops'], limit: 9 })).toHaveLength(1);
+  expect(await sendNotices(db, options)).toBe(0);
+  await wait(db, '61 seconds');
+  expect(await sendNotices(db, options)).toBe(1);
+  expect(await statesIn(db)).toEqual(['sent 2 -']);
+});
+
+it('what could not be sent for a day is given up, of a channel that is gone from the configuration, too', async () => {
+  const { db } = await setup();
+  const receiver = await startReceiver();
+  const options = { config: configOf(receiver), signal: forever() };
+  await fill(db, ['doubts', 'disk']);
+  await sql`update ops.notice_deliveries set channel = 'gone' where notice_id = (select min(notice_id) from ops.notices)`.execute(
+    db,
+  );
+  receiver.answer(404);
+  await sendNotices(db, options);
+  await wait(db, '25 hours');
+  await sendNotices(db, options);
+  expect(await statesIn(db)).toEqual(['given_up 0 no process sent it in time', 'given_up 1 HTTP 404']);
+});

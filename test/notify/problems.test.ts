@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { PROBLEM_KINDS } from '../../src/model/notify/notice.ts';
+import { problemFinders } from '../../src/notify/problems/index.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+it('every kind of problem has a finder, in the order of the list, and a row in docs/notices.md', () => {
+  expect(problemFinders.map(({ kind }) => kind)).toEqual(PROBLEM_KINDS);
+  const rows = readFileSync(new URL('docs/notices.md', ROOT), 'utf8').matchAll(
+    /^\| `([a-z_]+)` \| (?:error|warning)/gm,
+  );
+  expect([...rows].map(([, kind]) => kind)).toEqual(PROBLEM_KINDS);
+});
+
+it.each(problemFinders.map((finder) => [finder.kind, finder] as const))(
+  '%s has a title for messages, and says in a sentence that it is over',
+  (_kind, { title, over }) => {
+    expect(title).toMatch(/^[A-Z][a-zA-Z ]{2,29}$/);
+    expect(over('orders')).toMatch(/^[A-Za-z].{10,}\.$/);
+    expect(over('orders')).not.toContain('null');
+  },
+);

@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { ChannelSettings } from '../../src/model/notify/settings.ts';
+
+/** A request as it came. */
+export type Received = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly json: Record<string, unknown>;
+};
+
+export type Receiver = {
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly received: Received[];
+  /** What it answers from now on. */
+  answer(status: number, headers?: Record<string, string>): void;
+};
+
+/** A real HTTP server that takes whatever is posted; it ends with the test. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let answer: { status: number; headers: Record<string, string> } = { status: 200, headers: {} };
+  const server = createServer((request, reply) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString('utf8');
+      const headers = request.headers as Record<string, string>;
+      const isJson = headers['content-type'] === 'application/json';
+      const json = isJson ? (JSON.parse(body) as Record<string, unknown>) : {};
+      received.push({ path: request.url ?? '', headers, body, json });
+      reply.writeHead(answer.status, answer.headers).end('ok');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    answer: (status, headers = {}) => {
+      answer = { status, headers };
+    },
+  };
+}
+
+export const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
+
+/** A channel `ops` that posts to a receiver. */
+export function webhookTo({ url }: Pick<Receiver, 'url'>): ChannelSettings {
+  return { name: 'ops', kind: 'webhook', url: `${url}/ops`, secret: SECRET };
+}

@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect, type Database } from '../../src/db/connect.ts';
+import { PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/model/notify/notice.ts';
+import type { NotifySettings } from '../../src/model/notify/settings.ts';
+import type { Observation } from '../../src/notify/observe-problems.ts';
+import { recordProblems } from '../../src/notify/record-problems.ts';
+import { readDatabaseClock } from '../../src/schedule/poll-schedule.ts';
+import { setup } from '../support/setup.ts';
+
+const SETTINGS: NotifySettings = {
+  channels: [
+    { name: 'ops', kind: 'slack', url: 'http://127.0.0.1:9/' },
+    { name: 'pager', kind: 'slack', url: 'http://127.0.0.1:9/' },
+  ],
+  pings: [],
+  routes: [],
+  remindAfterMs: 86_400_000,
+  unownedCodesAbove: {},
+  quietHours: null,
+  digest: null,
+};
+
+function problem(kind: ProblemKind, more: Partial<Problem> = {}): Problem {
+  return {
+    kind,
+    job: 'orders',
+    severity: 'error',
+    since: new Date('2026-11-20T08:00:00Z'),
+    amounts: [{ amount: '12.50', currency: 'EUR' }],
+    summary: 'Something is wrong.',
+    command: 'npx influencer-sync status',
+    page: '/',
+    ...more,
+  };
+}
+
+async function observe(db: Database, problems: readonly Problem[]): Promise<Observation> {
+  return { at: await readDatabaseClock(db), problems, determined: PROBLEM_KINDS };
+}
+
+/** Observes some problems, and nothing else, and writes that down. */
+async function record(
+  db: Database,
+  problems: readonly Problem[],
+  settings: Partial<NotifySettings> = {},
+): Promise<number> {
+  return recordProblems(db, await observe(db, problems), { ...SETTINGS, ...settings });
+}
+
+async function noticesIn(db: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('ops.notices')
+    .innerJoin('ops.problems', 'ops.problems.problem_id', 'ops.notices.problem_id')
+    .select(['event', 'kind'])
+    .orderBy('notice_id')
+    .execute();
+  return rows.map(({ event, kind }) => `${event} ${kind}`);
+}
+
+/** As if everything had happened so much earlier. */
+async function age(db: Database, interval: string): Promise<void> {
+  await sql`
+    update ops.problems set opened_at = opened_at - ${interval}::interval, observed_at = observed_at - ${interval}::interval,
+      told_at = told_at - ${interval}::interval, absent_since = absent_since - ${interval}::interval,
+      resolved_at = resolved_at - ${interval}::interval`.execute(db);
+}
+
+describe('the life of a problem', () => {
+  it('a hundred observations of it are one opened and one resolved notice, to each channel', async () => {
+    const { db } = await setup();
+    for (let round = 0; round < 100; round += 1) await record(db, [problem('doubts')]);
+    expect(await noticesIn(db)).toEqual(['opened doubts']);
+    for (let round = 0; round < 3; round += 1) await record(db, []);
+    expect(await noticesIn(db)).toEqual(['opened doubts', 'resolved doubts']);
+    const deliveries = await db
+      .selectFrom('ops.notice_deliveries')
+      .select(['notice_id', 'channel'])
+      .orderBy('notice_id')
+      .orderBy('channel')
+      .execute();
+    expect(deliveries.map(({ channel }) => channel)).toEqual(['ops', 'pager', 'ops', 'pager']);
+  });
+
+  it('the same kind at two jobs, and of all jobs, are three problems', async () => {
+    const { db } = await setup();
+    const all = [problem('doubts'), problem('doubts', { job: 'other' }), problem('disk', { job: null })];
+    await record(db, all);
+    await record(db, all.slice(1));
+    expect(await noticesIn(db)).toEqual(['opened doubts', 'opened doubts', 'opened disk', 'resolved doubts']);
+  });
+
+  it('many processes that notice the same at once make one notice of each change', async () => {
+    const { db, databaseUrl } = await setup();
+    const processes = await Promise.all(
+      Array.from({ length: 6 }, () => connect({ url: databaseUrl, embeddedFolder: '' })),
+    );
+    onTestFinished(async () => {
+      for (const process of processes) await process.destroy();
+    });
+    const all = [problem('doubts'), problem('job_failed'), problem('disk', { job: null })];
+    const together = async (problems: readonly Problem[]) => {
+      const made = await Promise.all(processes.map((process) => record(process, problems)));
+      return made.reduce((sum, count) => sum + count, 0);
+    };
+    expect(await together(all)).toBe(3);
+    await age(db, '25 hours');
+    expect(await together(all)).toBe(3);
+    expect(await together([])).toBe(3);
+    const events = (await noticesIn(db)).map((notice) => notice.split(' ')[0]).toSorted();
+    expect(events).toEqual([
+      ...['opened', 'opened', 'opened'],
+      ...['reminded', 'reminded', 'reminded'],
+      ...['resolved', 'resolved', 'resolved'],
+    ]);
+  });
+
+  it('one that stays is reminded of after remind_after, again and again; with null never', async () => {
+    const { db } = await setup();
+    await record(db, [problem('doubts')]);
+    await age(db, '23 hours');
+    await record(db, [problem('doubts')]);
+    expect(await noticesIn(db)).toEqual(['opened doubts']);
+    await age(db, '2 hours');
+    await record(db, [problem('doubts')]);
+    await record(db, [problem('doubts')]);
+    await age(db, '25 hours');
+    await record(db, [problem('doubts')], { remindAfterMs: null });
+    expect(await noticesIn(db)).toEqual(['opened doubts', 'reminded doubts']);
+    await record(db, [problem('doubts')]);
+    expect(await noticesIn(db)).toEqual(['opened doubts', 'reminded doubts', 'reminded doubts']);
+    expect(await db.selectFrom('ops.problems').select(['state', 'reminders']).execute()).toEqual([
+      { state: 'reminded', reminders: 2 },
+    ]);
+  });
+
+  it('a warning that becomes an error is told of at once, and once', async () => {
+    const { db } = await setup();
+    const settings = {
+      routes: [
+        { severities: ['warning' as const], jobs: null, problems: null, channels: ['ops'] },
+        { severities: ['error' as const], jobs: null, problems: null, channels: ['pager'] },
+      ],
+    };
+    await record(db, [problem('disk', { severity: 'warning' })], settings);
+    for (let round = 0; round < 2; round += 1) await record(db, [problem('disk')], settings);
+    await record(db, [], settings);
+    expect(await noticesIn(db)).toEqual(['opened disk', 'reminded disk', 'resolved disk']);
+    const rows = await db
+      .selectFrom('ops.notice_deliveries')
+      .select('channel')
+      .orderBy('notice_id')
+      .execute();
+    // Whoever was told of it is told that it is over.
+    expect(rows.map(({ channel }) => channel).slice(0, 2)).toEqual(['ops', 'pager']);
+    expect(
+      rows
+        .map(({ channel }) => channel)
+        .slice(2)
+        .toSorted(),
+    ).toEqual(['ops', 'pager']);
+  });
+
+  it('one that comes and goes all the time is four messages, and it is over when it stays away for half an hour', async () => {
+    const { db } = await setup();
+    for (let round = 0; round < 20; round += 1) {
+      await record(db, [problem('service_away', { job: null })]);
+      await record(db, []);
+      await age(db, '1 minute');
+    }
+    const twice = ['opened service_away', 'resolved service_away', 'opened service_away'];
+    expect(await noticesIn(db)).toEqual(twice);
+    await age(db, '28 minutes');
+    await record(db, []);
+    expect(await noticesIn(db)).toEqual(twice);
+    await age(db, '3 minutes');
+    await record(db, []);
+    expect(await noticesIn(db)).toEqual([...twice, 'resolved service_away']);
+  });
+
+  it('one that comes back after half an hour is a new one, which is resolved at once', async () => {
+    const { db } = await setup();
+    for (let round = 0; round < 2; round += 1) {
+      await record(db, [problem('doubts')]);
+      await record(db, []);
+      await age(db, '31 minutes');
+    }
+    expect(await noticesIn(db)).toEqual([
+      ...['opened doubts', 'resolved doubts'],
+      ...['opened doubts', 'resolved doubts'],
+    ]);
+  });
+
+  it('a kind that could not be looked for is neither opened nor resolved', async () => {
+    const { db } = await setup();
+    await record(db, [problem('doubts')]);
+    const blind = { ...(await observe(db, [])), determined: [] };
+    expect(await recordProblems(db, blind, SETTINGS)).toBe(0);
+    expect(await noticesIn(db)).toEqual(['opened doubts']);
+  });
+
+  it('an observation that began before another one was applied says nothing new', async () => {
+    const { db } = await setup();
+    const before = await observe(db, []);
+    await record(db, [problem('doubts')]);
+    expect(await recordProblems(db, before, SETTINGS)).toBe(0);
+    const stillThere = await observe(db, [problem('doubts')]);
+    await record(db, []);
+    expect(await recordProblems(db, stillThere, SETTINGS)).toBe(0);
+    expect(await noticesIn(db)).toEqual(['opened doubts', 'resolved doubts']);
+  });
+});
