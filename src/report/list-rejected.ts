@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { RejectedRowPlace } from '../model/report.ts';
 import { unreportedRuns } from './unreported-runs.ts';
@@ -55,38 +55,60 @@ export type RejectedCause = {
   readonly files: number;
 };
 
-/** Rejected rows by cause, the most frequent first. */
+/**
+ * Rejected rows by cause, the most frequent first. They are added up file by file before the files are looked up, and texts are read for the
+ * first row of a cause alone: there may be tens of thousands.
+ */
 export async function listRejectedCauses(
   db: Database,
   filter: RejectedFilter = {},
 ): Promise<readonly RejectedCause[]> {
   const { rows } = await sql<Omit<RejectedCause, 'rows' | 'files'> & { rows: string; files: string }>`
-    select r.code, (array_agg(r.reason order by r.source_file_id, r.record_no))[1] as reason,
-      (array_agg(r.help order by r.source_file_id, r.record_no))[1] as help, sum(r.row_count) as rows, count(distinct r.source_file_id) as files
-    ${matching(filter)}
-    group by r.code order by 4 desc, 1`.execute(db);
+    select c.code, first.reason, first.help, c.rows, c.files
+    from (
+      select r.code, sum(r.rows) as rows, count(*) as files, min(array[r.source_file_id, r.record_no]) as first_row
+      from (
+        select r.source_file_id, r.code, sum(r.row_count) as rows, min(r.record_no) as record_no
+        from intake.rejected_rows r where ${isRow(filter)} group by 1, 2) r
+      ${withFile} where ${isInFile(filter)}
+      group by r.code) c
+    cross join lateral (
+      select r.reason, r.help from intake.rejected_rows r
+      where r.source_file_id = c.first_row[1] and r.record_no = c.first_row[2] limit 1) first
+    order by c.rows desc, c.code`.execute(db);
   return rows.map((row) => ({ ...row, rows: Number(row.rows), files: Number(row.files) }));
 }
 
-function matching({
+function matching(filter: RejectedFilter): RawBuilder<unknown> {
+  return sql`from intake.rejected_rows r ${withFile} where ${isRow(filter)} and ${isInFile(filter)}`;
+}
+
+/** File `f` of row `r`, by its key whatever the server believes about the tables (see db/large-statements.ts). */
+const withFile = sql`
+  cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f`;
+
+type Filter = { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null };
+
+function isRow({
   runId = null,
   reportOf = null,
-  sources = null,
-  file = null,
   code = null,
   sourceFileId = null,
   record = null,
-}: { [Key in keyof RejectedFilter]?: RejectedFilter[Key] | null }) {
+}: Filter): RawBuilder<unknown> {
   return sql`
-    from intake.rejected_rows r
-    cross join lateral (select f.* from intake.source_files f where f.source_file_id = r.source_file_id limit 1) f
-    where f.state <> 'reading'
-      and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')
-      and (${runId}::bigint is null or r.run_id = ${runId}::bigint)
-      and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
-      and (${sources}::text[] is null or f.source = any(${sources}::text[]))
-      and (${file}::text is null or position(${file}::text in f.uri) > 0)
-      and (${code}::text is null or r.code = ${code}::text)
-      and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
-      and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
+    (${runId}::bigint is null or r.run_id = ${runId}::bigint)
+    and (${reportOf}::bigint is null or r.run_id in ${unreportedRuns(reportOf ?? '0', 'completed')})
+    and (${code}::text is null or r.code = ${code}::text)
+    and (${sourceFileId}::bigint is null or r.source_file_id = ${sourceFileId}::bigint)
+    and (${record}::bigint is null or r.record_no = ${record}::bigint)`;
+}
+
+/** File `f` counts, and is one of those that are asked for. */
+function isInFile({ sources = null, file = null }: Filter): RawBuilder<unknown> {
+  return sql`
+    f.state <> 'reading'
+    and not exists (select from intake.source_files later where later.source_file_id = f.superseded_by and later.state = 'sealed')
+    and (${sources}::text[] is null or f.source = any(${sources}::text[]))
+    and (${file}::text is null or position(${file}::text in f.uri) > 0)`;
 }
