@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { countStates } from '../pipeline/workshop.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { findChromium, openBrowser } from './browser.ts';
+import { addDoubts } from './bulk-shop.ts';
 import { startTestConsole } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
 
@@ -12,6 +14,12 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
   }
   throw new Error(`the tab key does not lead to ${selector}`);
+}
+
+/** How many entries a page says are dealt with; none where it says nothing of it. */
+async function dealtWith(page: Page): Promise<readonly string[]> {
+  const texts = await page.getByText(/ are dealt with\./).allTextContents();
+  return texts.map((text) => text.split(' ')[0] ?? '');
 }
 
 // Without a browser this cannot be shown; `.ci/run` installs one where it can.
@@ -76,5 +84,43 @@ describe.skipIf(findChromium() === null)('a doubt in a browser', () => {
     await ben.getByRole('button', { name: /^Settle entry/ }).click();
     await ben.getByRole('alert').getByText('is written off now').waitFor();
     expect(await countStates(shop.db)).toEqual({ accepted: 1, written_off: 1 });
+  });
+
+  it('many are settled with JavaScript off, those that are ticked', async () => {
+    const { shop } = await openConsoleShop();
+    await addDoubts(shop.db, 4);
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage({ javaScriptEnabled: false });
+    await page.goto(`${url}/doubts`);
+    for (const box of (await page.getByRole('checkbox').all()).slice(0, 2)) await box.check();
+    await page.getByRole('radio', { name: /^Nobody can find out/ }).check();
+    await page.getByLabel('Why', { exact: true }).last().fill('too old');
+    await page.getByRole('button', { name: 'Preview the ticked entries' }).click();
+    await page.getByRole('button', { name: 'Write off 2 entries: 2.00 EUR' }).click();
+    await page.getByRole('status').getByText('Write off 2 entries').waitFor();
+    await waitFor(async () => (await countStates(shop.db)).written_off === 2);
+    await waitFor(
+      async () => (await page.reload()) !== null && (await page.getByText('finished').count()) > 0,
+    );
+    // The reload of what the form led to repeats nothing.
+    expect(await countStates(shop.db)).toEqual({ accepted: 1, in_doubt: 3, written_off: 2 });
+  });
+
+  it('a page shows how far a bulk action is until it has ended, without being loaded again', async () => {
+    const { shop } = await openConsoleShop();
+    await addDoubts(shop.db, 1_000);
+    const { url } = await startTestConsole(shop);
+    const page = await (await openBrowser()).newPage();
+    await page.goto(`${url}/doubts`);
+    await page.getByRole('radio', { name: /^Nobody can find out/ }).check();
+    await page.getByLabel('Why', { exact: true }).last().fill('too old');
+    await page.getByRole('button', { name: /^Preview all 1,001 entries/ }).click();
+    await page.getByRole('button', { name: /^Write off 1,001 entries/ }).click();
+    await page.evaluate('window.isSamePage = true');
+    await page.getByRole('progressbar').waitFor();
+    const [atFirst] = await dealtWith(page);
+    await waitFor(async () => (await dealtWith(page))[0] !== atFirst);
+    await page.locator('.badge', { hasText: 'finished' }).waitFor({ timeout: 60_000 });
+    expect(await page.evaluate('window.isSamePage')).toBe(true);
   });
 });

@@ -1,6 +1,9 @@
 import axe from 'axe-core';
 import { describe, expect, it } from 'vitest';
 import { pages } from '../../src/console/pages/index.ts';
+import { toCsv } from '../pipeline/workshop.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { findChromium, openBrowser } from './browser.ts';
 import { startTestConsole } from './console-server.ts';
 import { openConsoleShop } from './console-shop.ts';
@@ -86,4 +89,28 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
   });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'a page that somebody looks at follows what happens after serve was ended by %s and started again',
+    async (signal) => {
+      const { shop } = await openConsoleShop({ schedule: '0 0 1 1 *' });
+      const port = String(await findFreePort());
+      const first = shop.start('serve', '--port', port, '--json');
+      await waitFor(() => first.stdout().includes('"listening"'));
+      const page = await (await openBrowser()).newPage();
+      const stream = page.waitForResponse((response) => response.url().endsWith('/live'));
+      await page.goto(`http://127.0.0.1:${port}/runs`);
+      await page.evaluate('window.isSamePage = true');
+      const rows = await page.locator('main tr[data-row]').count();
+      await stream;
+      first.kill(signal);
+      await first.ended;
+      shop.drop('june.csv', toCsv([{ id: 'J1', revenue: '4.00', code: 'NOBODY' }]));
+      await shop.run();
+      const second = shop.start('serve', '--port', port, '--json');
+      await waitFor(() => second.stdout().includes('"listening"'));
+      await waitFor(async () => (await page.locator('main tr[data-row]').count()) > rows);
+      expect(await page.evaluate('window.isSamePage')).toBe(true);
+    },
+  );
 });

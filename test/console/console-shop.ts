@@ -27,11 +27,14 @@ export type ConsoleShop = {
 /** A shop whose orders came to every end: credited, in doubt, nobody's, none. One has text in it that a page would obey. */
 export async function openConsoleShop({
   hasBadFiles = false,
+  schedule,
 }: {
   /** Beside it a file with a row that cannot be used, and one that is held: the pages of both have something to show then. */
   readonly hasBadFiles?: boolean;
+  /** Of the job, for a test that serves. */
+  readonly schedule?: string;
 } = {}): Promise<ConsoleShop> {
-  const shop = await openWorkshop();
+  const shop = await openWorkshop(schedule === undefined ? {} : { schedule });
   shop.drop(
     'april.csv',
     toCsv([

@@ -44,7 +44,7 @@ async function showList(visit: Visit): Promise<Shown> {
   return {
     title: 'Doubts',
     content: html`${summary(sums)}
-<p>${visit.mayChange && sums.length > 0 ? html`${anchor('#settle-many', 'Settle many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
+<p>${visit.mayChange && sums.length > 0 ? html`${anchor('#settle-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'job', label: 'Job', options: Object.keys(visit.config.jobs) },
   { name: 'reason', label: 'Why', options: reasons },
