@@ -3030,6 +3030,67 @@ COMMENT ON COLUMN intake.attributed_files.rules_hash IS 'Digest of the codes and
 
 COMMENT ON COLUMN intake.attributed_files.attributed_at IS 'When.';
 
+CREATE TABLE intake.check_findings (
+    finding_id bigint NOT NULL,
+    source_file_id bigint NOT NULL,
+    source text NOT NULL,
+    check_name text NOT NULL,
+    subject text,
+    verdict text NOT NULL,
+    seen text NOT NULL,
+    expected text NOT NULL,
+    message text NOT NULL,
+    line_nos bigint[] NOT NULL,
+    run_id bigint NOT NULL,
+    found_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text,
+    acknowledge_reason text,
+    CONSTRAINT acknowledgements_say_who_and_why CHECK ((num_nulls(acknowledged_at, acknowledged_by, acknowledge_reason) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT check_findings_verdict_check CHECK ((verdict = ANY (ARRAY['warn'::text, 'held'::text])))
+);
+
+COMMENT ON TABLE intake.check_findings IS 'What the checks found unusual in files, until a person acknowledges it. One row a file, check and subject.';
+
+COMMENT ON COLUMN intake.check_findings.finding_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.check_findings.source_file_id IS 'File that was looked at.';
+
+COMMENT ON COLUMN intake.check_findings.source IS 'Name of its source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.check_findings.check_name IS 'Check, as under expect of a source.';
+
+COMMENT ON COLUMN intake.check_findings.subject IS 'Currency, status or column that it is about; null: the file as a whole.';
+
+COMMENT ON COLUMN intake.check_findings.verdict IS 'warn (the file counts), held (it does not).';
+
+COMMENT ON COLUMN intake.check_findings.seen IS 'What the file has, for people.';
+
+COMMENT ON COLUMN intake.check_findings.expected IS 'What is usual, for people.';
+
+COMMENT ON COLUMN intake.check_findings.message IS 'What is unusual, in a sentence without row values.';
+
+COMMENT ON COLUMN intake.check_findings.line_nos IS 'Physical lines of the first few rows that show it.';
+
+COMMENT ON COLUMN intake.check_findings.run_id IS 'Run that found it.';
+
+COMMENT ON COLUMN intake.check_findings.found_at IS 'When.';
+
+COMMENT ON COLUMN intake.check_findings.acknowledged_at IS 'When a person said that the file is right.';
+
+COMMENT ON COLUMN intake.check_findings.acknowledged_by IS 'Who.';
+
+COMMENT ON COLUMN intake.check_findings.acknowledge_reason IS 'Why, in the words of the person.';
+
+ALTER TABLE intake.check_findings ALTER COLUMN finding_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.check_findings_finding_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE intake.clicks ALTER COLUMN click_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME intake.clicks_click_id_seq
     START WITH 1
@@ -3249,6 +3310,114 @@ COMMENT ON COLUMN intake.customer_key.only_row IS 'Always true: the table has at
 COMMENT ON COLUMN intake.customer_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
 
 COMMENT ON COLUMN intake.customer_key.bound_at IS 'When the first run bound this database to the key.';
+
+CREATE TABLE intake.expected_dates (
+    expected_date_id bigint NOT NULL,
+    day date NOT NULL,
+    source text,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    CONSTRAINT expected_dates_name_check CHECK ((name <> ''::text))
+);
+
+COMMENT ON TABLE intake.expected_dates IS 'Dates on which a person expects unusual amounts of orders. Checks of amounts neither judge nor learn from files of such a date and the next one.';
+
+COMMENT ON COLUMN intake.expected_dates.expected_date_id IS 'Counts up.';
+
+COMMENT ON COLUMN intake.expected_dates.day IS 'The date, in the zone of the source.';
+
+COMMENT ON COLUMN intake.expected_dates.source IS 'Source that it is about; null: all of them.';
+
+COMMENT ON COLUMN intake.expected_dates.name IS 'Why, for example Black Friday.';
+
+COMMENT ON COLUMN intake.expected_dates.created_at IS 'When it was given.';
+
+COMMENT ON COLUMN intake.expected_dates.created_by IS 'Who gave it.';
+
+ALTER TABLE intake.expected_dates ALTER COLUMN expected_date_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME intake.expected_dates_expected_date_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE intake.file_statistics (
+    source_file_id bigint NOT NULL,
+    source text NOT NULL,
+    read_for text NOT NULL,
+    arrived_at timestamp with time zone NOT NULL,
+    size_bytes bigint NOT NULL,
+    rows_read bigint NOT NULL,
+    rejected_rows bigint NOT NULL,
+    header text[] NOT NULL,
+    header_hash text NOT NULL,
+    orders_new bigint,
+    orders_known bigint,
+    orders_judged bigint,
+    blank_code_orders bigint,
+    currencies jsonb,
+    statuses jsonb,
+    amounts jsonb,
+    newest_order_at timestamp with time zone,
+    customers bigint,
+    customers_refused bigint,
+    results jsonb NOT NULL,
+    checked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT customers_are_counted_whole CHECK (((customers IS NULL) = (customers_refused IS NULL))),
+    CONSTRAINT file_statistics_check CHECK (((rejected_rows >= 0) AND (rejected_rows <= rows_read))),
+    CONSTRAINT file_statistics_check1 CHECK (((blank_code_orders >= 0) AND (blank_code_orders <= orders_judged))),
+    CONSTRAINT file_statistics_check2 CHECK (((customers_refused >= 0) AND (customers_refused <= customers))),
+    CONSTRAINT file_statistics_rows_read_check CHECK ((rows_read >= 0)),
+    CONSTRAINT file_statistics_size_bytes_check CHECK ((size_bytes >= 0)),
+    CONSTRAINT orders_are_counted_whole CHECK ((num_nulls(orders_new, orders_known, orders_judged, blank_code_orders, currencies, statuses, amounts) = ANY (ARRAY[0, 7])))
+);
+
+COMMENT ON TABLE intake.file_statistics IS 'What each file came to when it was read whole, and what the checks said of it: counts and names of columns, no cell of a row. Files that are sealed are what later ones are compared with.';
+
+COMMENT ON COLUMN intake.file_statistics.source_file_id IS 'The file. Not a foreign key: a plan covers intake.source_files with a temporary table.';
+
+COMMENT ON COLUMN intake.file_statistics.source IS 'Name of the source in pipeline.yaml.';
+
+COMMENT ON COLUMN intake.file_statistics.read_for IS 'What the file was read for.';
+
+COMMENT ON COLUMN intake.file_statistics.arrived_at IS 'When it was put there, as the store says; else when it was read.';
+
+COMMENT ON COLUMN intake.file_statistics.size_bytes IS 'As stored, before decompression.';
+
+COMMENT ON COLUMN intake.file_statistics.rows_read IS 'Records in the file, header excluded.';
+
+COMMENT ON COLUMN intake.file_statistics.rejected_rows IS 'Records that could not be used.';
+
+COMMENT ON COLUMN intake.file_statistics.header IS 'Names of its columns as written, e-mail addresses masked.';
+
+COMMENT ON COLUMN intake.file_statistics.header_hash IS 'Digest of the names of its columns.';
+
+COMMENT ON COLUMN intake.file_statistics.orders_new IS 'Orders that no earlier file of the source has stated; null: it was not read for its orders.';
+
+COMMENT ON COLUMN intake.file_statistics.orders_known IS 'Orders that earlier files of the source have stated, changed ones included.';
+
+COMMENT ON COLUMN intake.file_statistics.orders_judged IS 'New and changed orders: the columns from here to newest_order_at are of these.';
+
+COMMENT ON COLUMN intake.file_statistics.blank_code_orders IS 'Of these: without a code, link, handle or deal.';
+
+COMMENT ON COLUMN intake.file_statistics.currencies IS 'Orders of each currency.';
+
+COMMENT ON COLUMN intake.file_statistics.statuses IS 'Orders of each status word; words of few orders are counted together as (other).';
+
+COMMENT ON COLUMN intake.file_statistics.amounts IS 'By currency: orders with an amount above 0, and the median of the amounts (of a sample of them in large files).';
+
+COMMENT ON COLUMN intake.file_statistics.newest_order_at IS 'When the newest of the new orders was placed.';
+
+COMMENT ON COLUMN intake.file_statistics.customers IS 'Customers with a usable address; null: it was not read for its customers.';
+
+COMMENT ON COLUMN intake.file_statistics.customers_refused IS 'Of these: refused, unsubscribed or blacklisted.';
+
+COMMENT ON COLUMN intake.file_statistics.results IS 'What each check said: [{check, subject, verdict, seen, expected}].';
+
+COMMENT ON COLUMN intake.file_statistics.checked_at IS 'When the checks looked at it.';
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
@@ -4387,7 +4556,7 @@ COMMENT ON COLUMN ops.audit.via IS 'console or command.';
 
 COMMENT ON COLUMN ops.audit.action IS 'What was done, for example settle_doubt.';
 
-COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk.';
+COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk, check.';
 
 COMMENT ON COLUMN ops.audit.subject IS 'Its id or name; null where the action concerned many.';
 
@@ -5045,6 +5214,9 @@ ALTER TABLE ONLY intake.attributed_files
 ALTER TABLE ONLY intake.attributions
     ADD CONSTRAINT attributions_pkey PRIMARY KEY (job, source, order_id);
 
+ALTER TABLE ONLY intake.check_findings
+    ADD CONSTRAINT check_findings_pkey PRIMARY KEY (finding_id);
+
 ALTER TABLE ONLY intake.clicks
     ADD CONSTRAINT clicks_pkey PRIMARY KEY (click_id);
 
@@ -5074,6 +5246,12 @@ ALTER TABLE ONLY intake.customer_key
 
 ALTER TABLE ONLY intake.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (customer_hash);
+
+ALTER TABLE ONLY intake.expected_dates
+    ADD CONSTRAINT expected_dates_pkey PRIMARY KEY (expected_date_id);
+
+ALTER TABLE ONLY intake.file_statistics
+    ADD CONSTRAINT file_statistics_pkey PRIMARY KEY (source_file_id);
 
 ALTER TABLE ONLY intake.identify_batches
     ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
@@ -5286,6 +5464,12 @@ CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WH
 
 CREATE INDEX attributions_pending ON intake.attributions USING btree (job) WHERE is_pending;
 
+CREATE UNIQUE INDEX check_findings_once ON intake.check_findings USING btree (source_file_id, check_name, COALESCE(subject, ''::text));
+
+CREATE INDEX check_findings_open ON intake.check_findings USING btree (found_at) WHERE (acknowledged_at IS NULL);
+
+CREATE INDEX check_findings_run ON intake.check_findings USING btree (run_id);
+
 CREATE INDEX clicks_target ON intake.clicks USING btree (target, day);
 
 CREATE UNIQUE INDEX code_assignments_one_at_a_time ON intake.code_assignments USING btree (job, code_folded) WHERE (withdrawn_at IS NULL);
@@ -5299,6 +5483,10 @@ CREATE INDEX creators_deal ON intake.creators USING btree (deal_id);
 CREATE INDEX creators_handle ON intake.creators USING btree (handle_folded);
 
 CREATE INDEX customers_unsubscribed ON intake.customers USING btree (batch_id) WHERE (is_unsubscribed AND (batch_id IS NOT NULL));
+
+CREATE UNIQUE INDEX expected_dates_once ON intake.expected_dates USING btree (day, COALESCE(source, ''::text));
+
+CREATE INDEX file_statistics_source ON intake.file_statistics USING btree (source, read_for, arrived_at DESC);
 
 CREATE INDEX identify_batches_run ON intake.identify_batches USING btree (run_id);
 
@@ -5323,6 +5511,8 @@ CREATE UNIQUE INDEX source_files_identity ON intake.source_files USING btree (so
 CREATE INDEX source_files_order_id_column ON intake.source_files USING btree (source, order_id_column) WHERE ((state = 'sealed'::text) AND (read_for = 'orders'::text));
 
 CREATE INDEX source_files_run ON intake.source_files USING btree (run_id);
+
+CREATE INDEX source_files_superseding ON intake.source_files USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
 
 CREATE INDEX unchanged_orders_file ON intake.unchanged_orders USING btree (source_file_id);
 

@@ -17,6 +17,8 @@ import {
   describeHeldFiles,
   describeRead,
   describeRejectedRows,
+  describeWarnings,
+  warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
@@ -37,7 +39,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...clause(rejected + held + report.doubts, 'order needs your attention', 'orders need your attention'),
     ];
   },
-  events: ({ details }) => codeProblemEvents(details.codeProblems),
+  events: (report) => [...codeProblemEvents(report.details.codeProblems), ...warningEvents(report)],
   blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
@@ -46,6 +48,7 @@ export const renderOrders: ReportRenderer<OrdersReport> = {
       ...describeDispositions(summary),
       ...describeCredits(report),
       ...describeHeldFiles(summary, 'nothing in them was posted'),
+      ...describeWarnings(summary),
       ...describeRejectedRows(summary),
       ...describeCodeProblems(details.codeProblems),
       ...describeUnownedCodes(report),

@@ -6,6 +6,8 @@ import {
   describeHeldFiles,
   describeRead,
   describeRejectedRows,
+  describeWarnings,
+  warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
@@ -20,7 +22,10 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
     ...attentionToFiles(report),
     ...clause(report.counts.refusals.customers, 'customer was refused', 'customers were refused'),
   ],
-  events: ({ details }) => details.consent.map((consent) => ({ event: 'consent', ...consent })),
+  events: (report) => [
+    ...report.details.consent.map((consent) => ({ event: 'consent', ...consent })),
+    ...warningEvents(report),
+  ],
   blocks: (summary) => {
     const { report, isPlan = false } = summary;
     return [
@@ -30,6 +35,7 @@ export const renderCustomers: ReportRenderer<CustomersReport> = {
       ...describePassedOver(report.counts),
       ...describeLookups(report, isPlan),
       ...describeHeldFiles(summary, 'nothing in them was submitted'),
+      ...describeWarnings(summary),
       ...describeRejectedRows(summary),
       ...describeRefusals(refusalsOf(report)),
       ...describeCustomerSums(report),

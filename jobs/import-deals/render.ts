@@ -6,6 +6,8 @@ import {
   describeHeldFiles,
   describeRead,
   describeRejectedRows,
+  describeWarnings,
+  warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
@@ -33,7 +35,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       ),
     ];
   },
-  events: () => [],
+  events: warningEvents,
   blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
@@ -42,6 +44,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       ...describeDispositions(summary),
       ...describeUpdates(summary),
       ...describeHeldFiles(summary, 'no deal of them was created'),
+      ...describeWarnings(summary),
       ...describeRejectedRows(summary),
       ...describeHeld(report),
       ...describeDiffering(report),

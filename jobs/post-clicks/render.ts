@@ -11,6 +11,8 @@ import {
   describeHeldFiles,
   describeRead,
   describeRejectedRows,
+  describeWarnings,
+  warningEvents,
 } from '../../src/present/read-files.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
@@ -30,7 +32,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
       ...clause(refused + held + doubts, 'click needs your attention', 'clicks need your attention'),
     ];
   },
-  events: ({ details }) => codeProblemEvents(details.codeProblems),
+  events: (report) => [...codeProblemEvents(report.details.codeProblems), ...warningEvents(report)],
   blocks: (summary) => {
     const { report, configOption } = summary;
     const { details } = report;
@@ -38,6 +40,7 @@ export const renderClicks: ReportRenderer<ClicksReport> = {
       describeRead(summary),
       ...describeDispositions(summary),
       ...describeHeldFiles(summary, 'nothing in them was posted'),
+      ...describeWarnings(summary),
       ...describeRejectedRows(summary),
       ...describeCodeProblems(details.codeProblems),
       ...describeUnowned(report),

@@ -7,6 +7,7 @@ import { apiCommand } from './commands/api/api.ts';
 import { sandboxCommand } from './commands/api/sandbox.ts';
 import { webhooksCommand } from './commands/api/webhooks.ts';
 import { backfillCommand } from './commands/backfill.ts';
+import { checksCommand } from './commands/checks.ts';
 import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
 import { consoleCommand } from './commands/console.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -47,6 +48,7 @@ const commands: readonly CommandDefinition[] = [
   doctorCommand,
   notifyCommand,
   filesCommand,
+  checksCommand,
   explainCommand,
   reviewCommand,
   queryCommand,

@@ -164,6 +164,14 @@ function* checkSource(source: SourceSettings, configPath: string): Generator<Con
       help: helpForTimeZone(source.timeZone),
     };
   }
+  const { timeZone } = source.expectations;
+  if (timeZone !== source.timeZone && !isTimeZone(timeZone)) {
+    yield {
+      path: ['sources', source.name, 'expect', 'time_zone'],
+      message: `${title}.expect.time_zone: "${timeZone}" is not a time zone.`,
+      help: helpForTimeZone(timeZone),
+    };
+  }
   if (source.currency !== null && !Intl.supportedValuesOf('currency').includes(source.currency)) {
     const near = didYouMean(source.currency, Intl.supportedValuesOf('currency'));
     const known = 'Write the three letters of ISO 4217, for example EUR.';

@@ -8,6 +8,7 @@ import type { WebhookSettings } from '../model/webhook-event.ts';
 import { packageFile } from '../package/package-file.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
+import { toExpectations } from './expect/expect-fields.ts';
 import { explainIssue } from './explain-issue.ts';
 import { findMisplaced } from './find-misplaced.ts';
 import { knownKeysOf } from './known-keys.ts';
@@ -201,6 +202,7 @@ function toSource(
       maxZeroRevenueShare: file.limits.max_zero_revenue_share,
       maxUnlistedShare: file.limits.max_unlisted_share,
     },
+    expectations: toExpectations(file.expect, file.time_zone),
   };
 }
 

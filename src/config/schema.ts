@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
+import { expect } from './expect/expect-fields.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
 import { notifySchema } from './notify/notify-fields.ts';
 import { consoleSchema, serveSchema, webhooksSchema } from './server-fields.ts';
@@ -213,6 +214,7 @@ export const sourceSchema = z.strictObject({
       'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set false if the ETags of the store are no MD5.',
     ),
   limits,
+  expect,
 });
 
 /** What the file may say, where jobs are of these kinds. Every object is strict, so that nothing in it is silently unused. */

@@ -32,6 +32,8 @@ const COPIED = [
   'intake.attributed_files',
   'intake.order_continuations',
   'intake.unchanged_orders',
+  'intake.file_statistics',
+  'intake.check_findings',
   'reporting.counted_files',
   'reporting.changed_days',
   'reporting.refresh',

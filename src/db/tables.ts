@@ -133,6 +133,69 @@ export interface IntakeAttributions {
   target: string | null;
 }
 
+export interface IntakeCheckFindings {
+  /**
+   * Why, in the words of the person.
+   */
+  acknowledge_reason: string | null;
+  /**
+   * When a person said that the file is right.
+   */
+  acknowledged_at: Timestamp | null;
+  /**
+   * Who.
+   */
+  acknowledged_by: string | null;
+  /**
+   * Check, as under expect of a source.
+   */
+  check_name: string;
+  /**
+   * What is usual, for people.
+   */
+  expected: string;
+  /**
+   * Counts up.
+   */
+  finding_id: Generated<Int8>;
+  /**
+   * When.
+   */
+  found_at: Generated<Timestamp>;
+  /**
+   * Physical lines of the first few rows that show it.
+   */
+  line_nos: ArrayType<Int8>;
+  /**
+   * What is unusual, in a sentence without row values.
+   */
+  message: string;
+  /**
+   * Run that found it.
+   */
+  run_id: Int8;
+  /**
+   * What the file has, for people.
+   */
+  seen: string;
+  /**
+   * Name of its source in pipeline.yaml.
+   */
+  source: string;
+  /**
+   * File that was looked at.
+   */
+  source_file_id: Int8;
+  /**
+   * Currency, status or column that it is about; null: the file as a whole.
+   */
+  subject: string | null;
+  /**
+   * warn (the file counts), held (it does not).
+   */
+  verdict: string;
+}
+
 export interface IntakeClicks {
   /**
    * Counts up.
@@ -693,6 +756,120 @@ export interface IntakeCustomerStates {
    * When the service last took it.
    */
   submitted_at: Timestamp | null;
+}
+
+export interface IntakeExpectedDates {
+  /**
+   * When it was given.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Who gave it.
+   */
+  created_by: string;
+  /**
+   * The date, in the zone of the source.
+   */
+  day: Timestamp;
+  /**
+   * Counts up.
+   */
+  expected_date_id: Generated<Int8>;
+  /**
+   * Why, for example Black Friday.
+   */
+  name: string;
+  /**
+   * Source that it is about; null: all of them.
+   */
+  source: string | null;
+}
+
+export interface IntakeFileStatistics {
+  /**
+   * By currency: orders with an amount above 0, and the median of the amounts (of a sample of them in large files).
+   */
+  amounts: Json | null;
+  /**
+   * When it was put there, as the store says; else when it was read.
+   */
+  arrived_at: Timestamp;
+  /**
+   * Of these: without a code, link, handle or deal.
+   */
+  blank_code_orders: Int8 | null;
+  /**
+   * When the checks looked at it.
+   */
+  checked_at: Generated<Timestamp>;
+  /**
+   * Orders of each currency.
+   */
+  currencies: Json | null;
+  /**
+   * Customers with a usable address; null: it was not read for its customers.
+   */
+  customers: Int8 | null;
+  /**
+   * Of these: refused, unsubscribed or blacklisted.
+   */
+  customers_refused: Int8 | null;
+  /**
+   * Names of its columns as written, e-mail addresses masked.
+   */
+  header: string[];
+  /**
+   * Digest of the names of its columns.
+   */
+  header_hash: string;
+  /**
+   * When the newest of the new orders was placed.
+   */
+  newest_order_at: Timestamp | null;
+  /**
+   * New and changed orders: the columns from here to newest_order_at are of these.
+   */
+  orders_judged: Int8 | null;
+  /**
+   * Orders that earlier files of the source have stated, changed ones included.
+   */
+  orders_known: Int8 | null;
+  /**
+   * Orders that no earlier file of the source has stated; null: it was not read for its orders.
+   */
+  orders_new: Int8 | null;
+  /**
+   * What the file was read for.
+   */
+  read_for: string;
+  /**
+   * Records that could not be used.
+   */
+  rejected_rows: Int8;
+  /**
+   * What each check said: [{check, subject, verdict, seen, expected}].
+   */
+  results: Json;
+  /**
+   * Records in the file, header excluded.
+   */
+  rows_read: Int8;
+  /**
+   * As stored, before decompression.
+   */
+  size_bytes: Int8;
+  /**
+   * Name of the source in pipeline.yaml.
+   */
+  source: string;
+  /**
+   * The file. Not a foreign key: a plan covers intake.source_files with a temporary table.
+   */
+  source_file_id: Int8;
+  /**
+   * Orders of each status word; words of few orders are counted together as (other).
+   */
+  statuses: Json | null;
 }
 
 export interface IntakeIdentifyBatches {
@@ -2899,7 +3076,7 @@ export interface OpsAudit {
    */
   subject: string | null;
   /**
-   * What it was done to: entry, file, code, job, backfill, bulk.
+   * What it was done to: entry, file, code, job, backfill, bulk, check.
    */
   subject_kind: string;
   /**
@@ -3984,6 +4161,7 @@ export interface ReportingRefresh {
 export interface DB {
   "intake.attributed_files": IntakeAttributedFiles;
   "intake.attributions": IntakeAttributions;
+  "intake.check_findings": IntakeCheckFindings;
   "intake.clicks": IntakeClicks;
   "intake.code_assignments": IntakeCodeAssignments;
   "intake.code_changes": IntakeCodeChanges;
@@ -3994,6 +4172,8 @@ export interface DB {
   "intake.customer_key": IntakeCustomerKey;
   "intake.customer_states": IntakeCustomerStates;
   "intake.customers": IntakeCustomers;
+  "intake.expected_dates": IntakeExpectedDates;
+  "intake.file_statistics": IntakeFileStatistics;
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.lookups": IntakeLookups;
   "intake.order_continuations": IntakeOrderContinuations;

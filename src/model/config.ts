@@ -1,3 +1,4 @@
+import type { Expectations } from './checks/expectations.ts';
 import type { NotifySettings } from './notify/settings.ts';
 import type { WebhookSettings } from './webhook-event.ts';
 
@@ -144,6 +145,8 @@ export type SourceSettings = {
   /** Whether an ETag of 32 hex digits is the MD5 of the content. False: it only tells versions apart. */
   readonly etagIsMd5: boolean;
   readonly limits: SourceLimits;
+  /** What its files are usually like, and what becomes of one that is not. */
+  readonly expectations: Expectations;
 };
 
 export type SourceLimits = {

@@ -1,3 +1,4 @@
+import type { CheckFinding } from './checks/check-result.ts';
 import type { DoubleCredit, Doubt } from './ledger.ts';
 import type { DecimalText } from './order.ts';
 import type { RejectedRow } from './record.ts';
@@ -44,6 +45,8 @@ export type FileDetails = {
   readonly rejectedRows: readonly RejectedRowPlace[];
   /** Held now, in the job's sources. */
   readonly heldFiles: readonly HeldFile[];
+  /** What is unusual in files of the run that count all the same. */
+  readonly warnings: readonly CheckFinding[];
 };
 
 /** What the ledger knows of a job that a person must settle. */

@@ -42,6 +42,8 @@ export type RunFinished<Report extends RunReport = RunReport> = {
   readonly service: string | null;
   /** Files of its sources that are held now. */
   readonly held_files: number;
+  /** What checks found unusual in files of the run that count all the same. It does not change the exit code. */
+  readonly check_warnings: number;
   readonly counts: Report['counts'];
   readonly amounts: Report['amounts'];
 };

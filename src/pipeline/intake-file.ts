@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { FileCheck } from '../intake/checks/check-file.ts';
 import { beginFile } from '../intake/files/begin-file.ts';
 import type { FileRead } from '../intake/files/fence.ts';
 import { holdFile } from '../intake/files/hold-file.ts';
@@ -14,6 +15,7 @@ import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
 import { readText } from '../source/read-text.ts';
+import type { SourceChecks } from './check-files.ts';
 import type { Run } from './run.ts';
 
 /** One file to read, and how. */
@@ -26,6 +28,7 @@ export type Reading = {
   readonly file: SourceFile;
   /** Reads it although it was held before and nothing about it has changed. */
   readonly again: boolean;
+  readonly checks: SourceChecks;
 };
 
 /** What a file is read for, and what then is done with its records. */
@@ -40,6 +43,8 @@ export type FileContent = FileRead & {
   readonly chunks: AsyncIterable<CsvChunk>;
   /** Digest of the decoded content, once it was read whole. */
   readonly digest: () => string;
+  /** What sealing holds the file against. */
+  readonly check: FileCheck;
 };
 
 /**
@@ -71,7 +76,11 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     total: file.sizeBytes,
   });
   try {
-    const result = await intake.take(run, reading, { ...read, ...openFile(run, reading) });
+    const { chunks, digest } = openFile(run, reading);
+    const { watched, header } = watchHeader(chunks);
+    const { check, learn } = await reading.checks.begin(file, header);
+    const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check });
+    if (result.kind === 'sealed') learn();
     if (result.kind === 'held') progress.note(heldNote(file, result.reason));
     if (result.kind === 'duplicate')
       progress.note(
@@ -96,6 +105,18 @@ function openFile({ sourceClients: clients, draining: signal, progress }: Run, r
     onStoredBytes: (count) => progress.advance(count),
   });
   return { chunks: parseCsv(text.chunks, toParseOptions(layout, source.limits)), digest: text.digest };
+}
+
+/** The header stands in every chunk: it is kept for the checks as the first of them passes. */
+function watchHeader(chunks: AsyncIterable<CsvChunk>) {
+  let header: readonly string[] = [];
+  async function* watch(): AsyncGenerator<CsvChunk> {
+    for await (const chunk of chunks) {
+      header = chunk.header;
+      yield chunk;
+    }
+  }
+  return { watched: watch(), header: () => header };
 }
 
 /** What is wrong with a file may name its address: here the name is enough. */

@@ -9,6 +9,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, listFiles } from '../source/list-files.ts';
+import { openSourceChecks } from './check-files.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
@@ -30,7 +31,8 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
   const { purpose } = intake;
   checkSource(layout, source, purpose);
   const otherLayouts = () => loadLayouts(folders).filter(({ name }) => name !== layout.name);
-  const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose) };
+  const checks = openSourceChecks(db, { source, readFor: purpose.readFor });
+  const reading = { source, layout, otherLayouts, layoutHash: layoutHash(layout, source, purpose), checks };
 
   // Listed to its end first: how many files of it cannot be read is judged by how many there are.
   let found = 0;

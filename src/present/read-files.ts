@@ -2,6 +2,7 @@ import type { FilesReport, HeldFile, RejectedRowPlace } from '../model/report.ts
 import { fileName } from '../model/text/file-name.ts';
 import type { Fault, Part, Section, TextBlock } from './blocks/block.ts';
 import { renderPart } from './blocks/render-blocks.ts';
+import { describeFindings } from './checks/describe-findings.ts';
 import type { RunSummary } from './report-renderer.ts';
 import type { Terminal } from './terminal.ts';
 import { clause, formatCount, plural } from './text.ts';
@@ -41,6 +42,17 @@ export function describeHeldFiles({ report }: FilesSummary, consequence: string)
   if (heldFiles.length === 0) return [];
   const parts = heldFiles.map(describeHeldFile);
   return [{ kind: 'section', title: 'Held files', count: heldFiles.length, note: consequence, parts }];
+}
+
+/** What checks found unusual in files that count all the same. A plan leaves nothing behind that could be acknowledged. */
+export function describeWarnings({ report, configOption, isPlan }: FilesSummary): readonly Section[] {
+  const { warnings } = report.details;
+  return describeFindings(warnings, isPlan === true ? null : (configOption ?? ''));
+}
+
+/** What a program is told of them before `run_finished`. */
+export function warningEvents({ details }: FilesReport): readonly Readonly<Record<string, unknown>>[] {
+  return details.warnings.map((finding) => ({ event: 'check_finding', ...finding }));
 }
 
 /** Rejected rows, and how to see the rest and to fix them. A plan leaves nothing behind that could be listed. */

@@ -4,6 +4,7 @@ import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
 import { renderBlocks, renderCommands, renderPart } from './blocks/render-blocks.ts';
+import { describeFindings } from './checks/describe-findings.ts';
 import { describeDoubleCredits, describeDoubt, reviewCommand } from './doubts.ts';
 import { renderNotified } from './notify/notices.ts';
 import { describeHeldFile } from './read-files.ts';
@@ -33,6 +34,7 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderWork(input, terminal),
     renderProblems(input, terminal),
     renderHeld(input, terminal),
+    renderBlocks(describeFindings(input.status.warnings, input.configOption ?? ''), terminal),
     renderWaitingClaims(input, terminal),
     renderBlocks(describeDoubleCredits(input.status.doubleCredits, input.configOption), terminal),
     renderDoubts(input, terminal),

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
+import type { CheckFinding } from '../model/checks/check-result.ts';
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import type { HeldFile } from '../model/report.ts';
+import { listFindings } from './checks/read-checks.ts';
 import { isDoubt } from './disposition.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
@@ -46,6 +48,8 @@ export type Status = {
   readonly waitingClaims: WaitingClaims;
   readonly lastRuns: readonly ListedRun[];
   readonly heldFiles: readonly HeldFile[];
+  /** What checks found unusual lately in files that count all the same, until a person acknowledges it. */
+  readonly warnings: readonly CheckFinding[];
   readonly leases: readonly LiveLease[];
   readonly slots: readonly SlotSummary[];
   readonly pausedJobs: readonly PausedJob[];
@@ -63,6 +67,7 @@ export async function readStatus(db: Database): Promise<Status> {
     account: account?.account_id ?? null,
     ...(await readNeeds(db)),
     customers: await countCustomers(db),
+    warnings: (await listFindings(db)).filter(({ verdict }) => verdict === 'warn'),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     leases: await readLeases(db),

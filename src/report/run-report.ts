@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { ReadFor } from '../model/layout.ts';
 import type { DoubtDetails, FileCounts, FileDetails } from '../model/report.ts';
+import { listFindings } from './checks/read-checks.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from './list-doubts.ts';
 import { listHeldFiles } from './list-held-files.ts';
 import { listRejected } from './list-rejected.ts';
@@ -61,7 +62,12 @@ export async function readRunFiles(
   const heldFiles = await listHeldFiles(db, held);
   return {
     counts: { files: of('files'), rows: of('rows'), rejected_rows: of('rejected') },
-    details: { duplicateFiles: of('duplicates'), rejectedRows, heldFiles },
+    details: {
+      duplicateFiles: of('duplicates'),
+      rejectedRows,
+      heldFiles,
+      warnings: await listFindings(db, { reportOf: runId }),
+    },
     passedOver: Object.fromEntries(passed.map((row) => [row.why, Number(row.rows)])),
     needAttention: rejectedRows.length > 0 || heldFiles.length > 0,
     addUp: of('rows') === of('used') + of('rejected'),

@@ -278,6 +278,7 @@ describe('summary of a run', () => {
     exit_code: 6,
     service: 'https://api.example.com',
     held_files: 1,
+    check_warnings: 0,
     job: 'attribute-orders',
     kind: 'attribute-orders',
     run_id: '12',
@@ -333,6 +334,7 @@ describe('summary of a run', () => {
         help: 'Write it like 1249.00.',
       },
     ],
+    warnings: [],
     heldFiles: [
       {
         source: 's',
@@ -482,6 +484,7 @@ describe('summary of a run', () => {
       unownedCodesTotal: 0,
       rejectedRows: [],
       heldFiles: [],
+      warnings: [],
       doubleCredits: [],
       doubts: [],
       adjustments: [],

@@ -4,6 +4,7 @@ import { layoutHash } from '../../src/map/layout/layout-hash.ts';
 import { loadLayout } from '../../src/map/layout/load-layout.ts';
 import type { SourceSettings } from '../../src/model/config.ts';
 import { KnownError } from '../../src/model/known-error.ts';
+import { EXPECTATIONS } from '../checks/synthetic-shop.ts';
 
 const SOURCE: SourceSettings = {
   name: 'shop',
@@ -21,6 +22,7 @@ const SOURCE: SourceSettings = {
   profile: null,
   followLinks: false,
   forcePathStyle: false,
+  expectations: EXPECTATIONS,
   etagIsMd5: true,
   limits: {
     maxBytes: 1,

@@ -80,6 +80,7 @@ function pageWith(text: string): string {
     exit_code: 3,
     service: null,
     held_files: 0,
+    check_warnings: 0,
     counts: {},
     amounts: [],
   } as const;

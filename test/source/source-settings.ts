@@ -1,6 +1,7 @@
 import type { SourceLimits, SourceSettings } from '../../src/model/config.ts';
 import { FileHeld } from '../../src/model/file-held.ts';
 import { KnownError } from '../../src/model/known-error.ts';
+import { EXPECTATIONS } from '../checks/synthetic-shop.ts';
 
 /** A source as pipeline.yaml would make it, with the limits of the test. */
 export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}): SourceSettings {
@@ -20,6 +21,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     profile: null,
     followLinks: false,
     forcePathStyle: false,
+    expectations: EXPECTATIONS,
     etagIsMd5: true,
     limits: {
       maxBytes: 1_024 ** 3,

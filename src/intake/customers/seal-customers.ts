@@ -25,6 +25,10 @@ export function sealCustomers(db: Database, options: SealCustomersOptions): Prom
   return sealRead<Totals>(db, options, {
     settle: (trx) => countStored(trx, sourceFileId, staged.customerRows),
     findHoldReason: (trx, totals) => findReason(trx, options, totals),
+    measure: async (_trx, { rejectedRows }) => {
+      const { yes, no, blank } = staged.seen.consent;
+      return { rejectedRows, orders: null, consent: { customers: yes + no + blank, refused: no } };
+    },
     publish: async (_trx, { customerRows, rejectedRows }) => ({
       customer_rows: customerRows,
       customers_new: staged.new,

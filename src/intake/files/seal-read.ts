@@ -4,6 +4,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { suitLargeStatements } from '../../db/large-statements.ts';
 import type { DB } from '../../db/tables.ts';
 import type { HoldReason } from '../../model/source.ts';
+import { checkFile, type FileCheck, type Measured } from '../checks/check-file.ts';
 import { clearStaged } from './clear-staged.ts';
 import type { FileRead } from './fence.ts';
 import { holdFileWithin } from './hold-file.ts';
@@ -14,6 +15,8 @@ export type SealReadOptions = FileRead & {
   readonly rowsRead: number;
   /** Digest of the decoded content. */
   readonly contentSha256: string;
+  /** What is expected of files of the source; left out, nothing is. */
+  readonly check?: FileCheck;
 };
 
 /** What sealing does with what a file holds. */
@@ -22,6 +25,8 @@ export type Content<Totals> = {
   readonly settle: (trx: Transaction<DB>) => Promise<Totals>;
   /** Why the file must be kept back; null when nothing speaks against it. */
   readonly findHoldReason: (trx: Transaction<DB>, totals: Totals) => Promise<HoldReason | null>;
+  /** Counts what the checks look at. */
+  readonly measure: (trx: Transaction<DB>, totals: Totals) => Promise<Measured>;
   /** Puts it in force. The file's row is sealed right after, in the same commit, with these columns. */
   readonly publish: (trx: Transaction<DB>, totals: Totals) => Promise<FileColumns>;
 };
@@ -57,7 +62,9 @@ export function sealRead<Totals>(
       return { kind: 'duplicate', of: original };
     }
     const totals = await content.settle(trx);
-    const reason = await content.findHoldReason(trx, totals);
+    const reason =
+      (await content.findHoldReason(trx, totals)) ??
+      (await checkFile(trx, options, () => content.measure(trx, totals)));
     if (reason !== null) {
       await holdFileWithin(trx, { ...options, reason });
       return { kind: 'held', reason };

@@ -63,6 +63,7 @@ export function sealRows(db: Database, options: SealRowsOptions): Promise<Sealed
             help: 'Read the file again with --file. If the error persists, it is a bug: please report it.',
           }
         : judgeRows(trx, { ...options, ...totals, usedAs: `of ${usedAs}` }),
+    measure: async (_trx, { rejected }) => ({ rejectedRows: rejected, orders: null, consent: null }),
     publish: async (trx, { used, rejected }) => {
       await options.publish(trx, sourceFileId);
       await sql`delete from intake.staged_rows where source_file_id = ${sourceFileId}::bigint`.execute(trx);

@@ -2,6 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import type { DB } from '../../db/tables.ts';
 import type { OrderIdColumn } from '../../model/order.ts';
+import { measureOrders } from '../checks/order-statistics.ts';
 import { type FileTotals, findHoldReason, type Thresholds } from '../files/find-hold-reason.ts';
 import { type SealedRead, type SealReadOptions, sealRead } from '../files/seal-read.ts';
 import { countStaged } from './count-staged.ts';
@@ -38,6 +39,15 @@ export function sealFile(db: Database, options: SealFileOptions): Promise<Sealed
     findHoldReason: async (trx, totals) =>
       (await findHoldReason(trx, { ...options, totals })) ??
       (await judgeOrderIds(trx, { sourceFileId, orderIdColumn: options.orderIdColumn ?? UNKNOWN_COLUMN })),
+    measure: async (trx, totals) => ({
+      rejectedRows: totals.rejectedRows,
+      orders: await measureOrders(trx, {
+        sourceFileId,
+        revenue: options.thresholds.expected.revenue,
+        ...totals,
+      }),
+      consent: null,
+    }),
     publish: async (trx, totals) => {
       if (totals.ordersChanged > 0) await switchVersions(trx, sourceFileId);
       for (const table of ['order_continuations', 'unchanged_orders'])

@@ -200,16 +200,18 @@ async function account<Settings extends JobSettings>(
     status,
     exit_code: exitCode,
     service: options.client === null ? null : options.config.api.url,
-    held_files: countHeldFiles(end.report.details),
+    held_files: countIn(end.report.details, 'heldFiles'),
+    check_warnings: countIn(end.report.details, 'warnings'),
     counts,
     amounts,
   } as const;
   return { ...end, stop, finished, exitCode };
 }
 
-/** Of a kind that reads files. */
-function countHeldFiles(details: object): number {
-  return 'heldFiles' in details && Array.isArray(details.heldFiles) ? details.heldFiles.length : 0;
+/** Of a kind that reads files; 0 of any other. */
+function countIn(details: object, key: 'heldFiles' | 'warnings'): number {
+  const list: unknown = Object.entries(details).find(([name]) => name === key)?.[1];
+  return Array.isArray(list) ? list.length : 0;
 }
 
 type Judged = { readonly status: RunStatus; readonly exitCode: ExitCode };

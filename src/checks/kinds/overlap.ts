@@ -1,0 +1,94 @@
+import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
+import { medianOf, shareRange, spreadOf } from '../expected-range.ts';
+import { formatShare } from '../format.ts';
+import { daysOf, MIN_DAYS } from '../past-files.ts';
+
+/** A share of known orders that is larger by no more than this is never unusual. */
+const FLOOR = 0.3;
+/** So few orders may all be known by chance: one that is refunded is exported again. */
+const MIN_ORDERS = 5;
+const HOUR_MS = 3_600_000;
+/** New orders that are older by no more than this are never unusual: a long weekend. */
+const FLOOR_HOURS = 96;
+
+/** The export of another day once more, under another name and with bytes of its own. */
+export const overlap: Check = {
+  name: 'overlap',
+  title: 'orders of earlier files',
+  isOfCalendar: false,
+  isOfNewFiles: true,
+  applies: (seen) => seen.orders !== null,
+  judge({ seen, thinned }) {
+    const all = (seen.orders?.new ?? 0) + (seen.orders?.known ?? 0);
+    if (all < MIN_ORDERS) return [notJudged(`${all} in all`, `needs ${MIN_ORDERS} orders`)];
+    const share = (seen.orders?.known ?? 0) / all;
+    const earlier = thinned.filter(({ orders }) => orders !== null && orders.new + orders.known > 0);
+    const have = daysOf(earlier);
+    if (have < MIN_DAYS) return [learning(formatShare(share), { have, need: MIN_DAYS })];
+    const parts = earlier.map(({ orders }) => ({
+      part: orders?.known ?? 0,
+      whole: (orders?.known ?? 0) + (orders?.new ?? 0),
+    }));
+    const { high: most } = shareRange(parts, { whole: all, floor: FLOOR });
+    const isUsual = share <= most;
+    const expected = `at most ${formatShare(most)}`;
+    return [
+      {
+        subject: null,
+        verdict: isUsual ? 'ok' : 'unusual',
+        seen: formatShare(share),
+        expected,
+        message: isUsual
+          ? null
+          : `${formatShare(share)} of its orders are in earlier files of this source; ${expected} is usual. It may be an old export under a new name.`,
+        sample: isUsual ? null : { of: 'known' },
+      },
+    ];
+  },
+};
+
+/** An export of another period than the usual one. */
+export const newestOrder: Check = {
+  name: 'newest_order',
+  title: 'age of the newest order',
+  isOfCalendar: false,
+  isOfNewFiles: true,
+  applies: (seen) => seen.orders !== null,
+  judge({ seen, thinned }) {
+    const hours = ageOf(seen);
+    if (hours === null || (seen.orders?.new ?? 0) < MIN_ORDERS)
+      return [notJudged('unknown', `needs ${MIN_ORDERS} new orders with a time`)];
+    const earlier = thinned.filter((file) => ageOf(file) !== null);
+    const have = daysOf(earlier);
+    if (have < MIN_DAYS) return [learning(formatAge(hours), { have, need: MIN_DAYS })];
+    const ages = earlier.map((file) => ageOf(file) ?? 0);
+    const most = medianOf(ages) + Math.max(FLOOR_HOURS, spreadOf(ages));
+    return [judgeAge(hours, most)];
+  },
+};
+
+function judgeAge(hours: number, most: number): Judgement {
+  const isUsual = hours <= most;
+  const expected = `at most ${formatAge(most)}`;
+  return {
+    subject: null,
+    verdict: isUsual ? 'ok' : 'unusual',
+    seen: formatAge(hours),
+    expected,
+    message: isUsual
+      ? null
+      : `Its newest order was placed ${formatAge(hours)} before the file arrived; ${expected} is usual. It may be an export of another period.`,
+    sample: null,
+  };
+}
+
+/** Hours between the newest of its new orders and its arrival. */
+function ageOf({ orders, arrivedAt }: CheckInput['seen']): number | null {
+  const newest = orders?.newestAt ?? null;
+  return newest === null ? null : Math.max(0, (arrivedAt.getTime() - newest.getTime()) / HOUR_MS);
+}
+
+function formatAge(hours: number): string {
+  const [count, unit] = hours < 48 ? [Math.round(hours), 'hour'] : [Math.round(hours / 24), 'day'];
+  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+}

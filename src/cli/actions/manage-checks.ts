@@ -1,0 +1,141 @@
+import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
+import { judgeFreshness } from '../../checks/freshness.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import type { ExpectedDate } from '../../model/checks/expectations.ts';
+import type { SourceSettings } from '../../model/config.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import { acknowledgeChecks, expectDate } from '../../pipeline/decisions/decide-checks.ts';
+import { type FreshnessLine, renderChecks } from '../../present/checks/render-checks.ts';
+import { formatInstant, plural } from '../../present/text.ts';
+import {
+  listArrivals,
+  listCheckedFiles,
+  listExpectedDates,
+  listFindings,
+} from '../../report/checks/read-checks.ts';
+import type { AcknowledgeOptions, ChecksOptions, ExpectDateOptions } from '../commands/checks.ts';
+import { configOption } from '../commands/command.ts';
+import { openConfig, withDatabase } from '../open/open-config.ts';
+import type { Output } from '../terminal/output.ts';
+import { readOperator } from '../terminal/read-operator.ts';
+import { usageError } from '../usage-error.ts';
+
+/** Lists what was checked. The exit code is 0 whatever was found: a held file makes its run end with 3. */
+export async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { source } = options;
+  if (source !== undefined) requireSource(config.sources, source);
+  const isWanted = (one: { readonly source: string }) => source === undefined || one.source === source;
+  return withDatabase(config, async (db) => {
+    const files = (await listCheckedFiles(db)).filter(isWanted);
+    const findings = await listFindings(db, source === undefined ? {} : { source });
+    const expectedDates = await listExpectedDates(db);
+    const arrivals = await listArrivals(db);
+    const freshness = Object.values(config.sources)
+      .flatMap((one) => freshnessOf(one, arrivals.get(one.name) ?? null, expectedDates))
+      .filter(isWanted);
+    for (const { results, ...file } of files)
+      for (const result of results) output.emit({ event: 'check', ...file, ...result });
+    for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
+    for (const date of expectedDates) output.emit({ event: 'expected_date', ...date });
+    for (const finding of findings) output.emit({ event: 'check_finding', ...finding });
+    const shown = { files, freshness, findings, expectedDates, configOption: configOption(options) };
+    output.print(renderChecks(shown, output.terminal));
+    return EXIT.ok;
+  });
+}
+
+function freshnessOf(
+  { name, expectations }: SourceSettings,
+  arrivedAt: Date | null,
+  expectedDates: readonly ExpectedDate[],
+): readonly FreshnessLine[] {
+  const { freshness, timeZone } = expectations;
+  if (freshness === null) return [];
+  const ofSource = expectedDates.filter(({ source }) => source === null || source === name);
+  const judged = judgeFreshness({ freshness, timeZone, expectedDates: ofSource, arrivedAt, now: new Date() });
+  const expected =
+    judged.verdict === 'not_judged'
+      ? 'no deadline has passed, or it is on an expected date'
+      : `after ${formatInstant(judged.since).slice(0, 16)}, by ${formatInstant(judged.deadline).slice(0, 16)}`;
+  return [{ source: name, verdict: judged.verdict, seen: arrivedAt, expected }];
+}
+
+/** @throws KnownError (exit 2) when none of the findings is open. */
+export async function acknowledge(
+  output: Output,
+  ids: readonly string[],
+  options: AcknowledgeOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = options.reason.trim();
+  if (reason === '')
+    throw usageError(
+      'You must give a reason to acknowledge a finding.',
+      "Add --reason '…'. It is kept with the finding.",
+    );
+  return withDatabase(config, async (db) => {
+    const { findings, released, stillHeldBy } = await inTransaction(db, (trx) =>
+      acknowledgeChecks(trx, { findingIds: ids, reason, ...decidedHere(trx) }),
+    );
+    if (findings.length === 0) throw noSuchFinding(ids);
+    for (const { findingId, check, source, uri, message } of findings) {
+      output.emit({ event: 'check_acknowledged', findingId, check, source, uri, message, reason });
+      output.print(`Acknowledged: ${fileName(uri)} (source ${source}): ${message}`);
+    }
+    if (released > 0) output.print(`The next run reads ${plural(released, 'file')} that was held.`);
+    if (stillHeldBy.length > 0)
+      output.print(
+        `The file is still held. Acknowledge ${stillHeldBy.join(' ')} too: npx influencer-sync checks acknowledge ${stillHeldBy.join(' ')} --reason '…'${configOption(options)}`,
+      );
+    return EXIT.ok;
+  });
+}
+
+export async function expectDateOf(
+  output: Output,
+  date: { readonly day: string; readonly name: string },
+  options: ExpectDateOptions,
+): Promise<ExitCode> {
+  const config = openConfig(options);
+  const name = date.name.trim();
+  const { day } = date;
+  if (name === '') throw usageError('You must name the date.', 'Say why, for example "Black Friday".');
+  const { source = null } = options;
+  if (source !== null) requireSource(config.sources, source);
+  return withDatabase(config, async (db) => {
+    await inTransaction(db, (trx) => expectDate(trx, { day, name, source, ...decidedHere(trx) }));
+    output.emit({ event: 'expected_date', day, name, source });
+    output.print(
+      `${day} is expected: ${name}. Amounts in files of this date and the next one are neither judged nor learnt from.`,
+    );
+    return EXIT.ok;
+  });
+}
+
+/** Who decides, and where it is written down. */
+function decidedHere(trx: DatabaseTransaction) {
+  const actor = readOperator();
+  return {
+    decidedBy: actor,
+    audit: (record: Omit<AuditRecord, 'actor' | 'via'>) =>
+      recordAudit(trx, { ...record, actor, via: 'command' }),
+  };
+}
+
+function requireSource(sources: Readonly<Record<string, SourceSettings>>, name: string): void {
+  if (sources[name] === undefined)
+    throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
+}
+
+function noSuchFinding(ids: readonly string[]): KnownError {
+  return new KnownError({
+    code: 'finding_not_found',
+    message: `No open finding has the number ${ids.join(' or ')}.`,
+    help: 'npx influencer-sync checks lists them.',
+    safe: 'Nothing was changed.',
+    exitCode: EXIT.configuration,
+  });
+}

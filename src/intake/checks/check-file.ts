@@ -1,0 +1,201 @@
+import { hash } from 'node:crypto';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { DB } from '../../db/tables.ts';
+import type { CheckResult, Sample } from '../../model/checks/check-result.ts';
+import type { FileStatistics } from '../../model/checks/file-statistics.ts';
+import type { HoldReason } from '../../model/source.ts';
+import { maskAddresses } from '../../model/text/mask-addresses.ts';
+
+/** What a file is held against before anything of it counts. */
+export type FileCheck = {
+  /** When it was put there, as the store says; null: the store does not say. */
+  readonly arrivedAt: Date | null;
+  readonly sizeBytes: number;
+  /** Names of its columns, once the first of it was read. */
+  readonly header: () => readonly string[];
+  /** A pure function. It does not throw: a check that fails says so in its result. */
+  readonly judge: (seen: FileStatistics, options: { readonly isReread: boolean }) => readonly CheckResult[];
+};
+
+/** What only those who read the rows can count. */
+export type Measured = Pick<FileStatistics, 'rejectedRows' | 'orders' | 'consent'>;
+
+export type CheckFileOptions = {
+  readonly sourceFileId: string;
+  readonly runId: string;
+  readonly rowsRead: number;
+  readonly check?: FileCheck;
+};
+
+/** A header is a line of a file, and may be anything. */
+const MAX_COLUMNS = 1_000;
+const MAX_NAME = 200;
+const SAMPLE_LINES = 3;
+/** Of findings in a message. */
+const SHOWN = 3;
+
+/**
+ * Notes what a file came to, holds it against earlier files of its source, and keeps what is unusual.
+ *
+ * @returns why the file must be kept back; null when no check holds it.
+ */
+export async function checkFile(
+  trx: Transaction<DB>,
+  { check, ...file }: CheckFileOptions,
+  measure: () => Promise<Measured>,
+): Promise<HoldReason | null> {
+  if (check === undefined) return null;
+  const { sourceFileId } = file;
+  const header = check
+    .header()
+    .slice(0, MAX_COLUMNS)
+    .map((name) => maskAddresses(name.replaceAll('\u0000', '')).slice(0, MAX_NAME));
+  const seen: FileStatistics = {
+    sourceFileId,
+    arrivedAt: check.arrivedAt ?? new Date(),
+    sizeBytes: check.sizeBytes,
+    rows: file.rowsRead,
+    header,
+    headerHash: hash('sha256', JSON.stringify(header), 'base64url'),
+    ...(await measure()),
+  };
+  const judged = check.judge(seen, { isReread: await isReread(trx, sourceFileId) });
+  const results = await withAcknowledged(trx, sourceFileId, judged);
+  await storeStatistics(trx, seen, results);
+  const held = await storeFindings(trx, file, results);
+  return held.length === 0 ? null : toReason(held);
+}
+
+/** Whether an earlier reading of the same version counts. */
+async function isReread(trx: Transaction<DB>, sourceFileId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from intake.source_files where superseded_by = ${sourceFileId}::bigint limit 1`.execute(trx);
+  return rows.length > 0;
+}
+
+/** What a person has said is right is not held against the same version of the file again. */
+async function withAcknowledged(
+  trx: Transaction<DB>,
+  sourceFileId: string,
+  results: readonly CheckResult[],
+): Promise<readonly CheckResult[]> {
+  const isUnusual = ({ verdict }: CheckResult) => verdict === 'warn' || verdict === 'held';
+  if (!results.some(isUnusual)) return results;
+  const { rows } = await sql<{ check: string; subject: string | null }>`
+    select g.check_name as check, g.subject
+    from intake.source_files f
+    join intake.source_files e on e.source = f.source and e.read_for = f.read_for and e.uri = f.uri and e.version = f.version
+    join intake.check_findings g on g.source_file_id = e.source_file_id and g.acknowledged_at is not null
+    where f.source_file_id = ${sourceFileId}::bigint`.execute(trx);
+  return results.map((result) => {
+    const isAcknowledged = rows.some(
+      ({ check, subject }) => check === result.check && subject === result.subject,
+    );
+    return isAcknowledged && isUnusual(result) ? { ...result, verdict: 'acknowledged' } : result;
+  });
+}
+
+async function storeStatistics(
+  trx: Transaction<DB>,
+  seen: FileStatistics,
+  results: readonly CheckResult[],
+): Promise<void> {
+  const { orders, consent } = seen;
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  const kept = results.map(({ message: _, sample: __, ...result }) => result);
+  await sql`
+    insert into intake.file_statistics
+      (source_file_id, source, read_for, arrived_at, size_bytes, rows_read, rejected_rows, header, header_hash,
+       orders_new, orders_known, orders_judged, blank_code_orders, currencies, statuses, amounts, newest_order_at,
+       customers, customers_refused, results)
+    select f.source_file_id, f.source, f.read_for, ${seen.arrivedAt}::timestamptz, ${seen.sizeBytes}::bigint, ${seen.rows}::bigint,
+      ${seen.rejectedRows}::bigint, ${[...seen.header]}::text[], ${seen.headerHash},
+      ${orders?.new ?? null}::bigint, ${orders?.known ?? null}::bigint, ${orders?.judged ?? null}::bigint,
+      ${orders?.blankCodes ?? null}::bigint, ${json(orders?.currencies)}::jsonb, ${json(orders?.statuses)}::jsonb,
+      ${json(orders?.amounts)}::jsonb, ${orders?.newestAt ?? null}::timestamptz,
+      ${consent?.customers ?? null}::bigint, ${consent?.refused ?? null}::bigint, ${JSON.stringify(kept)}::jsonb
+    from intake.source_files f where f.source_file_id = ${seen.sourceFileId}::bigint
+    on conflict (source_file_id) do update set
+      arrived_at = excluded.arrived_at, size_bytes = excluded.size_bytes, rows_read = excluded.rows_read,
+      rejected_rows = excluded.rejected_rows, header = excluded.header, header_hash = excluded.header_hash,
+      orders_new = excluded.orders_new, orders_known = excluded.orders_known, orders_judged = excluded.orders_judged,
+      blank_code_orders = excluded.blank_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
+      amounts = excluded.amounts, newest_order_at = excluded.newest_order_at, customers = excluded.customers,
+      customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at`.execute(
+    trx,
+  );
+}
+
+type Held = { readonly findingId: string; readonly message: string };
+
+/** Keeps what is unusual; what an earlier reading of the file has left and nobody has acknowledged goes. @returns those that hold it. */
+async function storeFindings(
+  trx: Transaction<DB>,
+  { sourceFileId, runId }: Pick<CheckFileOptions, 'sourceFileId' | 'runId'>,
+  results: readonly CheckResult[],
+): Promise<readonly Held[]> {
+  await sql`
+    delete from intake.check_findings
+    where source_file_id = ${sourceFileId}::bigint and acknowledged_at is null`.execute(trx);
+  const held: Held[] = [];
+  for (const { check, subject, verdict, seen, expected, message, sample } of results) {
+    if ((verdict !== 'warn' && verdict !== 'held') || message === null) continue;
+    const lines = sample === null ? [] : await sampleLines(trx, sourceFileId, sample);
+    const { rows } = await sql<{ findingId: string }>`
+      insert into intake.check_findings
+        (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id)
+      select f.source_file_id, f.source, ${check}, ${subject}, ${verdict}, ${seen}, ${expected}, ${message}, ${lines}::bigint[],
+        ${runId}::bigint
+      from intake.source_files f where f.source_file_id = ${sourceFileId}::bigint
+      returning finding_id as "findingId"`.execute(trx);
+    if (verdict === 'held') held.push({ findingId: rows[0]?.findingId ?? '', message });
+  }
+  return held;
+}
+
+/** Physical lines of the first few rows that show what is unusual. */
+async function sampleLines(
+  trx: Transaction<DB>,
+  sourceFileId: string,
+  sample: Sample,
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ line: string }>`
+    select line_no as line from (${linesOf(sample, sourceFileId)}) found limit ${SAMPLE_LINES}`.execute(trx);
+  return rows.map(({ line }) => line);
+}
+
+function linesOf(sample: Sample, sourceFileId: string): RawBuilder<unknown> {
+  const orders = sql`select line_no from intake.orders where source_file_id = ${sourceFileId}::bigint`;
+  switch (sample.of) {
+    case 'rejected':
+      return sql`select line_no from intake.rejected_rows where source_file_id = ${sourceFileId}::bigint order by line_no`;
+    case 'blank_codes':
+      return sql`${orders} and codes = '{}' order by line_no`;
+    case 'code':
+      return sql`${orders} and codes <> '{}' order by line_no`;
+    case 'currency':
+      return sql`${orders} and currency = ${sample.word} order by line_no`;
+    case 'status':
+      return sql`${orders} and coalesce(status, '(none)') = ${sample.word} order by line_no`;
+    case 'highest':
+      return sql`${orders} order by coalesce(total, subtotal) desc nulls last, line_no`;
+    case 'lowest':
+      return sql`${orders} order by coalesce(total, subtotal) nulls last, line_no`;
+    case 'known':
+      return sql`${orders} and not is_current
+        union all
+        select v.line_no from intake.unchanged_orders u cross join lateral unnest(u.line_nos) as v(line_no)
+        where u.source_file_id = ${sourceFileId}::bigint order by line_no`;
+  }
+}
+
+function toReason(held: readonly Held[]): HoldReason {
+  const more = held.length - SHOWN;
+  const messages = held.slice(0, SHOWN).map(({ message }) => message);
+  const ids = held.map(({ findingId }) => findingId).join(' ');
+  return {
+    code: 'unusual_content',
+    message: `${messages.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`,
+    help: `If the file is right, run npx influencer-sync checks acknowledge ${ids} --reason '…'; the next run reads it. Otherwise put a corrected file under its name.`,
+  };
+}

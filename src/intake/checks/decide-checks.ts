@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+
+export type AcknowledgedFinding = {
+  readonly findingId: string;
+  readonly sourceFileId: string;
+  readonly source: string;
+  readonly uri: string;
+  readonly check: string;
+  readonly message: string;
+  readonly verdict: 'warn' | 'held';
+};
+
+/** Notes that a person says a file is right. @returns those of the ids that were open. */
+export async function acknowledgeFindings(
+  trx: DatabaseTransaction,
+  options: {
+    readonly findingIds: readonly string[];
+    readonly reason: string;
+    readonly acknowledgedBy: string;
+  },
+): Promise<readonly AcknowledgedFinding[]> {
+  const { findingIds, reason, acknowledgedBy } = options;
+  const { rows } = await sql<AcknowledgedFinding>`
+    update intake.check_findings g
+    set acknowledged_at = clock_timestamp(), acknowledged_by = ${acknowledgedBy}, acknowledge_reason = ${reason}
+    from intake.source_files f
+    where g.finding_id = any(${[...findingIds]}::bigint[]) and g.acknowledged_at is null and f.source_file_id = g.source_file_id
+    returning g.finding_id as "findingId", g.source_file_id as "sourceFileId", g.source, f.uri, g.check_name as check, g.message,
+      g.verdict`.execute(trx);
+  return rows.toSorted((one, other) => Number(one.findingId) - Number(other.findingId));
+}
+
+/** Files that checks still hold, of those. */
+export async function listStillHeld(
+  trx: DatabaseTransaction,
+  sourceFileIds: readonly string[],
+): Promise<readonly { readonly sourceFileId: string; readonly findingId: string }[]> {
+  const { rows } = await sql<{ sourceFileId: string; findingId: string }>`
+    select source_file_id as "sourceFileId", finding_id as "findingId" from intake.check_findings
+    where source_file_id = any(${[...sourceFileIds]}::bigint[]) and verdict = 'held' and acknowledged_at is null
+    order by finding_id`.execute(trx);
+  return rows;
+}
+
+/** Notes a date on which unusual amounts of orders are expected. One that is known gets the new name. @returns its former name. */
+export async function addExpectedDate(
+  trx: DatabaseTransaction,
+  date: {
+    readonly day: string;
+    readonly name: string;
+    readonly source: string | null;
+    readonly createdBy: string;
+  },
+): Promise<string | null> {
+  const { day, name, source, createdBy } = date;
+  const { rows } = await sql<{ name: string }>`
+    select name from intake.expected_dates
+    where day = ${day}::date and source is not distinct from ${source}::text for update`.execute(trx);
+  await sql`
+    insert into intake.expected_dates (day, source, name, created_by) values (${day}::date, ${source}::text, ${name}, ${createdBy})
+    on conflict (day, coalesce(source, '')) do update set name = excluded.name, created_by = excluded.created_by`.execute(
+    trx,
+  );
+  return rows[0]?.name ?? null;
+}

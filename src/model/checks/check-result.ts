@@ -1,0 +1,46 @@
+import type { ReadFor } from '../layout.ts';
+import type { FileCheckName } from './expectations.ts';
+
+/**
+ * `learning`: there are too few earlier files to say. `not_judged`: the check does not apply to this file. `acknowledged`: unusual, and a
+ * person has said that it is right.
+ */
+export const VERDICTS = ['ok', 'learning', 'not_judged', 'warn', 'held', 'acknowledged'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** What one check says of one file, or of one currency, status or column of it. */
+export type CheckResult = {
+  readonly check: FileCheckName;
+  /** The currency, status or column; null: the file as a whole. */
+  readonly subject: string | null;
+  readonly verdict: Verdict;
+  /** What the file has, for people: `210`, `12 %`. */
+  readonly seen: string;
+  /** What is usual, for people; or why nothing is judged. */
+  readonly expected: string;
+  /** One sentence, when it is unusual; else null. No row values. */
+  readonly message: string | null;
+  /** Which rows show it; null: no single row does. */
+  readonly sample: Sample | null;
+};
+
+export type Sample =
+  | { readonly of: 'rejected' | 'blank_codes' | 'code' | 'known' | 'highest' | 'lowest' }
+  | { readonly of: 'currency' | 'status'; readonly word: string };
+
+/** An unusual result that is kept until a person acknowledges it. */
+export type CheckFinding = {
+  readonly findingId: string;
+  readonly source: string;
+  readonly readFor: ReadFor;
+  readonly uri: string;
+  readonly check: string;
+  readonly subject: string | null;
+  readonly verdict: Verdict;
+  readonly seen: string;
+  readonly expected: string;
+  readonly message: string;
+  /** Physical lines of the first few rows that show it. */
+  readonly lines: readonly number[];
+  readonly foundAt: Date;
+};

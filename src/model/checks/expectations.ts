@@ -1,0 +1,53 @@
+/** What is checked on a file before anything of it counts; `unattributed` right after its orders were decided. */
+export const FILE_CHECKS = [
+  'rows',
+  'orders',
+  'new_orders',
+  'rejected',
+  'blank_codes',
+  'refused_consent',
+  'currencies',
+  'statuses',
+  'median_value',
+  'overlap',
+  'newest_order',
+  'header',
+] as const;
+export type FileCheckName = (typeof FILE_CHECKS)[number];
+
+/** What becomes of a file in which a check finds something: nothing is looked for, it is said, or the file is held. */
+export const CHECK_ACTIONS = ['off', 'warn', 'hold'] as const;
+export type CheckAction = (typeof CHECK_ACTIONS)[number];
+
+/** What happened to a column since earlier files of the source. */
+export const HEADER_CHANGES = ['new', 'gone', 'renamed', 'reordered'] as const;
+export type HeaderChange = (typeof HEADER_CHANGES)[number];
+export const HEADER_ACTIONS = ['accept', 'warn', 'hold'] as const;
+export type HeaderAction = (typeof HEADER_ACTIONS)[number];
+
+/** `expect:` of a source. */
+export type Expectations = {
+  /** IANA zone of weekdays, hours and deadlines. */
+  readonly timeZone: string;
+  /** A count that differs by no more than this is never unusual. */
+  readonly floor: number;
+  readonly actions: Readonly<Record<Exclude<FileCheckName, 'header'>, CheckAction>>;
+  readonly header: Readonly<Record<HeaderChange, HeaderAction>> & {
+    /** Of single columns, whatever happened to them. */
+    readonly columns: Readonly<Record<string, HeaderAction>>;
+  };
+  /** When a new file should have arrived; null: at any time. */
+  readonly freshness: Freshness | null;
+};
+
+/** A new file arrives by `minutes` after midnight, on these days of the week (0 is Sunday). */
+export type Freshness = { readonly minutes: number; readonly weekdays: readonly number[] };
+
+/** A date on which an unusual amount of orders is no surprise. */
+export type ExpectedDate = {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly name: string;
+  /** Null: of every source. */
+  readonly source: string | null;
+};

@@ -1,0 +1,67 @@
+import type { PlacedFile } from '../checks/check.ts';
+import { createPlacer, judgeFile } from '../checks/judge-file.ts';
+import type { Database } from '../db/connect.ts';
+import type { FileCheck } from '../intake/checks/check-file.ts';
+import { readExpectedDates, readHistory } from '../intake/checks/read-history.ts';
+import type { SourceSettings } from '../model/config.ts';
+import type { ReadFor } from '../model/layout.ts';
+import type { SourceFile } from '../model/source.ts';
+
+/** The checks of one source, while a run reads its files: what it has read itself is learnt from too. */
+export type SourceChecks = {
+  /** @param header of the file; called when the file was read. */
+  begin(file: SourceFile, header: () => readonly string[]): Promise<OpenCheck>;
+};
+
+export type OpenCheck = {
+  readonly check: FileCheck;
+  /** The file counts now: later ones are compared with it. */
+  readonly learn: () => void;
+};
+
+/** What earlier files came to is read when the first file is: most runs find none. */
+export function openSourceChecks(
+  db: Database,
+  { source, readFor }: { readonly source: SourceSettings; readonly readFor: ReadFor },
+): SourceChecks {
+  const { name, expectations } = source;
+  const place = createPlacer(expectations.timeZone);
+  let reading: ReturnType<typeof read> | null = null;
+  let earlier: readonly PlacedFile[] = [];
+
+  async function read() {
+    earlier = (await readHistory(db, { source: name, readFor })).map(place);
+    return readExpectedDates(db, name);
+  }
+
+  function add(seen: PlacedFile): void {
+    const last = earlier.at(-1);
+    const isLast = last === undefined || last.arrivedAt <= seen.arrivedAt;
+    const all = [...earlier, seen];
+    earlier = isLast
+      ? all
+      : all.toSorted((one, other) => one.arrivedAt.getTime() - other.arrivedAt.getTime());
+  }
+
+  return {
+    async begin(file, header) {
+      reading ??= read();
+      const expectedDates = await reading;
+      let judged: PlacedFile | null = null;
+      return {
+        check: {
+          arrivedAt: file.modifiedAt ?? null,
+          sizeBytes: file.sizeBytes,
+          header,
+          judge(statistics, { isReread }) {
+            judged = place(statistics);
+            return judgeFile({ seen: judged, earlier, expectations, expectedDates, isReread });
+          },
+        },
+        learn() {
+          if (judged !== null) add(judged);
+        },
+      };
+    },
+  };
+}

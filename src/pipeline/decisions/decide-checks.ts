@@ -1,0 +1,70 @@
+import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import {
+  type AcknowledgedFinding,
+  acknowledgeFindings,
+  addExpectedDate,
+  listStillHeld,
+} from '../../intake/checks/decide-checks.ts';
+import { requestReread } from '../../intake/files/release-files.ts';
+import { fileName } from '../../model/text/file-name.ts';
+
+type Decided = {
+  readonly decidedBy: string;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+export type Acknowledged = {
+  readonly findings: readonly AcknowledgedFinding[];
+  /** Held files that the next run reads, because all that held them is acknowledged. */
+  readonly released: number;
+  /** What still holds the others. */
+  readonly stillHeldBy: readonly string[];
+};
+
+/**
+ * A person says that files are right although checks found them unusual. A file that nothing holds any more is read by the next run. Commands
+ * and the console acknowledge through here.
+ */
+export async function acknowledgeChecks(
+  trx: DatabaseTransaction,
+  options: Decided & { readonly findingIds: readonly string[]; readonly reason: string },
+): Promise<Acknowledged> {
+  const { findingIds, reason, decidedBy, audit } = options;
+  const findings = await acknowledgeFindings(trx, { findingIds, reason, acknowledgedBy: decidedBy });
+  for (const { findingId, check, source, uri, message } of findings)
+    await audit({
+      action: 'acknowledge_check',
+      subjectKind: 'check',
+      subject: findingId,
+      summary: `${fileName(uri)} (source ${source}) is right. ${check}: ${message}`,
+      reason,
+      before: { acknowledged: false },
+      after: { acknowledged: true },
+    });
+  const held = [
+    ...new Set(findings.flatMap(({ verdict, sourceFileId }) => (verdict === 'held' ? [sourceFileId] : []))),
+  ];
+  const still = await listStillHeld(trx, held);
+  const free = held.filter((id) => !still.some(({ sourceFileId }) => sourceFileId === id));
+  const released = await requestReread(trx, { sourceFileIds: free, requestedBy: decidedBy });
+  return { findings, released, stillHeldBy: still.map(({ findingId }) => findingId) };
+}
+
+/** A person expects unusual amounts of orders on a date. */
+export async function expectDate(
+  trx: DatabaseTransaction,
+  options: Decided & { readonly day: string; readonly name: string; readonly source: string | null },
+): Promise<void> {
+  const { day, name, source, decidedBy, audit } = options;
+  const former = await addExpectedDate(trx, { day, name, source, createdBy: decidedBy });
+  await audit({
+    action: 'expect_date',
+    subjectKind: 'check',
+    subject: day,
+    summary: `Unusual amounts of orders are expected on ${day}: ${name}${source === null ? '' : ` (source ${source})`}.`,
+    before: former === null ? null : { name: former },
+    after: { name },
+  });
+}

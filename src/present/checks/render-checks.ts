@@ -1,0 +1,85 @@
+import type { CheckFinding } from '../../model/checks/check-result.ts';
+import type { ExpectedDate } from '../../model/checks/expectations.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import type { CheckedFile } from '../../report/checks/read-checks.ts';
+import { renderBlocks } from '../blocks/render-blocks.ts';
+import { renderTable } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { formatInstant, plural } from '../text.ts';
+import { describeFindings } from './describe-findings.ts';
+
+/** Whether a new file of a source arrived by its deadline. */
+export type FreshnessLine = {
+  readonly source: string;
+  readonly verdict: 'ok' | 'late' | 'not_judged';
+  /** When its latest file arrived; null: none has. */
+  readonly seen: Date | null;
+  /** What is expected, for people. */
+  readonly expected: string;
+};
+
+export type ChecksInput = {
+  readonly files: readonly CheckedFile[];
+  readonly freshness: readonly FreshnessLine[];
+  readonly findings: readonly CheckFinding[];
+  readonly expectedDates: readonly ExpectedDate[];
+  readonly configOption: string;
+};
+
+const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
+
+/** The checks of each source, and last, next to the prompt, what is unusual. */
+export function renderChecks(input: ChecksInput, terminal: Terminal): string {
+  const { files, freshness, findings, expectedDates, configOption } = input;
+  if (files.length + freshness.length === 0) return 'No file was checked yet. Run a job first.\n';
+  const dates = expectedDates.map(
+    ({ day, name, source }) => `  ${day}  ${name}${source === null ? '' : ` (source ${source})`}`,
+  );
+  const sections = [
+    ...files.map((file) => renderFile(file, terminal)),
+    renderFreshness(freshness, terminal),
+    dates.length === 0 ? '' : [terminal.style('bold', 'Expected dates'), ...dates].join('\n'),
+    findings.length === 0
+      ? terminal.style('dim', 'Nothing is unusual.')
+      : renderBlocks(describeFindings(findings, configOption), terminal),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function renderFile(
+  { source, readFor, uri, arrivedAt, learntFrom, results }: CheckedFile,
+  terminal: Terminal,
+) {
+  const title = terminal.style('bold', `${source}, read for ${readFor}`);
+  const about = `${fileName(uri)}, arrived ${formatInstant(arrivedAt).slice(0, 16)} UTC; ${plural(learntFrom, 'file')} to learn from`;
+  const columns = [
+    { title: 'check', cutAt: 'never' },
+    { title: 'verdict', cutAt: 'never' },
+    { title: 'seen' },
+    { title: 'expected' },
+  ] as const;
+  const rows = results.map(({ check, subject, verdict, seen, expected }) => [
+    subject === null ? check : `${check} ${subject}`,
+    VERDICT_WORDS[verdict] ?? verdict,
+    seen,
+    expected,
+  ]);
+  return `${title}\n${about}\n${renderTable(columns, rows, { terminal })}`.trimEnd();
+}
+
+function renderFreshness(lines: readonly FreshnessLine[], terminal: Terminal): string {
+  if (lines.length === 0) return '';
+  const columns = [
+    { title: 'source' },
+    { title: 'verdict' },
+    { title: 'latest file (UTC)' },
+    { title: 'expected' },
+  ] as const;
+  const rows = lines.map(({ source, verdict, seen, expected }) => [
+    source,
+    VERDICT_WORDS[verdict] ?? verdict,
+    seen === null ? 'none' : formatInstant(seen).slice(0, 16),
+    expected,
+  ]);
+  return `${terminal.style('bold', 'Freshness')}\n${renderTable(columns, rows, { terminal })}`.trimEnd();
+}

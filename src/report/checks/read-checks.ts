@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { CheckFinding, CheckResult } from '../../model/checks/check-result.ts';
+import type { ExpectedDate } from '../../model/checks/expectations.ts';
+import type { ReadFor } from '../../model/layout.ts';
+import { unreportedRuns } from '../unreported-runs.ts';
+
+/** A warning that nobody acknowledges is listed for so long. What holds a file is listed as long as it does. */
+const LISTED_DAYS = 14;
+
+/**
+ * What checks found unusual and nobody has acknowledged, newest first: what holds a file, and warnings of the last two weeks.
+ *
+ * @param options.reportOf a run: warnings in its files, and in those of runs before it that could not report them.
+ */
+export async function listFindings(
+  db: Database,
+  options: { readonly source?: string; readonly reportOf?: string } = {},
+): Promise<readonly CheckFinding[]> {
+  const { source = null, reportOf } = options;
+  const isOfRun =
+    reportOf === undefined
+      ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
+      : sql`g.verdict = 'warn' and g.run_id in ${unreportedRuns(reportOf, 'reported')}`;
+  const { rows } = await sql<Omit<CheckFinding, 'lines'> & { lines: readonly string[] }>`
+    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
+      g.expected, g.message, g.line_nos as lines, g.found_at as "foundAt"
+    from intake.check_findings g
+    join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
+      and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
+    where g.acknowledged_at is null and (${source}::text is null or g.source = ${source}) and ${isOfRun}
+    order by g.finding_id desc`.execute(db);
+  return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
+}
+
+/** The latest file of a source that was checked, and what each check said of it. */
+export type CheckedFile = {
+  readonly source: string;
+  readonly readFor: ReadFor;
+  readonly uri: string;
+  readonly state: string;
+  readonly arrivedAt: Date;
+  /** Files that later ones are compared with. */
+  readonly learntFrom: number;
+  readonly results: readonly Omit<CheckResult, 'message' | 'sample'>[];
+};
+
+export async function listCheckedFiles(db: Database): Promise<readonly CheckedFile[]> {
+  const { rows } = await sql<Omit<CheckedFile, 'learntFrom'> & { learntFrom: string }>`
+    select distinct on (s.source, s.read_for) s.source, s.read_for as "readFor", f.uri, f.state, s.arrived_at as "arrivedAt", s.results,
+      count(*) filter (where f.state = 'sealed') over (partition by s.source, s.read_for) as "learntFrom"
+    from intake.file_statistics s
+    join intake.source_files f on f.source_file_id = s.source_file_id and f.superseded_by is null
+    order by s.source, s.read_for, s.arrived_at desc, s.source_file_id desc`.execute(db);
+  return rows.map((row) => ({ ...row, learntFrom: Number(row.learntFrom) }));
+}
+
+/** When the latest file of each source arrived, whatever became of it. */
+export async function listArrivals(db: Database): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await sql<{ source: string; at: Date }>`
+    select f.source, max(coalesce(s.arrived_at, f.first_seen_at)) as at
+    from intake.source_files f left join intake.file_statistics s on s.source_file_id = f.source_file_id
+    group by f.source`.execute(db);
+  return new Map(rows.map(({ source, at }) => [source, at]));
+}
+
+/** Dates on which unusual amounts are expected, from today on and of the last eight weeks, of all sources. */
+export async function listExpectedDates(db: Database): Promise<readonly ExpectedDate[]> {
+  const { rows } = await sql<ExpectedDate>`
+    select to_char(day, 'YYYY-MM-DD') as day, name, source from intake.expected_dates
+    where day > current_date - 56 order by day, source nulls first`.execute(db);
+  return rows;
+}

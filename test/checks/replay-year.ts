@@ -1,0 +1,41 @@
+import type { PlacedFile } from '../../src/checks/check.ts';
+import { createPlacer, judgeFile } from '../../src/checks/judge-file.ts';
+import type { ExpectedDate } from '../../src/model/checks/expectations.ts';
+import { EXPECTATIONS, exportsOf, SALES, type Shop } from './synthetic-shop.ts';
+
+export const place = createPlacer(EXPECTATIONS.timeZone);
+
+/** Sales that a shop announces; holidays it does not. */
+export const ANNOUNCED: readonly ExpectedDate[] = Object.keys(SALES).map((day) => ({
+  day,
+  name: 'a sale',
+  source: null,
+}));
+
+/** Files of more than eight weeks, an hour apart. */
+const KEPT = 1_400;
+
+type Year = {
+  /** Problems that began in each month: files in a row with something unusual are one problem. */
+  readonly months: ReadonlyMap<string, number>;
+  readonly files: number;
+};
+
+/** What the checks say of each file of a year, one after the other. */
+export function replayYear(shop: Shop, { expectedDates }: { expectedDates: readonly ExpectedDate[] }): Year {
+  const months = new Map<string, number>();
+  let earlier: PlacedFile[] = [];
+  let isOpen = false;
+  let files = 0;
+  for (const file of exportsOf(shop)) {
+    const seen = place(file);
+    const results = judgeFile({ seen, earlier, expectations: EXPECTATIONS, expectedDates });
+    const isUnusual = results.some(({ verdict }) => verdict === 'warn');
+    const month = file.arrivedAt.toISOString().slice(0, 7);
+    if (isUnusual && !isOpen) months.set(month, (months.get(month) ?? 0) + 1);
+    isOpen = isUnusual;
+    files += 1;
+    earlier = [...earlier.slice(-KEPT), seen];
+  }
+  return { months, files };
+}
