@@ -1,4 +1,7 @@
-/** Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs. */
+/**
+ * Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs, 40,000 rejected rows, and a bulk
+ * action of 100,000 entries.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +18,9 @@ import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
 import type { Measurement } from './measure.ts';
 
 const RUNS = 20_000;
+const REJECTED_ROWS = 40_000;
+const REJECTED_ROWS_OF_FILE = 100;
+const BULK_ENTRIES = 100_000;
 
 /** What stands for the parts of a path, and behind it. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -37,6 +43,8 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/codes/assign': [`?job=${JOB}&code=CODE7`],
   '/codes/export': [`?job=${JOB}`],
   '/deals': ['', '?handle=handle123'],
+  '/rejected': ['', '?code=cause_3'],
+  '/bulk/:bulk': ['', '?outcome=changed'],
 };
 
 /** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
@@ -50,6 +58,8 @@ export async function measureConsole(
     await migrate(db);
     await fillReporting(db, given);
     await fillMoreRuns(db);
+    await fillRejected(db);
+    await fillBulk(db);
     await refreshReporting(db, { job: JOB });
     await sql`vacuum analyze`.execute(db);
     const { url, close } = await startConsole(db, folder);
@@ -75,6 +85,35 @@ async function fillMoreRuns(db: Database): Promise<void> {
     insert into ops.slots (job, slot, state, attempts, run_id, started_at, settled_at)
     select job, date_trunc('minute', started_at) + run_id % 60 * interval '1 second', 'done', 1, run_id, started_at, finished_at from ops.runs
     on conflict do nothing`.execute(db);
+}
+
+async function fillRejected(db: Database): Promise<void> {
+  await sql`
+    with files as (
+      insert into intake.source_files (source, uri, version, size_bytes, layout, layout_hash, state, rows_read, rejected_rows, run_id, sealed_at)
+      select 'shop-1', 'file:///exports/rejected-' || n, '1', 1, 'generic', 'h', 'sealed', ${REJECTED_ROWS_OF_FILE}::int, ${REJECTED_ROWS_OF_FILE}::int, 1, now()
+      from generate_series(1, ${REJECTED_ROWS / REJECTED_ROWS_OF_FILE}::int) n
+      returning source_file_id, run_id
+    )
+    insert into intake.rejected_rows (source_file_id, line_no, record_no, code, column_name, value, reason, help, run_id)
+    select source_file_id, n + 1, n, 'cause_' || n % 7, 'Total', '12,3x', 'It is not an amount of money: ' || repeat('x', 60),
+      'Write it like 1249.00, without a sign for thousands, and with a dot before the cents.', run_id
+    from files, generate_series(1, ${REJECTED_ROWS_OF_FILE}::int) n`.execute(db);
+}
+
+/** One that has ended: nothing of it is left to be done while pages are measured. */
+async function fillBulk(db: Database): Promise<void> {
+  await sql`
+    with bulk as (
+      insert into ops.bulk_actions (state, decision, chosen, reason, created_by, expires_at, entries, amounts, confirmed_by, confirmed_at, ended_at,
+        settled, changed, failed)
+      values ('finished', 'write_off', 'All entries in doubt', 'looked up', 'bench', now(), ${BULK_ENTRIES}::int,
+        '[{"currency": "EUR", "amount": "1200.0000"}]', 'bench', now(), now(), ${BULK_ENTRIES}::int, 0, 0)
+      returning bulk_id
+    )
+    insert into ops.bulk_items (bulk_id, entry_id, job, state, attempt, amount, currency, is_eligible, outcome, outcome_at)
+    select bulk_id, entry_id, job, 'in_doubt', 1, amount, currency, true, case when entry_id % 1000 = 0 then 'changed' else 'settled' end, now()
+    from bulk, (select * from ledger.entries order by entry_id limit ${BULK_ENTRIES}::int) e`.execute(db);
 }
 
 async function startConsole(db: Database, folder: string): Promise<{ url: string; close(): Promise<void> }> {

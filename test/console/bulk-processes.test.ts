@@ -53,7 +53,7 @@ it('a process that is killed loses nothing of a bulk action, and the next one do
   const shop = await openProcesses();
   const first = await startConsole(shop);
   const bulk = await writeOffAll(first.url);
-  await waitFor(async () => (await settledOf(shop)) > 20);
+  await waitFor(async () => (await settledOf(shop)) > 5);
   first.process.kill('SIGKILL');
   await first.process.ended;
   const atKill = await settledOf(shop);
@@ -88,7 +88,7 @@ it('of two processes one works on a bulk action, and the other one takes over wh
   };
   await waitFor(async () => {
     await noteHolder();
-    return (await settledOf(shop)) > 20;
+    return (await settledOf(shop)) > 5;
   });
   expect([...holders]).toHaveLength(1);
   first.process.kill('SIGTERM');

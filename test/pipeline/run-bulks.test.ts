@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { runBulks } from '../../src/pipeline/decisions/run-bulks.ts';
 import { confirmSettlement, previewSettlement } from '../../src/pipeline/decisions/settle-many.ts';
-import { findBulk } from '../../src/report/console/read-bulk.ts';
+import { findBulk, findBulkProcess } from '../../src/report/console/read-bulk.ts';
 import { acquireLease, releaseLeases } from '../../src/schedule/lease.ts';
 import { addDoubts, countDecisions } from '../console/bulk-shop.ts';
 import { seedRuns } from '../report/seed.ts';
@@ -59,10 +59,12 @@ it('a bulk action whose lease another process holds is left to that one', async 
   const other = { owner: randomUUID(), host: 'elsewhere', pid: 1, name: `bulk:${bulkId}` };
   await acquireLease(db, { ...other, ttlMs: 60_000 });
   await runBulks(db, options);
+  expect(await findBulkProcess(db, bulkId)).toEqual({ host: 'elsewhere', pid: 1 });
   expect(await countDecisions(db)).toMatchObject({ decisions: 0 });
   await releaseLeases(db, other.owner);
   await runBulks(db, options);
   expect(await findBulk(db, bulkId)).toMatchObject({ state: 'finished' });
+  expect(await findBulkProcess(db, bulkId)).toBe(null);
 });
 
 it('two that work on one bulk action, because one does not know that it lost the lease, settle each entry once', async () => {

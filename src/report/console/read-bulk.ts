@@ -17,6 +17,18 @@ export async function findBulk(db: Database, bulkId: string): Promise<Bulk | nul
   return rows[0] ?? null;
 }
 
+/** The process that works on it now; null where none does. */
+export async function findBulkProcess(
+  db: Database,
+  bulkId: string,
+): Promise<{ readonly host: string; readonly pid: number } | null> {
+  const { rows } = await sql<{ host: string; pid: number }>`
+    select host, pid from ops.leases where name = ${`bulk:${bulkId}`} and expires_at > clock_timestamp()`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
 /** With how many entries it has settled so far. */
 export type ListedBulk = Bulk & { readonly settled: number };
 

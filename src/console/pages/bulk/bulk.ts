@@ -6,6 +6,7 @@ import { formatCount, formatInstant, plural } from '../../../present/text.ts';
 import {
   type BulkSum,
   findBulk,
+  findBulkProcess,
   type ListedBulkItem,
   listBulkItems,
   sumBulkItems,
@@ -57,7 +58,8 @@ export const bulkPage: ConsolePage = {
       };
     const path = `/bulk/${bulk.bulkId}`;
     const outcome = textOf(visit, 'outcome');
-    const [sums, items] = await Promise.all([
+    const [process, sums, items] = await Promise.all([
+      findBulkProcess(visit.db, bulk.bulkId),
       sumBulkItems(visit.db, bulk.bulkId),
       listBulkItems(visit.db, {
         bulkId: bulk.bulkId,
@@ -70,7 +72,7 @@ export const bulkPage: ConsolePage = {
       title: `Bulk action ${bulk.bulkId}`,
       content: html`<p>${badge(bulk.state)} <strong>${describeBulk(bulk)}</strong>. ${anchor(visit.link('/bulk'), 'All bulk actions')}</p>
 ${facts(bulk, visit)}
-${nextStep(bulk, { sums, visit })}
+${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>Entries</h2>
 ${filterForm(visit, path, [{ name: 'outcome', label: 'What became of it', options: ['waiting', ...BULK_OUTCOMES] }])}
@@ -109,10 +111,11 @@ function facts(bulk: Bulk, visit: Visit): Html {
   ]);
 }
 
+type Process = { readonly host: string; readonly pid: number } | null;
 type Known = { readonly sums: readonly BulkSum[]; readonly visit: Visit };
 
 /** What a person can do about it now, or is told. */
-function nextStep(bulk: Bulk, { sums, visit }: Known): Html | null {
+function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly process: Process }): Html | null {
   const { bulkId, state, entries, decision, reason, expiresAt } = bulk;
   switch (state) {
     case 'preview':
@@ -128,7 +131,7 @@ ${actionForm(visit, '/bulk/confirm', {
 })}`;
     case 'running':
       return html`<h2>Progress</h2>
-${progress(bulk, sums)}
+${progress(bulk, { process, sums })}
 <h3>Abort it</h3>
 <p>Entries that are settled stay so. The others are left alone.</p>
 ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
@@ -144,11 +147,18 @@ function resendBox(entries: number): Html {
   return html`<p><label><input type="checkbox" name="understood" value="yes" required> I know: if the service has processed any of these ${plural(entries, 'entry', 'entries')} after all, an influencer is credited twice, and nobody can undo that.</label></p>`;
 }
 
-function progress({ entries }: Bulk, sums: readonly BulkSum[]): Html {
+function progress(
+  { entries }: Bulk,
+  { process, sums }: Pick<Known, 'sums'> & { readonly process: Process },
+): Html {
   const waiting = sums.reduce((sum, group) => (group.outcome === null ? sum + group.entries : sum), 0);
   const done = entries - waiting;
   return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="Entries that are dealt with">${done} of ${entries}</progress></p>
-<p>${formatCount(done)} of ${plural(entries, 'entry is', 'entries are')} dealt with. A process that shows the console works on it; if that one stops, the next one goes on.</p>
+<p>${formatCount(done)} of ${plural(entries, 'entry is', 'entries are')} dealt with. ${
+    process === null
+      ? 'It waits for a process: the next one that shows the console, and is not read-only, goes on with it.'
+      : `Process ${process.pid} on ${process.host} works on it. If that one stops, another one goes on.`
+  }</p>
 `;
 }
 
