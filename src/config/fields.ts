@@ -11,7 +11,8 @@ function textToNumber(value: unknown): unknown {
   return typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : value;
 }
 
-function numberToText(value: unknown): unknown {
+/** For text of which a number is one form. */
+export function numberToText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value;
 }
 

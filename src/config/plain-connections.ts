@@ -11,7 +11,7 @@ const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'
  * @param pgSslMode PGSSLMODE, which counts where an address says nothing.
  */
 export function findPlainConnections(
-  { api, database }: Pick<PipelineConfig, 'api' | 'database'>,
+  { api, database, notify }: Pick<PipelineConfig, 'api' | 'database' | 'notify'>,
   pgSslMode = '',
 ): readonly Misled[] {
   const found: Misled[] = [];
@@ -31,6 +31,21 @@ export function findPlainConnections(
     found.push({
       message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) has no sslmode.`,
       help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  if no public authority has signed the certificate of the server.`,
+    });
+  }
+  for (const channel of notify.channels) {
+    const isPlain =
+      channel.kind === 'email'
+        ? channel.encryption === 'none' && !isThisMachine(channel.host)
+        : /^http:/i.test(channel.url) && !isThisMachine(URL.parse(channel.url)?.hostname ?? '');
+    if (!isPlain) continue;
+    const setting = `notify.channels.${channel.name}`;
+    found.push({
+      message: `Notices go to ${setting} without encryption.`,
+      help:
+        channel.kind === 'email'
+          ? `Write  encryption: starttls  or  tls  in ${setting}.`
+          : `Write https:// in ${setting}.url.`,
     });
   }
   return found;

@@ -3,9 +3,9 @@ import type { Database } from '../db/connect.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
 import type { Problem, ProblemKind } from '../model/notify/notice.ts';
 import type { NotifySettings } from '../model/notify/settings.ts';
+import { listOpenProblems, type OpenProblem } from '../report/list-notices.ts';
 import type { Observation } from './observe-problems.ts';
 import { finderOf, titleOf } from './problems/index.ts';
-import { type OpenProblem, readOpenProblems } from './read-problems.ts';
 import { channelsOf, dueAt } from './routes.ts';
 
 /*
@@ -32,7 +32,7 @@ export async function recordProblems(
   observation: Observation,
   settings: NotifySettings,
 ): Promise<number> {
-  const open = await readOpenProblems(db);
+  const open = await listOpenProblems(db);
   const { problems, determined, at } = observation;
   const isOpen = (problem: Problem): boolean => open.some((one) => isSame(one, problem));
   const fresh = problems.filter((problem) => !isOpen(problem));

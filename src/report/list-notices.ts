@@ -1,25 +1,25 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { Amount, NoticeEvent, Severity } from '../model/notify/notice.ts';
+import type { Amount, NoticeEvent, Problem, Severity } from '../model/notify/notice.ts';
 
 /** A problem that is open, as notices last told or will tell of it. */
-export type OpenProblem = {
-  readonly problemId: string;
-  readonly kind: string;
-  readonly job: string | null;
-  readonly severity: Severity;
-  readonly since: Date;
-  readonly amounts: readonly Amount[];
-  readonly summary: string;
-  readonly command: string;
-  readonly page: string;
-};
+export type OpenProblem = Problem & { readonly problemId: string };
 
 /** Problems that are open, errors first, then by age. None where no notices are configured: nothing looks for them then. */
 export async function listOpenProblems(db: Database): Promise<readonly OpenProblem[]> {
   const { rows } = await sql<OpenProblem>`
     select problem_id as "problemId", kind, job, severity, since, amounts, summary, command, page
     from ops.problems where resolved_at is null order by severity = 'warning', since, problem_id`.execute(db);
+  return rows;
+}
+
+/** When problems of a kind were last observed, by job; null: those of every job. */
+export async function lastObservations(
+  db: Database,
+  kind: string,
+): Promise<readonly { readonly job: string | null; readonly at: Date }[]> {
+  const { rows } = await sql<{ job: string | null; at: Date }>`
+    select job, max(observed_at) as at from ops.problems where kind = ${kind} group by job`.execute(db);
   return rows;
 }
 

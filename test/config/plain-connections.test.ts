@@ -1,15 +1,25 @@
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../jobs/index.ts';
 import { findPlainConnections } from '../../src/config/plain-connections.ts';
+import type { ChannelSettings } from '../../src/model/notify/settings.ts';
 
 const base = loadConfig(new URL('../../config/pipeline.yaml', import.meta.url).pathname, {});
 
 function warningsOf(
-  { api = '', url = '', biUrl = '' }: { api?: string; url?: string; biUrl?: string },
+  {
+    api = '',
+    url = '',
+    biUrl = '',
+    channels = [],
+  }: { api?: string; url?: string; biUrl?: string; channels?: readonly ChannelSettings[] },
   pgSslMode?: string,
 ): readonly string[] {
   const found = findPlainConnections(
-    { api: { ...base.api, url: api }, database: { ...base.database, url, biUrl } },
+    {
+      api: { ...base.api, url: api },
+      database: { ...base.database, url, biUrl },
+      notify: { ...base.notify, channels },
+    },
     pgSslMode,
   );
   for (const { help } of found) expect(help).not.toBe('');
@@ -45,4 +55,20 @@ it('PGSSLMODE counts where the address says nothing, and only there', () => {
   expect(warningsOf({ url: 'postgres://db.example/sync' }, 'require')).toEqual([]);
   expect(warningsOf({ url: 'postgres://db.example/sync' }, 'disable')).toHaveLength(1);
   expect(warningsOf({ url: 'postgres://db.example/sync?sslmode=disable' }, 'require')).toHaveLength(1);
+});
+
+it('channels of notices are named that send over http:// or by a mail server without encryption, and their addresses are not', () => {
+  const mail = { kind: 'email', port: 25, user: '', password: '', from: 'a', to: ['b'] } as const;
+  const channels: readonly ChannelSettings[] = [
+    { name: 'chat', kind: 'slack', url: 'http://hooks.example/a-token' },
+    { name: 'team', kind: 'teams', url: 'https://hooks.example/a-token' },
+    { name: 'here', kind: 'webhook', url: 'http://127.0.0.1:4071', secret: 's' },
+    { name: 'mail', ...mail, host: 'mail.example', encryption: 'none' },
+    { name: 'local', ...mail, host: 'localhost', encryption: 'none' },
+    { name: 'tls', ...mail, host: 'mail.example', encryption: 'starttls' },
+  ];
+  expect(warningsOf({ channels })).toEqual([
+    'Notices go to notify.channels.chat without encryption.',
+    'Notices go to notify.channels.mail without encryption.',
+  ]);
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PROBLEM_KINDS, SEVERITIES } from '../../model/notify/notice.ts';
 import type { ChannelSettings, NotifySettings, PingSettings } from '../../model/notify/settings.ts';
-import { NAME, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
+import { NAME, numberToText, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
 
 const webhook = z
   .strictObject({
@@ -115,13 +115,15 @@ export const notifySchema = z
       .default([])
       .describe('Which problems go where. Omit it: every problem goes to every channel.'),
     remind_after: z
-      .string()
-      .regex(DURATION, { error: 'duration' })
+      .preprocess(numberToText, z.string().regex(DURATION, { error: 'duration' }))
       .nullable()
       .default('24h')
       .describe('When a problem that stays is told of again: 30m, 24h, 7d. null: never.'),
     unowned_codes_above: z
-      .record(z.string().regex(/^[A-Z]{3}$/), z.preprocess(String, z.string().regex(/^\d+(\.\d{1,4})?$/)))
+      .record(
+        z.string().regex(/^[A-Z]{3}$/),
+        z.preprocess(numberToText, z.string().regex(/^\d+(\.\d{1,4})?$/)),
+      )
       .default({})
       .describe(
         'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to be told nothing about it.',

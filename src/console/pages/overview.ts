@@ -1,4 +1,5 @@
 import type { Html } from '../../model/text/html.ts';
+import { titleOf } from '../../notify/problems/index.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount, formatDuration } from '../../present/text.ts';
 import {
@@ -12,6 +13,7 @@ import {
   readJobHealth,
   readOutcomesByDay,
 } from '../../report/console/read-overview.ts';
+import { listOpenProblems, type OpenProblem } from '../../report/list-notices.ts';
 import { countRejected } from '../../report/list-rejected.ts';
 import { type Backlog, readNeeds } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
@@ -32,7 +34,8 @@ export const overviewPage: ConsolePage = {
     const { db, now } = visit;
     const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
     const days = { from: addDays(to, 1 - DAYS), to };
-    const [needs, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
+    const [problems, needs, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
+      listOpenProblems(db),
       readNeeds(db),
       readJobHealth(db),
       countRejected(db),
@@ -44,6 +47,7 @@ export const overviewPage: ConsolePage = {
       title: 'Overview',
       content: html`<h2>Needs a person</h2>
 ${needsOfPerson({ needs, heldOrders, rejectedRows }, visit)}
+${problemsTable(problems, visit)}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}
 <h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
@@ -60,6 +64,27 @@ ${backlogTable(needs.backlog, visit)}`,
 /** `2026-04-10` and 1 → `2026-04-11`. */
 function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** What notices have told of and is not over; nothing where none are configured, since nothing looks for problems then. */
+function problemsTable(problems: readonly OpenProblem[], visit: Visit): Html | null {
+  const { config } = visit;
+  if (config.notify.channels.length === 0) return null;
+  return html`<h2>Open problems</h2>
+${table(
+  [
+    {
+      title: 'Problem',
+      cell: ({ kind, page }) => anchor(`${config.console.basePath}${page}`, titleOf(kind)),
+    },
+    { title: 'What', cell: ({ summary }) => summary },
+    { title: 'Amount', align: 'right', cell: ({ amounts }) => amountList(amounts) },
+    { title: 'Since', cell: ({ since }) => instant(since, visit) },
+    { title: 'Next', cell: ({ command }) => html`<code>${command}</code>` },
+  ],
+  problems,
+  { about: 'Open problems', none: 'No problem is open.' },
+)}`;
 }
 
 function jobsTable(health: readonly JobHealth[], visit: Visit): Html {

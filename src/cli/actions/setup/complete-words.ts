@@ -44,8 +44,8 @@ export async function printScript(output: Output, shell: Shell): Promise<ExitCod
 }
 
 /**
- * Prints what the last of the words may become, one a line; nothing where it may be anything. Of a configuration only the names of jobs and
- * sources are read, so that one with mistakes completes as well.
+ * Prints what the last of the words may become, one a line; nothing where it may be anything. Of a configuration only the names of jobs,
+ * sources and channels are read, so that one with mistakes completes as well.
  *
  * @param self the command that is running, by which the others are found.
  */
@@ -87,7 +87,8 @@ function candidatesFor(before: readonly string[], partial: string, program: Comm
   return [
     ...(position === 0 ? visible(command).map((child) => child.name()) : []),
     ...(argument?.argChoices ?? []),
-    ...(argument?.name() === 'job' ? namesIn('jobs', config) : []),
+    ...(argument?.name() === 'job' ? namesIn(['jobs'], config) : []),
+    ...(argument?.name() === 'channel' ? namesIn(['notify', 'channels'], config) : []),
   ];
 }
 
@@ -97,10 +98,10 @@ function visible(command: Command): readonly Command[] {
 
 function valuesOf(option: Option, config: string | null): readonly string[] {
   if (option.argChoices !== undefined) return option.argChoices;
-  if (option.long === '--source') return namesIn('sources', config);
+  if (option.long === '--source') return namesIn(['sources'], config);
   if (option.long === '--layout')
     return layoutNames(resolve(config ?? defaultConfig())).filter((name) => NAME.test(name));
-  if (option.long === '--job') return namesIn('jobs', config);
+  if (option.long === '--job') return namesIn(['jobs'], config);
   return [];
 }
 
@@ -108,13 +109,13 @@ function defaultConfig(): string {
   return process.env.INFLUENCER_SYNC_CONFIG || 'config/pipeline.yaml';
 }
 
-/** Names of a section; only such as people type: anything else in the file is no name. */
-function namesIn(section: 'jobs' | 'sources', config: string | null): readonly string[] {
-  const path = config ?? defaultConfig();
-  if (!existsSync(path)) return [];
+/** Names in the section at a path; only such as people type: anything else in the file is no name. */
+function namesIn(path: readonly string[], config: string | null): readonly string[] {
+  const file = config ?? defaultConfig();
+  if (!existsSync(file)) return [];
   try {
-    const content: unknown = parse(readFileSync(path, 'utf8'));
-    const named: unknown = isRecord(content) ? content[section] : null;
+    const content: unknown = parse(readFileSync(file, 'utf8'));
+    const named = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : null), content);
     return isRecord(named) ? Object.keys(named).filter((name) => NAME.test(name)) : [];
   } catch {
     return []; // A file that cannot be read completes nothing.

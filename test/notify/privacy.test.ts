@@ -1,0 +1,193 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { jobKinds, loadConfig } from '../../jobs/index.ts';
+import type { Database } from '../../src/db/connect.ts';
+import { type Notice, PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/model/notify/notice.ts';
+import type { ChannelSettings } from '../../src/model/notify/settings.ts';
+import { sendToChannel } from '../../src/notify/channels/index.ts';
+import { observeProblems } from '../../src/notify/observe-problems.ts';
+import { manyRows, toCsv } from '../pipeline/workshop.ts';
+import { openDrill } from './drill.ts';
+import { SECRET, startReceiver } from './receivers.ts';
+import { startMailServer } from './smtp-receiver.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const ADDRESS = 'jane.doe@customer.example';
+const PASSWORD = 'mail-password-7';
+const ROUTING_KEY = 'routing-key-of-thirty-two-chars!';
+
+/** Two jobs and a mirror; addresses of customers stand wherever a file can put them. */
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  other: {uri: ./others/, layout: generic, order_platform: other, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  others: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv}
+  mirror: {kind: mirror-account}
+`;
+
+/** What no message may contain. */
+const NEVER = [
+  ADDRESS,
+  'jane.doe',
+  'customer.example',
+  'order-of-jane',
+  'secret-cell',
+  SECRET,
+  PASSWORD,
+  ROUTING_KEY,
+];
+
+/** A run that is recorded as such, without having been. */
+async function noteRun(
+  db: Database,
+  run: {
+    job: string;
+    kind: string;
+    status: string;
+    exitCode: number;
+    code?: string;
+    problem?: string;
+    counts?: object;
+  },
+): Promise<void> {
+  const { job, kind, status, exitCode, code = null, problem = null, counts = {} } = run;
+  await sql`
+    insert into ops.runs (job, kind, host, pid, status, exit_code, problem, problem_code, counts, finished_at)
+    values (${job}, ${kind}, 'h', 1, ${status}, ${exitCode}, ${problem}, ${code}, ${JSON.stringify(counts)}::jsonb, now())`.execute(
+    db,
+  );
+}
+
+/** Everything that can be wrong at once, found by the finders themselves. */
+async function findAll(): Promise<{
+  problems: readonly Problem[];
+  found: ReadonlySet<ProblemKind>;
+}> {
+  const { shop } = await openDrill({
+    flow: FLOW,
+    notify:
+      'notify: {channels: {a: {kind: slack, url: "https://x.example"}}, unowned_codes_above: {EUR: 1}}\n',
+  });
+  const { db } = shop;
+  const config = loadConfig(`${shop.folder}/pipeline.yaml`, shop.env);
+  const problems: Problem[] = [];
+  const look = async () =>
+    problems.push(
+      ...(
+        await observeProblems(db, {
+          config,
+          kinds: jobKinds,
+          onTrouble: (kind, error) => {
+            throw new Error(kind, { cause: error });
+          },
+        })
+      ).problems,
+    );
+  // One order in doubt, whose id and code are a customer's; rejected rows; a held file with an address as its name.
+  shop.drop(
+    'orders.csv',
+    toCsv([
+      { id: 'order-of-jane' },
+      { id: 'p2', code: `NOBODY-${ADDRESS}` },
+      { id: 'p3', code: 'NOBODYS' },
+      ...manyRows(20),
+      { id: 'p4', revenue: 'secret-cell' },
+    ]),
+  );
+  await shop.sandbox.setFaults([{ kind: 'reset_after', operation: 'new_influencer_referral', count: 1 }]);
+  expect((await shop.run()).exitCode).toBe(6);
+  await shop.sandbox.setFaults(null);
+  await look();
+  shop.drop(
+    `${ADDRESS}.csv`,
+    toCsv(manyRows(40, 'x').map((row) => ({ ...row, revenue: `secret-cell of ${ADDRESS}` }))),
+  );
+  expect((await shop.run()).exitCode).toBe(6);
+  await sql`
+    insert into ops.slots (job, slot, state, reason, settled_at, created_at) values
+      ('orders', now() - interval '3 hours', 'missed', 'down', now(), now()),
+      ('others', now() - interval '2 hours', 'due', null, null, now() - interval '2 hours')`.execute(db);
+  await look();
+  const of = { job: 'others', kind: 'attribute-orders' };
+  const text = `It could not be read: ${ADDRESS} has <b> in secret column.`;
+  for (const [status, exitCode, code] of [
+    ['failed', 1, 'anything'],
+    ['failed', 1, 'run_overdue'],
+    ['failed', 4, 'key_refused'],
+    ['failed', 1, 'service_unavailable'],
+    ['issues', 3, null],
+  ] as const) {
+    await noteRun(db, { ...of, status, exitCode, problem: text, ...(code === null ? {} : { code }) });
+    await look();
+  }
+  const counts = { drift: 2, deals_stale: 5, deals_unread: 1, rejected_rows: 0 };
+  await noteRun(db, { job: 'mirror', kind: 'mirror-account', status: 'issues', exitCode: 3, counts });
+  await look();
+  await sql`update ops.runs set started_at = started_at - interval '50 hours', finished_at = finished_at - interval '50 hours' where job = 'mirror'`.execute(
+    db,
+  );
+  await look();
+  return { problems, found: new Set(problems.map(({ kind }) => kind)) };
+}
+
+const NOT_PROVOKED: readonly ProblemKind[] = [
+  'credited_twice',
+  'ledger_went_back',
+  'disk',
+  'database',
+  'clock',
+];
+
+describe('what a message may contain', () => {
+  it('no secret, no address and no value of a row, of any problem, in any channel; and each says what, since when and what to run', async () => {
+    const { problems, found } = await findAll();
+    expect(PROBLEM_KINDS.filter((kind) => !found.has(kind))).toEqual(NOT_PROVOKED);
+    const receiver = await startReceiver();
+    const mail = await startMailServer({ user: 'me' });
+    const channels: readonly ChannelSettings[] = [
+      { name: 'webhook', kind: 'webhook', url: receiver.url, secret: SECRET },
+      { name: 'slack', kind: 'slack', url: `${receiver.url}/slack` },
+      { name: 'teams', kind: 'teams', url: `${receiver.url}/teams` },
+      { name: 'pager', kind: 'pagerduty', url: `${receiver.url}/pager`, routingKey: ROUTING_KEY },
+      {
+        name: 'mail',
+        kind: 'email',
+        host: '127.0.0.1',
+        port: mail.port,
+        encryption: 'none',
+        user: 'me',
+        password: 'right',
+        from: 'a@ops.example',
+        to: ['b@ops.example'],
+      },
+    ];
+    for (const [index, problem] of problems.entries())
+      for (const channel of channels) {
+        const { page, kind, ...rest } = problem;
+        const notice: Notice = {
+          ...rest,
+          id: `notice-${index}`,
+          problemId: `problem-${index}`,
+          event: 'opened',
+          problem: kind,
+          title: kind,
+          since: problem.since.toISOString(),
+          link: `https://ops.example.com${page}`,
+        };
+        const { signal } = new AbortController();
+        expect(await sendToChannel(channel, notice, { signal, now: new Date() })).toEqual({ kind: 'sent' });
+      }
+    const texts = [...receiver.received.map(({ body }) => body), ...mail.mails.map(({ source }) => source)];
+    expect(texts).toHaveLength(problems.length * channels.length);
+    // The pager’s key is part of what it is sent.
+    for (const text of texts.map((one) => one.replace(`"routing_key":"${ROUTING_KEY}"`, '')))
+      for (const never of NEVER) expect(text).not.toContain(never);
+    for (const { command, summary } of problems) {
+      expect(command).toMatch(/^npx influencer-sync [a-z]/);
+      expect(summary).toMatch(/^[A-Z0-9a-z].*[.…]$/s);
+    }
+  });
+});
