@@ -44,6 +44,7 @@ describe('run --json', () => {
       exit_code: 3,
       service: shop.sandbox.url,
       held_files: 0,
+      check_warnings: 0,
       counts: {
         files: 1,
         rows: 8,
