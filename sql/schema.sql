@@ -224,6 +224,16 @@ end $$;
 
 COMMENT ON FUNCTION ops.refuse_audit_change() IS 'Refuses to change or delete a row of ops.audit.';
 
+CREATE FUNCTION ops.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'Closed statements are never changed: % of %.%', tg_op, tg_table_schema, tg_table_name
+    using hint = 'What has changed since is a correction in the next statement.';
+end $$;
+
+COMMENT ON FUNCTION ops.refuse_change() IS 'Refuses whatever would change a closed statement.';
+
 CREATE FUNCTION reporting.deal_id_of(reference text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(reference, '^.*/deal/([^/?#]+).*$'::text, '\1'::text);
@@ -2948,6 +2958,227 @@ COMMENT ON COLUMN bi.run_health.missed_slots IS 'Slots of the last 7 days that n
 
 COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
 
+CREATE TABLE ops.statement_lines (
+    statement_id bigint NOT NULL,
+    line_no bigint NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    entry_id bigint,
+    source text,
+    order_platform text,
+    order_id text,
+    ordered_on date,
+    due_on date NOT NULL,
+    deal_id text,
+    collab_id text,
+    brand_id text,
+    influencer_handle text,
+    currency text NOT NULL,
+    sent_amount numeric(18,4),
+    net_amount numeric(18,4),
+    rate_percent numeric,
+    rate_from text,
+    earned_amount numeric(18,4) NOT NULL,
+    closed_before numeric(18,4) NOT NULL,
+    amount numeric(18,4) NOT NULL,
+    CONSTRAINT a_line_is_what_is_new CHECK (((amount = (earned_amount - closed_before)) AND (amount <> (0)::numeric))),
+    CONSTRAINT statement_lines_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'correction'::text, 'fixed_fee'::text])))
+);
+
+COMMENT ON TABLE ops.statement_lines IS 'Lines of closed statements. All lines of an order add up to what it had earned when the last of them was closed.';
+
+COMMENT ON COLUMN ops.statement_lines.statement_id IS 'Statement, see ops.statements.';
+
+COMMENT ON COLUMN ops.statement_lines.line_no IS 'Order within the statement, from 1.';
+
+COMMENT ON COLUMN ops.statement_lines.kind IS 'order: counts for the first time; correction: what an earlier statement said is otherwise now, for example after a refund; fixed_fee.';
+
+COMMENT ON COLUMN ops.statement_lines.subject IS 'What the line is about: order:<entry> or fee:<deal or code>:<first day>.';
+
+COMMENT ON COLUMN ops.statement_lines.entry_id IS 'Entry of the ledger; null for a fee.';
+
+COMMENT ON COLUMN ops.statement_lines.source IS 'Source of the order.';
+
+COMMENT ON COLUMN ops.statement_lines.order_platform IS 'Shop platform of the order.';
+
+COMMENT ON COLUMN ops.statement_lines.order_id IS 'Order.';
+
+COMMENT ON COLUMN ops.statement_lines.ordered_on IS 'Day of the order.';
+
+COMMENT ON COLUMN ops.statement_lines.due_on IS 'Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.';
+
+COMMENT ON COLUMN ops.statement_lines.deal_id IS 'Deal that the service credited.';
+
+COMMENT ON COLUMN ops.statement_lines.collab_id IS 'Collaboration that the service credited.';
+
+COMMENT ON COLUMN ops.statement_lines.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN ops.statement_lines.influencer_handle IS 'Influencer, where known.';
+
+COMMENT ON COLUMN ops.statement_lines.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN ops.statement_lines.sent_amount IS 'Revenue as the service was told.';
+
+COMMENT ON COLUMN ops.statement_lines.net_amount IS 'Revenue that counts now, net of refunds and cancellations.';
+
+COMMENT ON COLUMN ops.statement_lines.rate_percent IS 'Commission in percent.';
+
+COMMENT ON COLUMN ops.statement_lines.rate_from IS 'Where the rate is from: code or deal of the terms, or the service.';
+
+COMMENT ON COLUMN ops.statement_lines.earned_amount IS 'What it has earned in all, when the statement was closed.';
+
+COMMENT ON COLUMN ops.statement_lines.closed_before IS 'What earlier statements said of it.';
+
+COMMENT ON COLUMN ops.statement_lines.amount IS 'What this statement adds: earned_amount less closed_before.';
+
+CREATE TABLE ops.statements (
+    statement_id bigint NOT NULL,
+    month date NOT NULL,
+    time_zone text NOT NULL,
+    return_window_days integer NOT NULL,
+    lines bigint NOT NULL,
+    closed_by text NOT NULL,
+    reason text NOT NULL,
+    closed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    previous_hash text NOT NULL,
+    hash text NOT NULL,
+    CONSTRAINT statements_closed_by_check CHECK ((closed_by <> ''::text)),
+    CONSTRAINT statements_lines_check CHECK ((lines >= 0)),
+    CONSTRAINT statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT statements_reason_check CHECK ((reason <> ''::text)),
+    CONSTRAINT statements_return_window_days_check CHECK ((return_window_days >= 0))
+);
+
+COMMENT ON TABLE ops.statements IS 'Closed statements of earnings, one row a month. Append-only: a trigger refuses any change.';
+
+COMMENT ON COLUMN ops.statements.statement_id IS 'Counts up.';
+
+COMMENT ON COLUMN ops.statements.month IS 'First day of the month.';
+
+COMMENT ON COLUMN ops.statements.time_zone IS 'IANA zone by whose days it was made.';
+
+COMMENT ON COLUMN ops.statements.return_window_days IS 'Days after which an order counts, as configured when it was closed.';
+
+COMMENT ON COLUMN ops.statements.lines IS 'How many lines it has.';
+
+COMMENT ON COLUMN ops.statements.closed_by IS 'Who closed it, as in ops.audit.';
+
+COMMENT ON COLUMN ops.statements.reason IS 'Why, in the words of that person. E-mail addresses are masked.';
+
+COMMENT ON COLUMN ops.statements.closed_at IS 'When. Database clock.';
+
+COMMENT ON COLUMN ops.statements.previous_hash IS 'Hash of the statement closed before; empty for the first.';
+
+COMMENT ON COLUMN ops.statements.hash IS 'SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.';
+
+CREATE VIEW bi.statement_lines AS
+ SELECT l.statement_id,
+    l.line_no,
+    s.month AS month_local,
+    l.kind,
+    l.subject,
+    l.entry_id,
+    l.source,
+    l.order_platform,
+    l.order_id,
+    l.ordered_on AS ordered_local,
+    l.due_on AS due_local,
+    l.deal_id,
+    l.collab_id,
+    l.brand_id,
+    reporting.without_addresses(l.influencer_handle) AS influencer_handle,
+    l.currency,
+    l.sent_amount,
+    l.net_amount,
+    l.rate_percent,
+    l.rate_from,
+    l.earned_amount,
+    l.closed_before AS closed_before_amount,
+    l.amount
+   FROM (ops.statement_lines l
+     JOIN ops.statements s USING (statement_id));
+
+COMMENT ON VIEW bi.statement_lines IS 'What closed statements add, one row a line. All lines of an order add up to what it had earned when the last of them was closed. Live. Answers: What was each deal paid in each month?';
+
+COMMENT ON COLUMN bi.statement_lines.statement_id IS 'Statement, see bi.statements. With line_no the key of the row.';
+
+COMMENT ON COLUMN bi.statement_lines.line_no IS 'Order within the statement, from 1.';
+
+COMMENT ON COLUMN bi.statement_lines.month_local IS 'First day of the month of the statement.';
+
+COMMENT ON COLUMN bi.statement_lines.kind IS 'order (counts for the first time), correction (an earlier statement said otherwise), fixed_fee.';
+
+COMMENT ON COLUMN bi.statement_lines.subject IS 'What the line is about; the same for all lines about one order or fee.';
+
+COMMENT ON COLUMN bi.statement_lines.entry_id IS 'Entry that was sent, see bi.orders_attributed; null for a fee.';
+
+COMMENT ON COLUMN bi.statement_lines.source IS 'Source of the order.';
+
+COMMENT ON COLUMN bi.statement_lines.order_platform IS 'Shop platform as sent.';
+
+COMMENT ON COLUMN bi.statement_lines.order_id IS 'Order as sent.';
+
+COMMENT ON COLUMN bi.statement_lines.ordered_local IS 'Day of the order, in the zone of the statement.';
+
+COMMENT ON COLUMN bi.statement_lines.due_local IS 'Day from which it counts.';
+
+COMMENT ON COLUMN bi.statement_lines.deal_id IS 'Deal, see bi.deals.';
+
+COMMENT ON COLUMN bi.statement_lines.collab_id IS 'Collaboration within the deal.';
+
+COMMENT ON COLUMN bi.statement_lines.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.statement_lines.influencer_handle IS 'Influencer, where known.';
+
+COMMENT ON COLUMN bi.statement_lines.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.statement_lines.sent_amount IS 'Revenue as it was sent, in currency.';
+
+COMMENT ON COLUMN bi.statement_lines.net_amount IS 'Revenue net of refunds and cancellations, in currency.';
+
+COMMENT ON COLUMN bi.statement_lines.rate_percent IS 'Commission in percent.';
+
+COMMENT ON COLUMN bi.statement_lines.rate_from IS 'Where the rate is from: code or deal of the terms, or service.';
+
+COMMENT ON COLUMN bi.statement_lines.earned_amount IS 'What the order had earned in all, in currency.';
+
+COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'What earlier statements said of it, in currency.';
+
+COMMENT ON COLUMN bi.statement_lines.amount IS 'What the statement adds, in currency; negative after a refund.';
+
+CREATE VIEW bi.statements AS
+ SELECT statement_id,
+    month AS month_local,
+    to_char((month)::timestamp with time zone, 'YYYY-MM'::text) AS month_name,
+    time_zone,
+    return_window_days,
+    lines,
+    closed_by,
+    closed_at,
+    hash AS sha256
+   FROM ops.statements;
+
+COMMENT ON VIEW bi.statements IS 'Closed statements of earnings, one row a month. Live; a closed statement never changes.';
+
+COMMENT ON COLUMN bi.statements.statement_id IS 'Key of the row. Counts up.';
+
+COMMENT ON COLUMN bi.statements.month_local IS 'First day of the month.';
+
+COMMENT ON COLUMN bi.statements.month_name IS 'The month, for example 2026-10.';
+
+COMMENT ON COLUMN bi.statements.time_zone IS 'IANA zone of its days.';
+
+COMMENT ON COLUMN bi.statements.return_window_days IS 'Days after which an order counts.';
+
+COMMENT ON COLUMN bi.statements.lines IS 'Lines it has.';
+
+COMMENT ON COLUMN bi.statements.closed_by IS 'Who closed it.';
+
+COMMENT ON COLUMN bi.statements.closed_at IS 'When.';
+
+COMMENT ON COLUMN bi.statements.sha256 IS 'SHA-256 over all of it and the statement before; `statement verify` computes it again.';
+
 CREATE TABLE reporting.code_days (
     day_utc date NOT NULL,
     job text NOT NULL,
@@ -4556,7 +4787,7 @@ COMMENT ON COLUMN ops.audit.via IS 'console or command.';
 
 COMMENT ON COLUMN ops.audit.action IS 'What was done, for example settle_doubt.';
 
-COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk, check.';
+COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk, check, statement.';
 
 COMMENT ON COLUMN ops.audit.subject IS 'Its id or name; null where the action concerned many.';
 
@@ -5133,6 +5364,15 @@ COMMENT ON COLUMN ops.schedules.looked_until IS 'Slots up to and with this insta
 
 COMMENT ON COLUMN ops.schedules.first_seen_at IS 'Since when its schedule counts.';
 
+ALTER TABLE ops.statements ALTER COLUMN statement_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.statements_statement_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE ops.webhook_events (
     event_id bigint NOT NULL,
     kind text NOT NULL,
@@ -5376,6 +5616,9 @@ ALTER TABLE ONLY mirror.staged
 ALTER TABLE ONLY mirror.unreadable
     ADD CONSTRAINT unreadable_pkey PRIMARY KEY (record_kind, record_hash);
 
+ALTER TABLE ONLY ops.statement_lines
+    ADD CONSTRAINT a_subject_is_once_in_a_statement UNIQUE (statement_id, subject);
+
 ALTER TABLE ONLY ops.account
     ADD CONSTRAINT account_pkey PRIMARY KEY (only_row);
 
@@ -5435,6 +5678,15 @@ ALTER TABLE ONLY ops.schedules
 
 ALTER TABLE ONLY ops.slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (job, slot);
+
+ALTER TABLE ONLY ops.statement_lines
+    ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (statement_id, line_no);
+
+ALTER TABLE ONLY ops.statements
+    ADD CONSTRAINT statements_month_key UNIQUE (month);
+
+ALTER TABLE ONLY ops.statements
+    ADD CONSTRAINT statements_pkey PRIMARY KEY (statement_id);
 
 ALTER TABLE ONLY ops.webhook_events
     ADD CONSTRAINT webhook_events_body_sha256_key UNIQUE (body_sha256);
@@ -5594,6 +5846,8 @@ CREATE INDEX slots_time ON ops.slots USING btree (slot, job);
 
 CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_settled);
 
+CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject);
+
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
@@ -5639,6 +5893,10 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seeds F
 CREATE TRIGGER note_change AFTER UPDATE ON ledger.entries FOR EACH ROW WHEN (((old.body_hash IS DISTINCT FROM new.body_hash) OR ((old.state = 'held'::text) IS DISTINCT FROM (new.state = 'held'::text)) OR ((new.state = 'held'::text) AND (old.state_reason IS DISTINCT FROM new.state_reason)))) EXECUTE FUNCTION ledger.note_change();
 
 CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON ops.audit FOR EACH ROW EXECUTE FUNCTION ops.refuse_audit_change();
+
+CREATE TRIGGER statement_lines_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statement_lines FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
+
+CREATE TRIGGER statements_are_closed BEFORE DELETE OR UPDATE OR TRUNCATE ON ops.statements FOR EACH STATEMENT EXECUTE FUNCTION ops.refuse_change();
 
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_source_file_id_fkey FOREIGN KEY (source_file_id) REFERENCES intake.source_files(source_file_id);

@@ -42,6 +42,7 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
       'report',
       'audit',
       'bulk',
+      'earnings',
       'mirror',
       'schedule',
       'notify',

@@ -13,7 +13,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/api/read-error.ts /<[^>]*>/g': '4,000 characters of an answer are looked at',
   'src/api/read-error.ts /[^\\s<>"\'(),:;[\\]{}=]+@[^\\s<>"\'(),:;[\\]{}]+/g':
     '4,000 characters of an answer are looked at',
-  'src/cli/actions/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
+  'src/cli/actions/api/manage-webhooks.ts /\\/+$/': 'an argument of the command line',
   'src/model/money.ts /0+$/': 'numeric(18,4) of the database',
   'src/model/money.ts /\\B(?=(\\d{3})+$)/g': 'numeric(18,4) of the database',
   'src/model/money.ts /^(-?)0*(\\d+?)(?:\\.(\\d*))?$/': 'numeric(18,4) of the database',

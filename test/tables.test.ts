@@ -59,6 +59,8 @@ describe('tables', () => {
       'jobs/submit-outreach',
       // Takes codes away from deals of another brand, and never gives any.
       'src/attribute',
+      // The service's own rates; without them an order's rate is unknown, and it is in no statement.
+      'src/earnings',
       'src/mirror',
       // Names deals of a handle, for a person who settles a doubt.
       'src/report',

@@ -9,7 +9,7 @@ export type AuditRecord = {
   readonly via: 'console' | 'command';
   /** `settle_doubt`. */
   readonly action: string;
-  readonly subjectKind: 'entry' | 'file' | 'code' | 'job' | 'backfill' | 'bulk' | 'check';
+  readonly subjectKind: 'entry' | 'file' | 'code' | 'job' | 'backfill' | 'bulk' | 'check' | 'statement';
   /** Its id or name; null where the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence, without row values. */

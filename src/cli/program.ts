@@ -29,6 +29,7 @@ import { completeWordsCommand, completionCommand } from './commands/setup/comple
 import { configCommand } from './commands/setup/config.ts';
 import { initCommand } from './commands/setup/init.ts';
 import { layoutsCommand } from './commands/setup/layouts.ts';
+import { statementCommand } from './commands/statement.ts';
 import { statusCommand } from './commands/status.ts';
 import { completeCommands } from './complete-commands.ts';
 import { createOutput } from './terminal/output.ts';
@@ -52,6 +53,7 @@ const commands: readonly CommandDefinition[] = [
   explainCommand,
   reviewCommand,
   queryCommand,
+  statementCommand,
   rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
   ledgerCommand,
   migrateCommand,

@@ -28,6 +28,7 @@ export function crossCheck(
     ...checkServe(config),
     ...checkConsole(config),
     ...checkNotify(config),
+    ...checkStatements(config),
     ...Object.values(config.sources).flatMap((source) => [
       ...checkSource(source, config.path),
       ...checkPlatform(source, config, kinds),
@@ -123,6 +124,12 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
       message: 'console.auth.oidc lets nobody in.',
       help: "List who may change things in `operators` or `operator_groups`, and who may look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
     };
+}
+
+function* checkStatements({ statements: { timeZone } }: PipelineConfig): Generator<ConfigFinding> {
+  if (isTimeZone(timeZone)) return;
+  const message = `statements.time_zone: "${timeZone}" is not a time zone.`;
+  yield { path: ['statements', 'time_zone'], message, help: helpForTimeZone(timeZone) };
 }
 
 function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {

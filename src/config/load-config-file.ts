@@ -145,6 +145,11 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
     },
     console: toConsoleSettings(file.console),
     notify: toNotifySettings(file.notify),
+    statements: {
+      terms: file.statements.terms === null ? null : resolvePath(file.statements.terms),
+      returnWindowDays: file.statements.return_window_days,
+      timeZone: file.statements.time_zone,
+    },
   };
 }
 

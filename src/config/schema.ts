@@ -146,6 +146,25 @@ const limits = z
   .prefault({})
   .describe('Limits at which a file is held.');
 
+/** How statements of earnings are made. */
+const statements = z
+  .strictObject({
+    terms: text(500)
+      .nullable()
+      .default(null)
+      .describe(
+        'CSV file with rates and fees by deal or code (relative to this file). Omit it if the rates of the service are all that counts.',
+      ),
+    return_window_days: wholeNumber(0, 3_650)
+      .prefault(30)
+      .describe('An order counts so many days after it was placed, when it can no longer be returned.'),
+    time_zone: text(100)
+      .default('UTC')
+      .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+  })
+  .prefault({})
+  .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
+
 /** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
 const DEFAULT_EXCLUDE = [
   '.*',
@@ -240,6 +259,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       serve: serveSchema,
       console: consoleSchema,
       notify: notifySchema,
+      statements,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

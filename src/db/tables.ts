@@ -3076,7 +3076,7 @@ export interface OpsAudit {
    */
   subject: string | null;
   /**
-   * What it was done to: entry, file, code, job, backfill, bulk, check.
+   * What it was done to: entry, file, code, job, backfill, bulk, check, statement.
    */
   subject_kind: string;
   /**
@@ -3796,6 +3796,140 @@ export interface OpsSlots {
   state: string;
 }
 
+export interface OpsStatementLines {
+  /**
+   * What this statement adds: earned_amount less closed_before.
+   */
+  amount: Numeric;
+  /**
+   * Brand.
+   */
+  brand_id: string | null;
+  /**
+   * What earlier statements said of it.
+   */
+  closed_before: Numeric;
+  /**
+   * Collaboration that the service credited.
+   */
+  collab_id: string | null;
+  /**
+   * ISO 4217. Never add up amounts of different currencies.
+   */
+  currency: string;
+  /**
+   * Deal that the service credited.
+   */
+  deal_id: string | null;
+  /**
+   * Day from which it counts: the day of the order and the return window; of a fee the first day of its terms.
+   */
+  due_on: Timestamp;
+  /**
+   * What it has earned in all, when the statement was closed.
+   */
+  earned_amount: Numeric;
+  /**
+   * Entry of the ledger; null for a fee.
+   */
+  entry_id: Int8 | null;
+  /**
+   * Influencer, where known.
+   */
+  influencer_handle: string | null;
+  /**
+   * order: counts for the first time; correction: what an earlier statement said is otherwise now, for example after a refund; fixed_fee.
+   */
+  kind: string;
+  /**
+   * Order within the statement, from 1.
+   */
+  line_no: Int8;
+  /**
+   * Revenue that counts now, net of refunds and cancellations.
+   */
+  net_amount: Numeric | null;
+  /**
+   * Order.
+   */
+  order_id: string | null;
+  /**
+   * Shop platform of the order.
+   */
+  order_platform: string | null;
+  /**
+   * Day of the order.
+   */
+  ordered_on: Timestamp | null;
+  /**
+   * Where the rate is from: code or deal of the terms, or the service.
+   */
+  rate_from: string | null;
+  /**
+   * Commission in percent.
+   */
+  rate_percent: Numeric | null;
+  /**
+   * Revenue as the service was told.
+   */
+  sent_amount: Numeric | null;
+  /**
+   * Source of the order.
+   */
+  source: string | null;
+  /**
+   * Statement, see ops.statements.
+   */
+  statement_id: Int8;
+  /**
+   * What the line is about: order:<entry> or fee:<deal or code>:<first day>.
+   */
+  subject: string;
+}
+
+export interface OpsStatements {
+  /**
+   * When. Database clock.
+   */
+  closed_at: Generated<Timestamp>;
+  /**
+   * Who closed it, as in ops.audit.
+   */
+  closed_by: string;
+  /**
+   * SHA-256 over the month, previous_hash and all lines: `statement verify` computes it again.
+   */
+  hash: string;
+  /**
+   * How many lines it has.
+   */
+  lines: Int8;
+  /**
+   * First day of the month.
+   */
+  month: Timestamp;
+  /**
+   * Hash of the statement closed before; empty for the first.
+   */
+  previous_hash: string;
+  /**
+   * Why, in the words of that person. E-mail addresses are masked.
+   */
+  reason: string;
+  /**
+   * Days after which an order counts, as configured when it was closed.
+   */
+  return_window_days: number;
+  /**
+   * Counts up.
+   */
+  statement_id: Generated<Int8>;
+  /**
+   * IANA zone by whose days it was made.
+   */
+  time_zone: string;
+}
+
 export interface OpsWebhookEvents {
   /**
    * What was sent, with e-mail addresses masked and without NUL. A JSON text where it was no JSON object.
@@ -4238,6 +4372,8 @@ export interface DB {
   "ops.runs": OpsRuns;
   "ops.schedules": OpsSchedules;
   "ops.slots": OpsSlots;
+  "ops.statement_lines": OpsStatementLines;
+  "ops.statements": OpsStatements;
   "ops.webhook_events": OpsWebhookEvents;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;

@@ -18,6 +18,16 @@ export type PipelineConfig = {
   readonly serve: ServeSettings;
   readonly console: ConsoleSettings;
   readonly notify: NotifySettings;
+  readonly statements: StatementSettings;
+};
+
+/** How statements of earnings are made. */
+export type StatementSettings = {
+  /** Absolute path of terms.csv; null: only the rates of the service count. */
+  readonly terms: string | null;
+  readonly returnWindowDays: number;
+  /** IANA zone of days and months. */
+  readonly timeZone: string;
 };
 
 /** Who may do what in the console: see everything, or change things as well. */

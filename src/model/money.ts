@@ -19,7 +19,8 @@ export function formatMoney(amount: DecimalText, currency: string | null): strin
   return currency === null ? number : `${number} ${currency}`;
 }
 
-function minorDigits(currency: string | null): number {
+/** Decimals that amounts of a currency have: 2 of EUR, 0 of JPY. */
+export function minorDigits(currency: string | null): number {
   if (currency === null) return DEFAULT_DIGITS;
   try {
     const options = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();

@@ -8,7 +8,7 @@ import type { RawRows } from '../model/record.ts';
 const FORMULA = /^[\p{Cc}\p{Cf}\p{Z}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 
 /** Whether a spreadsheet would run a cell of this text. */
-export function isFormula(text: string): boolean {
+function isFormula(text: string): boolean {
   return FORMULA.test(text);
 }
 
@@ -24,6 +24,13 @@ export function renderCsv(
       : safe;
   };
   return rows.map((row) => `${row.map(cell).join(delimiter)}\r\n`).join('');
+}
+
+/** A table as CSV for a spreadsheet: text that it would run is escaped, and a negative amount stays a number. */
+export function renderTableCsv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isNumber = (cell: string): boolean => /^-?[\d,]*(\.\d+)?$/.test(cell);
+  const safe = rows.map((row) => row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)));
+  return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { formatMoney } from '../model/money.ts';
 import type { QueryResult } from '../report/query-views.ts';
-import { isFormula, renderCsv } from './csv.ts';
+import { renderTableCsv } from './csv.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -9,7 +9,7 @@ export function renderQuery(
   { columns, rows }: QueryResult,
   { terminal, isCsv }: { readonly terminal: Terminal; readonly isCsv: boolean },
 ): string {
-  if (isCsv) return rows.length === 0 ? '' : asCsv(columns, withoutNulls(rows));
+  if (isCsv) return rows.length === 0 ? '' : renderTableCsv(columns, withoutNulls(rows));
   if (rows.length === 0) return 'No rows.\n';
   const cells = readable(columns, withoutNulls(rows));
   const fits = columns.join(GAP).length <= terminal.columns;
@@ -19,14 +19,6 @@ export function renderQuery(
 const GAP = '  ';
 
 type Shown = { readonly columns: readonly string[]; readonly cells: readonly (readonly string[])[] };
-
-/** Text such as `=1+1` comes from exports and would be run by a spreadsheet; a negative amount is no formula. */
-function asCsv(columns: readonly string[], cells: readonly (readonly string[])[]): string {
-  const safe = cells.map((row) =>
-    row.map((cell) => (isFormula(cell) && !isNumber(cell) ? `'${cell}` : cell)),
-  );
-  return renderCsv([columns, ...safe], { delimiter: ',', escapeFormulas: false });
-}
 
 function asTable({ columns, cells }: Shown, terminal: Terminal): string {
   const titled = columns.map((title, index) => ({

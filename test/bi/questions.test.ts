@@ -67,6 +67,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [SOME, 'O_1', 'instagram', 'rejected', 'HTTP 404: unknown id', '2', 'ola.oils'],
     [SOME, 'O_1', 'instagram', 'in_doubt', 'the connection was cut', '1', 'lea.lifts'],
   ],
+  'paid-by-month': [['2026-01', 'D1', 'EUR', '10.0000', '-2.0000', null, '8.0000']],
   refunds: [['shop-orders', 'EUR', '2', '10.0000']],
   'sold-within-a-month': [['D1', 'mara.paints', '3', '150.50']],
   'stages-of-a-deal': [

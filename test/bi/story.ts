@@ -21,6 +21,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
     db,
   );
   await adjust(db, runId);
+  await closeMonth(db);
   await mirror(db, runId);
   await identify(db, runId);
   await click(db, runId);
@@ -87,6 +88,18 @@ async function importCreators(db: Database, runId: string): Promise<void> {
       ('list', 'duo', 'instagram', '', '', 'duo', 1, 4, 'deals', 'held', 'several_deals', null, '["duo","instagram","4819","D_1"]', '{}')`.execute(
     db,
   );
+}
+
+/** January was closed: an order, and a refund of one that an earlier statement had. */
+async function closeMonth(db: Database): Promise<void> {
+  await sql`
+    insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
+    values (1, 1, 'order', 'order:1', '2026-01-05', 'D1', 'EUR', 10, 0, 10), (1, 2, 'correction', 'order:2', '2025-12-05', 'D1', 'EUR', 3, 5, -2)`.execute(
+    db,
+  );
+  await sql`
+    insert into ops.statements (month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+    values ('2026-01-01', 'UTC', 30, 2, 'ann', 'paid out', '', 'h')`.execute(db);
 }
 
 async function adjust(db: Database, runId: string): Promise<void> {

@@ -31,6 +31,8 @@ const PROMISED = [
   'run_amounts',
   'run_health',
   'runs',
+  'statement_lines',
+  'statements',
   'unattributed_revenue',
 ];
 
@@ -60,7 +62,7 @@ describe('the views of schema bi', () => {
 
   it('give ids as text, but for those that count up here', async () => {
     const { db } = await setup();
-    const ours = /^(run|entry|order_version|adjustment|click|creator|source_file|last_run)_id$/;
+    const ours = /^(run|entry|order_version|adjustment|click|creator|source_file|last_run|statement)_id$/;
     const ids = (await columnsOf(db)).filter(({ name }) => name.endsWith('_id'));
     expect(ids.length).toBeGreaterThan(20);
     expect(ids.filter(({ name, type }) => type !== (ours.test(name) ? 'bigint' : 'text'))).toEqual([]);

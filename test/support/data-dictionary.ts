@@ -19,6 +19,7 @@ const CHAPTERS = [
   { file: 'orders', title: 'Orders', colour: '#dbeafe' },
   { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
   { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
+  { file: 'earnings', title: 'Earnings', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },
   { file: 'creators', title: 'Creators', colour: '#ffedd5' },
   { file: 'customers', title: 'Customers', colour: '#fce7f3' },
@@ -33,6 +34,7 @@ const KEYS: Readonly<Record<string, string>> = {
   deal_id: 'deals',
   dealflow_id: 'dealflows',
   brand_id: 'brands',
+  statement_id: 'statements',
 };
 
 /** Nearly all views refer to runs: only those that refer to nothing else show it. */

@@ -3,7 +3,7 @@ import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { controlJob, type JobDecision } from '../../pipeline/decisions/control-job.ts';
-import { renderJobs } from '../../present/jobs.ts';
+import { renderJobs } from '../../present/runs/jobs.ts';
 import { listRuns } from '../../report/list-runs.ts';
 import { isServed, listPausedJobs } from '../../report/list-slots.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';

@@ -29,8 +29,8 @@ export const runsCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { listRuns } = await import('../../report/list-runs.ts');
         const { listSlotTroubles } = await import('../../report/list-slots.ts');
-        const { renderRuns } = await import('../../present/runs.ts');
-        const { renderSlotTroubles } = await import('../../present/slots.ts');
+        const { renderRuns } = await import('../../present/runs/runs.ts');
+        const { renderSlotTroubles } = await import('../../present/runs/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
         const config = openConfig(options);

@@ -3,7 +3,7 @@ import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
 import type { Sum } from '../../present/blocks/block.ts';
 import { html } from '../../present/html/html.ts';
-import { describeDid, problemOf } from '../../present/runs.ts';
+import { describeDid, problemOf } from '../../present/runs/runs.ts';
 import { formatCount, formatDuration, plural } from '../../present/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/list-run-files.ts';
 import { readRunActivity } from '../../report/console/read-run-activity.ts';

@@ -2,7 +2,7 @@ import { didOf, kindOf } from '../../../jobs/index.ts';
 import type { PipelineConfig } from '../../model/config.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { describeDid, problemOf } from '../../present/runs.ts';
+import { describeDid, problemOf } from '../../present/runs/runs.ts';
 import { cut, formatDuration } from '../../present/text.ts';
 import { readTimeline } from '../../report/console/read-timeline.ts';
 import { countRuns, type ListedRun, listRuns } from '../../report/list-runs.ts';

@@ -1,4 +1,5 @@
 import type { Html } from '../../model/text/html.ts';
+import type { Block } from '../blocks/block.ts';
 import { describeOutcome, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
 import { formatInstant } from '../text.ts';
 import { blockMarkup } from './block-markup.ts';
@@ -18,7 +19,22 @@ export function renderReportPage(
   runs: readonly ReportedSummary[],
   { title, madeAt }: { readonly title: string; readonly madeAt: Date },
 ): string {
-  const page = html`<!DOCTYPE html>
+  return renderPage(html`${runs.map(runMarkup)}`, { title, madeAt });
+}
+
+/** Blocks as one such page. */
+export function renderBlocksPage(
+  blocks: readonly Block[],
+  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
+): string {
+  return renderPage(html`<article>${blocks.map(blockMarkup)}</article>`, { title, madeAt });
+}
+
+function renderPage(
+  content: Html,
+  { title, madeAt }: { readonly title: string; readonly madeAt: Date },
+): string {
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -34,11 +50,10 @@ ${pageStyle}
 <p class="dim">Made by influencer-sync at ${formatInstant(madeAt)} UTC. All times are UTC. Amounts are never added up across currencies.</p>
 </header>
 <main>
-${runs.map(runMarkup)}</main>
+${content}</main>
 </body>
 </html>
-`;
-  return page.toString();
+`.toString();
 }
 
 function runMarkup({ summary, renderer }: ReportedSummary): Html {

@@ -13,7 +13,7 @@ export const apiCommand: CommandDefinition = {
       .action(
         act(async (output, words: readonly string[]) => {
           // The contract is loaded only now: --help of the other commands must not wait for it.
-          const { performApi } = await import('../../actions/perform-api.ts');
+          const { performApi } = await import('../../actions/api/perform-api.ts');
           return performApi(output, words);
         }),
       );

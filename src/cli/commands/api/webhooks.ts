@@ -14,7 +14,7 @@ export const webhooksCommand: CommandDefinition = {
       .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
       .action(
         act(async (output, options) =>
-          (await import('../../actions/receive-webhooks.ts')).receiveWebhooks(output, options),
+          (await import('../../actions/api/receive-webhooks.ts')).receiveWebhooks(output, options),
         ),
       );
     addExamples(command, [
@@ -39,7 +39,7 @@ function defineListening(command: Command, act: Act): void {
     .option('--json', 'print NDJSON events')
     .action(
       act(async (output, options) =>
-        (await import('../../actions/listen-webhooks.ts')).listenWebhooks(output, options),
+        (await import('../../actions/api/listen-webhooks.ts')).listenWebhooks(output, options),
       ),
     );
 }
@@ -54,12 +54,12 @@ function defineRegistration(command: Command, act: Act): void {
     .option('--same-address', 'one address for all kinds, without the kind at its end', false)
     .action(
       act(async (output, url: string, options) =>
-        (await import('../../actions/manage-webhooks.ts')).registerWebhooks(output, url, options),
+        (await import('../../actions/api/manage-webhooks.ts')).registerWebhooks(output, url, options),
       ),
     );
   addConfigOptions(command.command('list').description('list the registered addresses')).action(
     act(async (output, options) =>
-      (await import('../../actions/manage-webhooks.ts')).listWebhooks(output, options),
+      (await import('../../actions/api/manage-webhooks.ts')).listWebhooks(output, options),
     ),
   );
   addConfigOptions(command.command('delete').description('remove the registration of an address'))
@@ -67,7 +67,7 @@ function defineRegistration(command: Command, act: Act): void {
     .option('--kind <kind>', KINDS, collect)
     .action(
       act(async (output, url: string, options) =>
-        (await import('../../actions/manage-webhooks.ts')).deleteWebhooks(output, url, options),
+        (await import('../../actions/api/manage-webhooks.ts')).deleteWebhooks(output, url, options),
       ),
     );
 }

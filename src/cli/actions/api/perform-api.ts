@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
-import { type ApiError, toApiError } from '../../api/api-error.ts';
-import { buildRequest, type RequestProblem } from '../../api/build-request.ts';
-import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../api/client.ts';
-import { type OperationName, operationNames, operationOf } from '../../api/contract.ts';
-import { requestFieldsOf } from '../../api/reference/operation-fields.ts';
+import { type ApiError, toApiError } from '../../../api/api-error.ts';
+import { buildRequest, type RequestProblem } from '../../../api/build-request.ts';
+import { type DescribedRequest, describeRequest, type ExchangeInput } from '../../../api/client.ts';
+import { type OperationName, operationNames, operationOf } from '../../../api/contract.ts';
+import { requestFieldsOf } from '../../../api/reference/operation-fields.ts';
 import {
   createUnknownMemberFinder,
   explainUnknownMembers,
   type UnknownMember,
-} from '../../api/unknown-members.ts';
-import type { Exchange } from '../../model/exchange.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { didYouMean } from '../../model/text/did-you-mean.ts';
-import { formatJson } from '../../model/text/exact-json.ts';
-import { isLoopback } from '../../model/text/is-loopback.ts';
-import { renderAnswer } from '../../present/answer.ts';
-import { renderOperationHelp, renderOperations } from '../../present/operations.ts';
-import { findService, openClient } from '../open/open-service.ts';
-import type { Output } from '../terminal/output.ts';
+} from '../../../api/unknown-members.ts';
+import type { Exchange } from '../../../model/exchange.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { didYouMean } from '../../../model/text/did-you-mean.ts';
+import { formatJson } from '../../../model/text/exact-json.ts';
+import { isLoopback } from '../../../model/text/is-loopback.ts';
+import { renderAnswer } from '../../../present/answer.ts';
+import { renderOperationHelp, renderOperations } from '../../../present/operations.ts';
+import { findService, openClient } from '../../open/open-service.ts';
+import type { Output } from '../../terminal/output.ts';
 import { type ApiWords, readApiWords } from './read-api-words.ts';
 
 /**

@@ -1,14 +1,14 @@
-import { ApiError } from '../../api/api-error.ts';
-import { webhookTypes } from '../../api/contract/webhook-types.ts';
-import { type Api, toApi } from '../../api/create-api.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { didYouMean } from '../../model/text/did-you-mean.ts';
-import { renderTable } from '../../present/table.ts';
-import type { ConfigOptions } from '../commands/command.ts';
-import { findService, openClient } from '../open/open-service.ts';
-import type { Output } from '../terminal/output.ts';
-import { usageError } from '../usage-error.ts';
+import { ApiError } from '../../../api/api-error.ts';
+import { webhookTypes } from '../../../api/contract/webhook-types.ts';
+import { type Api, toApi } from '../../../api/create-api.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { didYouMean } from '../../../model/text/did-you-mean.ts';
+import { renderTable } from '../../../present/table.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
+import { findService, openClient } from '../../open/open-service.ts';
+import type { Output } from '../../terminal/output.ts';
+import { usageError } from '../../usage-error.ts';
 
 export type ManageOptions = ConfigOptions & {
   readonly kind?: readonly string[];

@@ -1,14 +1,14 @@
-import { shortPath } from '../../config/locate.ts';
-import { migrate } from '../../db/migrate.ts';
-import { EXIT, type ExitCode } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
-import { createLogger } from '../../observe/logger.ts';
-import { createEventStore } from '../../pipeline/receive-event.ts';
-import { startReceiver } from '../../webhook/start-receiver.ts';
-import type { ConfigOptions } from '../commands/command.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
-import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
-import type { Output } from '../terminal/output.ts';
+import { shortPath } from '../../../config/locate.ts';
+import { migrate } from '../../../db/migrate.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { createLogger } from '../../../observe/logger.ts';
+import { createEventStore } from '../../../pipeline/receive-event.ts';
+import { startReceiver } from '../../../webhook/start-receiver.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
+import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { listenForStop, untilAborted } from '../../terminal/listen-for-stop.ts';
+import type { Output } from '../../terminal/output.ts';
 
 export type ReceiveOptions = ConfigOptions & { readonly port?: number };
 

@@ -1,5 +1,5 @@
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
+import { EXIT } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
 
 /** What stands after `api`. */
 export type ApiWords = {

@@ -1,0 +1,11 @@
+-- Title: What was each deal paid in each month?
+-- Description: Closed statements by month, deal and currency: commission, corrections of earlier months, fees, and what they come to.
+-- View: bi.statement_lines
+select to_char(month_local, 'YYYY-MM') as month, deal_id, currency,
+  sum(amount) filter (where kind = 'order') as commission_amount,
+  sum(amount) filter (where kind = 'correction') as correction_amount,
+  sum(amount) filter (where kind = 'fixed_fee') as fee_amount,
+  sum(amount) as paid_amount
+from bi.statement_lines
+group by 1, deal_id, currency
+order by 1, deal_id, currency;

@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import { inTransaction } from '../../src/db/in-transaction.ts';
+import { closeStatement, verifyStatements } from '../../src/earnings/close-statement.ts';
+import { readStatement } from '../../src/earnings/read-statement.ts';
+import type { StatementRules, Terms } from '../../src/earnings/statement.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+import { setup } from '../support/setup.ts';
+
+// Some histories have dozens of closings.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Minor units of each currency: cents of euros, whole yen, thousandths of dinars. */
+const DIGITS = { EUR: 2, JPY: 0, KWD: 3 } as const;
+type Currency = keyof typeof DIGITS;
+
+/** An order as this test knows it; amounts in ten-thousandths, rates in hundredths of a percent. */
+type Order = { readonly dealId: string; readonly currency: Currency; readonly dayNo: number; net: bigint };
+
+const RETURN_WINDOW_DAYS = 14;
+const MONTHS = Array.from({ length: 12 }, (_, index) => `2025-${String(index + 1).padStart(2, '0')}`);
+const FIRST_DAY_MS = Date.UTC(2025, 0, 1);
+const DAY_MS = 86_400_000;
+
+const step = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('order' as const),
+      dealId: fc.constantFrom('D1', 'D2', 'D3'),
+      currency: fc.constantFrom<Currency[]>('EUR', 'JPY', 'KWD'),
+      dayNo: fc.integer({ min: 0, max: 120 }),
+      amount: fc.bigInt({ min: 0n, max: 10_000_000n }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('adjust' as const),
+      order: fc.nat(),
+      amount: fc.option(fc.bigInt({ min: 0n, max: 10_000_000n })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('rate' as const),
+      dealId: fc.constantFrom('D1', 'D2'),
+      rate: fc.integer({ min: 0, max: 5_000 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('close' as const), months: fc.constantFrom(1, 1, 1, 2) }),
+  },
+);
+
+it('all closed lines of an order add up to what it earned, whatever is refunded, comes late or is closed when', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 25, maxLength: 50 }), async (steps) => {
+      // Entries and adjustments are append-only.
+      const { db } = await setup();
+      await beginRun(db, { job: 'orders', kind: 'attribute-orders' });
+      const orders: Order[] = [];
+      // Of the third deal nobody knows the rate.
+      const rates = new Map([
+        ['D1', 1_000],
+        ['D2', 1_250],
+      ]);
+      let closed = -1;
+      for (const each of steps) {
+        if (each.kind === 'order') {
+          orders.push({ ...each, net: each.amount });
+          await addOrder(db, orders.length, { ...each });
+        } else if (each.kind === 'adjust') {
+          const order = orders[each.order % Math.max(1, orders.length)];
+          if (order === undefined) continue;
+          await adjust(db, orders.indexOf(order) + 1, {
+            from: order.net,
+            to: each.amount,
+            currency: order.currency,
+          });
+          order.net = each.amount ?? 0n;
+        } else if (each.kind === 'rate') rates.set(each.dealId, each.rate);
+        else {
+          closed = Math.min(MONTHS.length - 1, closed + each.months);
+          const month = MONTHS[closed] ?? '';
+          const rules = rulesOf(rates);
+          const open = await readStatement(db, { month, rules });
+          const end = await inTransaction(db, (trx) =>
+            closeStatement(trx, { month, rules, closedBy: 'test', reason: 'test' }),
+          );
+          if (end.kind !== 'closed') {
+            expect([end.kind, closed]).toEqual(['closed_already', MONTHS.length - 1]);
+            continue;
+          }
+          expect((await readStatement(db, { month, rules })).lines).toEqual(open.lines);
+          expect(await sums(db)).toEqual(expected(orders, { month, rates, before: await knownBefore(db) }));
+        }
+      }
+      expect((await verifyStatements(db)).broken).toEqual([]);
+    }),
+    { numRuns: propertyRuns(4), endOnFailure: true },
+  );
+});
+
+function rulesOf(rates: ReadonlyMap<string, number>): StatementRules {
+  const terms = [...rates].map(
+    ([dealId, rate], index): Terms => ({
+      line: index + 2,
+      dealId,
+      codeFolded: null,
+      ratePercent: (rate / 100).toFixed(2),
+      fixedFee: null,
+      currency: null,
+      validFrom: null,
+      validTo: null,
+    }),
+  );
+  return { terms, returnWindowDays: RETURN_WINDOW_DAYS, timeZone: 'UTC' };
+}
+
+/** What each order has earned that counts by the end of the month, in ten-thousandths. Orders that earned nothing have no line. */
+function expected(
+  orders: readonly Order[],
+  {
+    month,
+    rates,
+    before,
+  }: {
+    readonly month: string;
+    readonly rates: ReadonlyMap<string, number>;
+    readonly before: ReadonlySet<string>;
+  },
+): Record<string, bigint> {
+  const nextMonthMs = Date.UTC(2025, Number(month.slice(5)), 1);
+  return Object.fromEntries(
+    orders.flatMap((order, index) => {
+      const rate = rates.get(order.dealId);
+      const dueMs = FIRST_DAY_MS + (order.dayNo + RETURN_WINDOW_DAYS) * DAY_MS;
+      const subject = `order:${index + 1}`;
+      if (rate === undefined || (dueMs >= nextMonthMs && !before.has(subject))) return [];
+      const earned = earnedOf(order, rate);
+      return earned === 0n ? [] : [[subject, earned]];
+    }),
+  );
+}
+
+/** Half of a minor unit is rounded up. */
+function earnedOf({ net, currency }: Order, rate: number): bigint {
+  const unit = 10n ** BigInt(4 - DIGITS[currency]);
+  const exact = net * BigInt(rate); // In ten-thousandths of ten-thousandths.
+  const whole = 10_000n * unit;
+  return ((exact * 2n + whole) / (2n * whole)) * unit;
+}
+
+async function sums(db: Database): Promise<Record<string, bigint>> {
+  const { rows } = await sql<{ subject: string; amount: string }>`
+    select subject, (sum(amount) * 10000)::bigint as amount from ops.statement_lines group by 1 having sum(amount) <> 0`.execute(
+    db,
+  );
+  return Object.fromEntries(rows.map(({ subject, amount }) => [subject, BigInt(amount)]));
+}
+
+async function knownBefore(db: Database): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ subject: string }>`select distinct subject from ops.statement_lines`.execute(
+    db,
+  );
+  return new Set(rows.map(({ subject }) => subject));
+}
+
+function decimal(tenThousandths: bigint): string {
+  const digits = String(tenThousandths).padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
+}
+
+async function addOrder(
+  db: Database,
+  id: number,
+  order: {
+    readonly dealId: string;
+    readonly currency: Currency;
+    readonly dayNo: number;
+    readonly amount: bigint;
+  },
+): Promise<void> {
+  const amount = decimal(order.amount);
+  const placedAt = new Date(FIRST_DAY_MS + order.dayNo * DAY_MS + 3_600_000);
+  await sql`
+    insert into intake.orders (order_version_id, source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at,
+      line_no, record_no, row_count) overriding system value
+    values (${id}, 'shop', ${String(id)}, 1, true, '', '', ${order.currency}, ${amount}, ${placedAt}, 1, 1, 1)`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.entries (entry_id, effect, account_id, key, state, attempt, body, body_hash, job, source, order_platform, order_id,
+      amount, currency, deal_id, run_id) overriding system value
+    values (${id}, 'referral', 'a', ${String(id)}, 'accepted', 1, '{}', '', 'orders', 'shop', 'shopify', ${String(id)}, ${amount},
+      ${order.currency}, ${order.dealId}, 1)`.execute(db);
+  await sql`
+    insert into intake.attributions (job, source, order_id, order_version_id, outcome, matched_by, target, currency, entry_id, is_pending, rules_hash)
+    values ('orders', 'shop', ${String(id)}, ${id}, 'attributed', 'code', ${`deal:${order.dealId}`}, ${order.currency}, ${id}, false, '')`.execute(
+    db,
+  );
+}
+
+async function adjust(
+  db: Database,
+  id: number,
+  { from, to, currency }: { readonly from: bigint; readonly to: bigint | null; readonly currency: Currency },
+): Promise<void> {
+  await sql`
+    insert into ledger.adjustments (entry_id, kind, old_amount, new_amount, currency, old_body_hash, run_id)
+    values (${id}, ${to === null ? 'cancelled' : 'changed'}, ${decimal(from)}, ${to === null ? null : decimal(to)}, ${currency}, '', 1)`.execute(
+    db,
+  );
+}

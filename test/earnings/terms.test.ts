@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { readLines } from '../../src/attribute/read-lines.ts';
+import { parseTerms } from '../../src/earnings/parse-terms.ts';
+
+const HEADER = 'deal_id,code,rate,fixed_fee,currency,valid_from,valid_to';
+
+function parse(...rows: string[]) {
+  return parseTerms(readLines([HEADER, ...rows].join('\n')));
+}
+
+describe('terms.csv', () => {
+  it('has rates and fees by deal or code; a code is matched however it is written', () => {
+    expect(
+      parse('D1,,12.5,,,,', ',Été 10,8%,,,2026-01-01,2026-06-30', 'D2,,,300.00,eur,2026-03-01,').terms,
+    ).toEqual([
+      {
+        line: 2,
+        dealId: 'D1',
+        codeFolded: null,
+        ratePercent: '12.5',
+        fixedFee: null,
+        currency: null,
+        validFrom: null,
+        validTo: null,
+      },
+      {
+        line: 3,
+        dealId: null,
+        codeFolded: 'été10',
+        ratePercent: '8',
+        fixedFee: null,
+        currency: null,
+        validFrom: '2026-01-01',
+        validTo: '2026-06-30',
+      },
+      {
+        line: 4,
+        dealId: 'D2',
+        codeFolded: null,
+        ratePercent: null,
+        fixedFee: '300.00',
+        currency: 'EUR',
+        validFrom: '2026-03-01',
+        validTo: null,
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      'D1,MIA10,10,,,,',
+      'deal_id',
+      'The row names both a deal and a code.',
+      'Fill in one of deal_id and code.',
+    ],
+    [',,10,,,,', 'deal_id', 'The row names no deal and no code.', 'Fill in one of deal_id and code.'],
+    ['D1,,,,,,', 'rate', 'The row says neither a rate nor a fee.', 'Fill in rate, fixed_fee or both.'],
+    [
+      'D1,,"12,5",,,,',
+      'rate',
+      'This is not a readable number.',
+      'Write it with a point and without separators: 12.5',
+    ],
+    [
+      'D1,,0.1,,,,',
+      'rate',
+      'A rate is in percent, and this is less than one.',
+      'Write 10 for that share of the revenue, or 0.1% if you mean less than one percent.',
+    ],
+    [
+      'D1,,1000,,,,',
+      'rate',
+      'A rate is in percent, and this is more than the whole revenue.',
+      'Write 12.5 for 12.5 percent.',
+    ],
+    [
+      'D1,,,300,,2026-01-01,',
+      'currency',
+      'A fee needs its currency.',
+      'Write three letters, for example EUR.',
+    ],
+    [
+      'D1,,,300,EUR,,',
+      'valid_from',
+      'A fee needs the day from which it is owed.',
+      'Write the first day of the agreement: 2026-04-01.',
+    ],
+    ['D1,,10,,,2026-02-30,', 'valid_from', 'This is not a day.', 'Write 2026-04-30.'],
+    [
+      'D1,,10,,,2026-02-02,2026-02-01',
+      'valid_to',
+      'It ends before it begins: valid_from is 2026-02-02.',
+      'Swap them, or correct the wrong one. Both days are included.',
+    ],
+    [
+      'D1,,10',
+      null,
+      'The row has 3 cells, and the header has 7.',
+      'Write the commas of blank cells too, and put a value that contains one in quotes.',
+    ],
+    [
+      'jane@shop.example,,10,,,,',
+      'deal_id',
+      'This is an e-mail address, which is personal data.',
+      'Name the deal, or the code.',
+    ],
+  ])('says of %s what is wrong and how to fix it', (row, column, reason, help) => {
+    const { terms, problems } = parse(row);
+    expect(terms).toEqual([]);
+    expect(problems).toMatchObject([{ line: 2, column, reason, help }]);
+    expect(JSON.stringify(problems)).not.toContain('jane@');
+  });
+
+  it('never has two rates for one deal on one day', () => {
+    const rows = ['D1,,10,,,,2026-03-31', 'D1,,12,,,2026-03-31,', 'D2,,10,,,,'];
+    expect(parse(...rows).problems).toMatchObject([
+      { line: 3, reason: 'The deal D1 has other terms on line 2 for some of these days.' },
+    ]);
+    expect(parse('D1,,10,,,,2026-03-31', 'D1,,12,,,2026-04-01,').problems).toEqual([]);
+    expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);
+  });
+
+  it('with a header that is not one is refused as a whole', () => {
+    expect(
+      parseTerms(readLines('deal,rate\nD1,10')).problems.map(({ column, reason }) => [column, reason]),
+    ).toEqual([
+      ['deal_id or code', 'The column is missing.'],
+      ['deal', 'The column is unknown.'],
+    ]);
+    expect(parseTerms(readLines('')).problems.length).toBeGreaterThan(0);
+  });
+});
