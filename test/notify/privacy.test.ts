@@ -21,7 +21,7 @@ const ROUTING_KEY = 'routing-key-of-thirty-two-chars!';
 const FLOW = `
 sources:
   shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
-  other: {uri: ./others/, layout: generic, order_platform: other, time_zone: Europe/Amsterdam}
+  other: {uri: ./others/, layout: generic, order_platform: other, time_zone: Europe/Amsterdam, expect: {freshness: {by: "00:00"}}}
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   others: {kind: attribute-orders, source: other, brand_id: 4819, codes: ./codes.csv}
@@ -106,6 +106,10 @@ async function findAll(): Promise<{
     toCsv(manyRows(40, 'x').map((row) => ({ ...row, revenue: `secret-cell of ${ADDRESS}` }))),
   );
   expect((await shop.run()).exitCode).toBe(6);
+  await sql`
+    insert into intake.check_findings (source_file_id, run_id, source, check_name, subject, verdict, seen, expected, message, line_nos)
+    select source_file_id, 1, source, 'currencies', ${ADDRESS}, 'warn', ${ADDRESS}, '1', ${`secret-cell of ${ADDRESS}`}, '{}'
+    from intake.source_files where state = 'sealed'`.execute(db);
   await sql`
     insert into ops.slots (job, slot, state, reason, settled_at, created_at) values
       ('orders', now() - interval '3 hours', 'missed', 'down', now(), now()),

@@ -9,6 +9,8 @@ export const PROBLEM_KINDS = [
   'needs_attention',
   'rows_rejected',
   'files_held',
+  'files_unusual',
+  'files_late',
   'doubts',
   'credited_twice',
   'ledger_went_back',

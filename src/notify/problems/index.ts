@@ -1,3 +1,4 @@
+import { filesLate, filesUnusual } from './arrivals.ts';
 import { filesHeld } from './files.ts';
 import { mirrorStale } from './mirror.ts';
 import { codesUnowned, creditedTwice, doubts, ledgerWentBack } from './money.ts';
@@ -24,6 +25,8 @@ export const problemFinders: readonly ProblemFinder[] = [
   needsAttention,
   rowsRejected,
   filesHeld,
+  filesUnusual,
+  filesLate,
   doubts,
   creditedTwice,
   ledgerWentBack,

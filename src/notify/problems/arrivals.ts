@@ -1,0 +1,70 @@
+import { judgeFreshness } from '../../checks/freshness.ts';
+import type { SourceSettings } from '../../model/config.ts';
+import { listArrivals, listExpectedDates, listFindings } from '../../report/checks/read-checks.ts';
+import { count, type Found, type ProblemFinder } from './problem-finder.ts';
+
+export const filesUnusual: ProblemFinder = {
+  kind: 'files_unusual',
+  title: 'Files unusual',
+  async find({ db, config, kinds }) {
+    const findings = (await listFindings(db)).filter(({ verdict }) => verdict === 'warn');
+    return Object.values(config.jobs).flatMap((job): readonly Found[] => {
+      const readFor = kinds.find(({ kind }) => kind === job.kind)?.purpose(job)?.readFor;
+      const mine = findings.filter((one) => job.sources.includes(one.source) && one.readFor === readFor);
+      const oldest = mine.at(-1);
+      if (oldest === undefined) return [];
+      const checks = [...new Set(mine.map(({ check }) => check))].toSorted().join(', ');
+      return [
+        {
+          job: job.name,
+          severity: 'warning',
+          since: oldest.foundAt,
+          amounts: [],
+          summary: `${count(mine.length, 'check')} found something unusual in files of ${job.name}, which count all the same: ${checks}.`,
+          command: 'npx influencer-sync checks',
+          page: '/files',
+        },
+      ];
+    });
+  },
+  over: (job) => `Nothing unusual in files of ${job} waits for you.`,
+};
+
+export const filesLate: ProblemFinder = {
+  kind: 'files_late',
+  title: 'Files late',
+  async find({ db, config, at }) {
+    const sources = Object.values(config.sources);
+    if (sources.every(({ expectations }) => expectations.freshness === null)) return [];
+    const arrivals = await listArrivals(db);
+    const expectedDates = await listExpectedDates(db);
+    const lateSince = ({ name, expectations }: SourceSettings): Date | null => {
+      const { freshness, timeZone } = expectations;
+      if (freshness === null) return null;
+      const ofSource = expectedDates.filter(({ source }) => source === null || source === name);
+      const arrivedAt = arrivals.get(name) ?? null;
+      const judged = judgeFreshness({ freshness, timeZone, expectedDates: ofSource, arrivedAt, now: at });
+      return judged.verdict === 'late' ? judged.deadline : null;
+    };
+    return Object.values(config.jobs).flatMap((job): readonly Found[] => {
+      const late = sources.flatMap((source) => {
+        const since = job.sources.includes(source.name) ? lateSince(source) : null;
+        return since === null ? [] : [{ name: source.name, since }];
+      });
+      const [oldest] = late.toSorted((one, other) => one.since.getTime() - other.since.getTime());
+      if (oldest === undefined) return [];
+      return [
+        {
+          job: job.name,
+          severity: 'warning',
+          since: oldest.since,
+          amounts: [],
+          summary: `No new file of ${late.map(({ name }) => name).join(', ')} was read by the time that expect.freshness names.`,
+          command: 'npx influencer-sync checks',
+          page: '/files',
+        },
+      ];
+    });
+  },
+  over: (job) => `A new file of every source of ${job} has arrived.`,
+};
