@@ -28,6 +28,7 @@ export type StageOrdersOptions = FileRead & {
 /**
  * Stores orders in full: a new one as the current version, which is hidden until the file is sealed; a changed one as not current,
  * switched at sealing; one that the file has stated before is merged into its row.
+ * As `json`, not `jsonb`: rows are read once, so to build a tree of them first costs more than it saves.
  * `limit 1` keeps each look-up a look-up in a unique index: the planner knows nothing yet about a table that is being filled, and would
  * rather read all of a source.
  *
@@ -42,7 +43,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
-      cross join jsonb_to_recordset(${toJsonParameter(orders.map(toRow))}::jsonb) as g(
+      cross join json_to_recordset(${toJsonParameter(orders.map(toRow))}::json) as g(
         ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text)
       left join lateral (
         select o.order_version_id from intake.orders o
