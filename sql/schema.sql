@@ -3597,13 +3597,16 @@ CREATE TABLE intake.file_statistics (
     customers_refused bigint,
     results jsonb NOT NULL,
     checked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    coded_orders bigint,
+    unowned_code_orders bigint,
     CONSTRAINT customers_are_counted_whole CHECK (((customers IS NULL) = (customers_refused IS NULL))),
     CONSTRAINT file_statistics_check CHECK (((rejected_rows >= 0) AND (rejected_rows <= rows_read))),
     CONSTRAINT file_statistics_check1 CHECK (((blank_code_orders >= 0) AND (blank_code_orders <= orders_judged))),
     CONSTRAINT file_statistics_check2 CHECK (((customers_refused >= 0) AND (customers_refused <= customers))),
     CONSTRAINT file_statistics_rows_read_check CHECK ((rows_read >= 0)),
     CONSTRAINT file_statistics_size_bytes_check CHECK ((size_bytes >= 0)),
-    CONSTRAINT orders_are_counted_whole CHECK ((num_nulls(orders_new, orders_known, orders_judged, blank_code_orders, currencies, statuses, amounts) = ANY (ARRAY[0, 7])))
+    CONSTRAINT orders_are_counted_whole CHECK ((num_nulls(orders_new, orders_known, orders_judged, blank_code_orders, currencies, statuses, amounts) = ANY (ARRAY[0, 7]))),
+    CONSTRAINT unowned_codes_are_codes CHECK (((unowned_code_orders >= 0) AND (unowned_code_orders <= coded_orders)))
 );
 
 COMMENT ON TABLE intake.file_statistics IS 'What each file came to when it was read whole, and what the checks said of it: counts and names of columns, no cell of a row. Files that are sealed are what later ones are compared with.';
@@ -3649,6 +3652,10 @@ COMMENT ON COLUMN intake.file_statistics.customers_refused IS 'Of these: refused
 COMMENT ON COLUMN intake.file_statistics.results IS 'What each check said: [{check, subject, verdict, seen, expected}].';
 
 COMMENT ON COLUMN intake.file_statistics.checked_at IS 'When the checks looked at it.';
+
+COMMENT ON COLUMN intake.file_statistics.coded_orders IS 'Of the new and changed orders: those with a code (of a sample of them in large files).';
+
+COMMENT ON COLUMN intake.file_statistics.unowned_code_orders IS 'Of these: none of whose codes anybody owned in the codes of any job when the file was read.';
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,

@@ -803,6 +803,10 @@ export interface IntakeFileStatistics {
    */
   checked_at: Generated<Timestamp>;
   /**
+   * Of the new and changed orders: those with a code (of a sample of them in large files).
+   */
+  coded_orders: Int8 | null;
+  /**
    * Orders of each currency.
    */
   currencies: Json | null;
@@ -870,6 +874,10 @@ export interface IntakeFileStatistics {
    * Orders of each status word; words of few orders are counted together as (other).
    */
   statuses: Json | null;
+  /**
+   * Of these: none of whose codes anybody owned in the codes of any job when the file was read.
+   */
+  unowned_code_orders: Int8 | null;
 }
 
 export interface IntakeIdentifyBatches {

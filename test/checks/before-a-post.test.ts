@@ -86,7 +86,7 @@ async function findings(shop: Workshop): Promise<readonly Found[]> {
 }
 
 const HOLD_ALL = `{${[
-  'rows: hold, orders: hold, new_orders: hold, rejected: hold, blank_codes: hold, currencies: hold, statuses: hold',
+  'rows: hold, orders: hold, new_orders: hold, rejected: hold, blank_codes: hold, unattributed: hold, currencies: hold, statuses: hold',
   'median_value: hold, overlap: hold, newest_order: hold',
   'header: {new: hold, gone: hold, renamed: hold, reordered: hold}',
 ].join(', ')}}`;
@@ -127,6 +127,11 @@ const FAULTS: readonly { fault: string; text: string; check: string }[] = [
     fault: 'a doubled export: yesterday’s once more, in another order',
     text: toCsv(ordersOf(-1).toReversed()),
     check: 'overlap',
+  },
+  {
+    fault: 'codes that nobody owns',
+    text: toCsv(good).replaceAll('MIA10', 'OTHER10'),
+    check: 'unattributed',
   },
   {
     fault: 'amounts times 100',

@@ -168,6 +168,8 @@ function toOrders(
     known,
     judged,
     blankCodes: random.binomial(judged, Math.min(0.95, 0.7 + 0.03 * random.normal())),
+    coded: Math.round(judged * 0.3),
+    unowned: random.binomial(Math.round(judged * 0.3), 0.2),
     currencies: { EUR: judged - dollars, USD: dollars },
     statuses: { paid: judged - pending - refunded, pending, refunded },
     amounts: Object.fromEntries(

@@ -55,6 +55,11 @@ const FAULTS: readonly {
     change: (file) => withOrders(file, () => ({ blankCodes: 0 })),
   },
   {
+    fault: 'codes that nobody owns',
+    check: 'unattributed',
+    change: (file) => withOrders(file, ({ coded }) => ({ unowned: coded })),
+  },
+  {
     fault: 'amounts times 100',
     check: 'median_value',
     change: (file) => withOrders(file, () => ({ amounts: { EUR: { orders: 100, median: '4800.0000' } } })),

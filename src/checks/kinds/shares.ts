@@ -48,6 +48,23 @@ export const blankCodes: Check = {
     }),
 };
 
+/** Codes of another shop, or a campaign whose codes are not in codes.csv yet. */
+export const unattributed: Check = {
+  name: 'unattributed',
+  title: 'orders whose codes nobody owns',
+  isOfCalendar: true,
+  isOfNewFiles: false,
+  applies: (seen) => seen.orders !== null,
+  judge: (input) =>
+    judgeShare(input, {
+      part: ({ orders }) => ({ part: orders?.unowned ?? 0, whole: orders?.coded ?? 0 }),
+      floor: FLOOR,
+      noun: 'of the new and changed orders with a code have one that nobody owns',
+      sampleAbove: { of: 'unowned' },
+      isAnyFewUsual: true,
+    }),
+};
+
 /** Fewer: people who refused may be read as if they had not. */
 export const refusedConsent: Check = {
   name: 'refused_consent',

@@ -71,6 +71,7 @@ export const expect = z
     new_orders: action('The number of orders that no earlier file has.'),
     rejected: action('The share of rejected rows.'),
     blank_codes: action('The share of orders without a code, link or handle.'),
+    unattributed: action('The share of orders with a code whose codes nobody owns.'),
     refused_consent: action('The share of customers who refused.'),
     currencies: action('The share of each currency.'),
     statuses: action('The share of each status.'),

@@ -5,6 +5,7 @@ import type { CheckResult, Sample } from '../../model/checks/check-result.ts';
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
 import type { HoldReason } from '../../model/source.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
+import { isUnowned } from './order-statistics.ts';
 
 /** What a file is held against before anything of it counts. */
 export type FileCheck = {
@@ -106,12 +107,13 @@ async function storeStatistics(
   await sql`
     insert into intake.file_statistics
       (source_file_id, source, read_for, arrived_at, size_bytes, rows_read, rejected_rows, header, header_hash,
-       orders_new, orders_known, orders_judged, blank_code_orders, currencies, statuses, amounts, newest_order_at,
-       customers, customers_refused, results)
+       orders_new, orders_known, orders_judged, blank_code_orders, coded_orders, unowned_code_orders, currencies, statuses, amounts,
+       newest_order_at, customers, customers_refused, results)
     select f.source_file_id, f.source, f.read_for, ${seen.arrivedAt}::timestamptz, ${seen.sizeBytes}::bigint, ${seen.rows}::bigint,
       ${seen.rejectedRows}::bigint, ${[...seen.header]}::text[], ${seen.headerHash},
       ${orders?.new ?? null}::bigint, ${orders?.known ?? null}::bigint, ${orders?.judged ?? null}::bigint,
-      ${orders?.blankCodes ?? null}::bigint, ${json(orders?.currencies)}::jsonb, ${json(orders?.statuses)}::jsonb,
+      ${orders?.blankCodes ?? null}::bigint, ${orders?.coded ?? null}::bigint, ${orders?.unowned ?? null}::bigint,
+      ${json(orders?.currencies)}::jsonb, ${json(orders?.statuses)}::jsonb,
       ${json(orders?.amounts)}::jsonb, ${orders?.newestAt ?? null}::timestamptz,
       ${consent?.customers ?? null}::bigint, ${consent?.refused ?? null}::bigint, ${JSON.stringify(kept)}::jsonb
     from intake.source_files f where f.source_file_id = ${seen.sourceFileId}::bigint
@@ -119,7 +121,8 @@ async function storeStatistics(
       arrived_at = excluded.arrived_at, size_bytes = excluded.size_bytes, rows_read = excluded.rows_read,
       rejected_rows = excluded.rejected_rows, header = excluded.header, header_hash = excluded.header_hash,
       orders_new = excluded.orders_new, orders_known = excluded.orders_known, orders_judged = excluded.orders_judged,
-      blank_code_orders = excluded.blank_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
+      blank_code_orders = excluded.blank_code_orders,
+      coded_orders = excluded.coded_orders, unowned_code_orders = excluded.unowned_code_orders, currencies = excluded.currencies, statuses = excluded.statuses,
       amounts = excluded.amounts, newest_order_at = excluded.newest_order_at, customers = excluded.customers,
       customers_refused = excluded.customers_refused, results = excluded.results, checked_at = excluded.checked_at`.execute(
     trx,
@@ -173,6 +176,8 @@ function linesOf(sample: Sample, sourceFileId: string): RawBuilder<unknown> {
       return sql`${orders} and codes = '{}' order by line_no`;
     case 'code':
       return sql`${orders} and codes <> '{}' order by line_no`;
+    case 'unowned':
+      return sql`${orders} and codes <> '{}' and ${isUnowned} order by line_no`;
     case 'currency':
       return sql`${orders} and currency = ${sample.word} order by line_no`;
     case 'status':

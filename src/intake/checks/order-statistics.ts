@@ -4,8 +4,8 @@ import { type OrderStatistics, OTHER_STATUSES } from '../../model/checks/file-st
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 
-/** The median of so many amounts differs from that of all by a few per cent at most. All of them are read where there are fewer. */
-const SAMPLED_AMOUNTS = 2_000;
+/** The median of so many amounts differs from that of all by a few per cent at most. All orders are looked at where there are fewer. */
+const SAMPLED_ORDERS = 2_000;
 /** A word that fewer orders share is no status: it may be anything that stands in the wrong column. */
 const MIN_STATUS_SHARE = 0.02;
 const MAX_STATUSES = 20;
@@ -29,23 +29,30 @@ type Group = {
   readonly amounted: string;
   readonly sampled: readonly string[] | null;
   readonly blank: string;
+  readonly coded: string;
+  readonly unowned: string;
   readonly newest: Date | null;
 };
+
+/** Of an order: nobody owns any of its codes. The list of codes is read once, and hashed. */
+export const isUnowned = sql<boolean>`not (select bool_or(c.code in (select code_folded from intake.codes)) from unnest(codes_folded) as c(code))`;
 
 /** What the new and changed orders of a file come to, in one pass over what is staged. */
 export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders): Promise<OrderStatistics> {
   const { sourceFileId, ordersNew, ordersChanged, ordersUnchanged } = file;
   const judged = ordersNew + ordersChanged;
   const amount = sql.ref(file.revenue);
-  const every = Math.max(1, Math.floor(judged / SAMPLED_AMOUNTS));
+  const isSampled = sql`order_version_id % ${Math.max(1, Math.floor(judged / SAMPLED_ORDERS))}::bigint = 0`;
   const { rows } =
     judged === 0
       ? { rows: [] }
       : await sql<Group>`
     select currency, status, count(*) as orders, count(*) filter (where ${amount} > 0) as amounted,
-      array_agg(${amount}::text) filter (where ${amount} > 0 and order_version_id % ${every}::bigint = 0) as sampled,
+      array_agg(${amount}::text) filter (where ${amount} > 0 and ${isSampled}) as sampled,
       sum(count(*) filter (where codes = '{}' and links = '{}' and influencer_handle is null and deal_id is null
         and collab_id is null)) over () as blank,
+      sum(count(*) filter (where ${isSampled} and codes <> '{}')) over () as coded,
+      sum(count(*) filter (where ${isSampled} and codes <> '{}' and ${isUnowned})) over () as unowned,
       max(max(placed_at) filter (where is_current)) over () as newest
     from intake.orders where source_file_id = ${sourceFileId}::bigint
     group by currency, status order by count(*) desc, currency, status limit ${MAX_GROUPS}::bigint`.execute(
@@ -56,6 +63,8 @@ export async function measureOrders(trx: Transaction<DB>, file: MeasuredOrders):
     known: ordersChanged + ordersUnchanged,
     judged,
     blankCodes: Number(rows[0]?.blank ?? 0),
+    coded: Number(rows[0]?.coded ?? 0),
+    unowned: Number(rows[0]?.unowned ?? 0),
     currencies: countBy(rows, ({ currency }) => currency),
     statuses: countStatuses(rows, judged),
     amounts: mediansOf(rows),

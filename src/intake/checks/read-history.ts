@@ -19,6 +19,8 @@ type StoredStatistics = {
   readonly orders_known: string | null;
   readonly orders_judged: string | null;
   readonly blank_code_orders: string | null;
+  readonly coded_orders: string | null;
+  readonly unowned_code_orders: string | null;
   readonly currencies: OrderStatistics['currencies'] | null;
   readonly statuses: OrderStatistics['statuses'] | null;
   readonly amounts: OrderStatistics['amounts'] | null;
@@ -35,7 +37,7 @@ export async function readHistory(
   const { rows } = await sql<StoredStatistics>`
     select s.source_file_id, s.arrived_at, s.size_bytes, s.rows_read, s.rejected_rows, s.header_hash,
       case when row_number() over (order by s.arrived_at desc, s.source_file_id desc) = 1 then s.header else '{}' end as header,
-      s.orders_new, s.orders_known, s.orders_judged, s.blank_code_orders, s.currencies, s.statuses, s.amounts, s.newest_order_at,
+      s.orders_new, s.orders_known, s.orders_judged, s.blank_code_orders, s.coded_orders, s.unowned_code_orders, s.currencies, s.statuses, s.amounts, s.newest_order_at,
       s.customers, s.customers_refused
     from intake.file_statistics s
     join intake.source_files f on f.source_file_id = s.source_file_id and f.state = 'sealed' and f.superseded_by is null
@@ -61,6 +63,9 @@ function toStatistics(row: StoredStatistics): FileStatistics {
             known: Number(row.orders_known),
             judged: Number(row.orders_judged),
             blankCodes: Number(row.blank_code_orders),
+            // Null of files that were read before this was counted.
+            coded: Number(row.coded_orders),
+            unowned: Number(row.unowned_code_orders),
             currencies: row.currencies ?? {},
             statuses: row.statuses ?? {},
             amounts: row.amounts ?? {},

@@ -25,7 +25,7 @@ export type CheckResult = {
 };
 
 export type Sample =
-  | { readonly of: 'rejected' | 'blank_codes' | 'code' | 'known' | 'highest' | 'lowest' }
+  | { readonly of: 'rejected' | 'blank_codes' | 'code' | 'unowned' | 'known' | 'highest' | 'lowest' }
   | { readonly of: 'currency' | 'status'; readonly word: string };
 
 /** An unusual result that is kept until a person acknowledges it. */

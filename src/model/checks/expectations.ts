@@ -1,10 +1,11 @@
-/** What is checked on a file before anything of it counts; `unattributed` right after its orders were decided. */
+/** What is checked on a file before anything of it counts. */
 export const FILE_CHECKS = [
   'rows',
   'orders',
   'new_orders',
   'rejected',
   'blank_codes',
+  'unattributed',
   'refused_consent',
   'currencies',
   'statuses',

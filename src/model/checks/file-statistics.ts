@@ -27,6 +27,9 @@ export type OrderStatistics = {
   readonly judged: number;
   /** Without a code, link or handle. */
   readonly blankCodes: number;
+  /** With a code, and those of them whose codes nobody owns; of a sample in large files. */
+  readonly coded: number;
+  readonly unowned: number;
   /** Orders of each currency. */
   readonly currencies: Readonly<Record<string, number>>;
   /** Orders of each status word; rare words are counted together as `OTHER_STATUSES`. */
