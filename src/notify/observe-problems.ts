@@ -18,6 +18,8 @@ export type Observation = {
   readonly problems: readonly Problem[];
   /** Kinds that could be looked for: of these, what was not found is not there. */
   readonly determined: readonly ProblemKind[];
+  /** Jobs of the configuration; another process may have another configuration. */
+  readonly jobs: readonly string[];
 };
 
 export type ObserveOptions = {
@@ -41,7 +43,7 @@ export async function observeProblems(db: Database, options: ObserveOptions): Pr
       options.onTrouble(kind, error);
     }
   }
-  return { at: situation.at, problems, determined };
+  return { at: situation.at, problems, determined, jobs: Object.keys(options.config.jobs) };
 }
 
 async function readSituation(db: Database, { config, kinds }: ObserveOptions): Promise<Situation> {

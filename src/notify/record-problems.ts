@@ -33,7 +33,7 @@ export async function recordProblems(
   settings: NotifySettings,
 ): Promise<number> {
   const open = await listOpenProblems(db);
-  const { problems, determined, at } = observation;
+  const { problems, determined, at, jobs } = observation;
   const isOpen = (problem: Problem): boolean => open.some((one) => isSame(one, problem));
   const fresh = problems.filter((problem) => !isOpen(problem));
   const lasting = problems.filter(isOpen);
@@ -47,7 +47,7 @@ export async function recordProblems(
       at,
       remindAfterMs: settings.remindAfterMs,
     });
-  if (gone.length > 0) notices += await resolveProblems(db, gone, { at, settings });
+  if (gone.length > 0) notices += await resolveProblems(db, gone, { at, jobs, settings });
   return notices;
 }
 
@@ -147,22 +147,35 @@ async function keepProblems(
   return Number(rows[0]?.notices ?? 0);
 }
 
+/** A problem of a job that this configuration lacks is left to processes that have it, unless none has looked for so long. */
+const FORGET_JOB_AFTER = '1 day';
+
 /** Resolves those that are not there any more. Told to whom was told that they were; in the quiet hours when these are over. */
 async function resolveProblems(
   db: Database,
   gone: readonly OpenProblem[],
-  { at, settings }: { readonly at: Date; readonly settings: NotifySettings },
+  {
+    at,
+    jobs,
+    settings,
+  }: { readonly at: Date; readonly jobs: readonly string[]; readonly settings: NotifySettings },
 ): Promise<number> {
-  const records = gone.map((problem) => ({
-    problem_id: problem.problemId,
-    title: titleOf(problem.kind),
-    summary: finderOf(problem.kind)?.over(problem.job) ?? 'It is over.',
-    due_at: dueAt(problem, at, settings),
-  }));
+  const records = gone.map((problem) => {
+    const { problemId, kind, job } = problem;
+    const isKnown = job === null || jobs.includes(job);
+    const over = finderOf(kind)?.over(job) ?? 'It is over.';
+    return {
+      problem_id: problemId,
+      title: titleOf(kind),
+      summary: isKnown ? over : `${job} is no longer in the configuration.`,
+      due_at: dueAt(problem, at, settings),
+      is_known: isKnown,
+    };
+  });
   const { rows } = await sql<{ notices: string }>`
     with gone as (
       select * from jsonb_to_recordset(${toJsonParameter(records)}::jsonb) as g(
-        problem_id bigint, title text, summary text, due_at timestamptz)
+        problem_id bigint, title text, summary text, due_at timestamptz, is_known boolean)
     ), changed as (
       update ops.problems p
       set observed_at = ${at}, absent_since = coalesce(p.absent_since, ${at}),
@@ -170,6 +183,7 @@ async function resolveProblems(
         resolved_at = case when ${STAYED_AWAY(at)} then clock_timestamp() end
       from gone g
       where p.problem_id = g.problem_id and p.resolved_at is null and p.observed_at < ${at}
+        and (g.is_known or p.observed_at < ${at}::timestamptz - ${FORGET_JOB_AFTER}::interval)
       returning p.*
     ), told as (
       insert into ops.notices (problem_id, event, message)

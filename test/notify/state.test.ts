@@ -36,7 +36,7 @@ function problem(kind: ProblemKind, more: Partial<Problem> = {}): Problem {
 }
 
 async function observe(db: Database, problems: readonly Problem[]): Promise<Observation> {
-  return { at: await readDatabaseClock(db), problems, determined: PROBLEM_KINDS };
+  return { at: await readDatabaseClock(db), problems, determined: PROBLEM_KINDS, jobs: ['orders', 'other'] };
 }
 
 /** Observes some problems, and nothing else, and writes that down. */
@@ -197,6 +197,21 @@ describe('the life of a problem', () => {
     const blind = { ...(await observe(db, [])), determined: [] };
     expect(await recordProblems(db, blind, SETTINGS)).toBe(0);
     expect(await noticesIn(db)).toEqual(['opened doubts']);
+  });
+
+  it('one of a job that another process has in its configuration is left to that, until nobody looks for it any more', async () => {
+    const { db } = await setup();
+    await record(db, [problem('doubts')]);
+    const without = async () => recordProblems(db, { ...(await observe(db, [])), jobs: ['other'] }, SETTINGS);
+    expect(await without()).toBe(0);
+    await age(db, '25 hours');
+    expect(await without()).toBe(1);
+    const { message } = await db
+      .selectFrom('ops.notices')
+      .select('message')
+      .where('event', '=', 'resolved')
+      .executeTakeFirstOrThrow();
+    expect(message).toMatchObject({ summary: 'orders is no longer in the configuration.' });
   });
 
   it('an observation that began before another one was applied says nothing new', async () => {
