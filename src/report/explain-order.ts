@@ -51,22 +51,61 @@ export type OrderLife = {
  * The life of an order, from the line of the file to the answer of the service. An id can stand in several sources, so there may be
  * several lives; none: no file that was read has it, and the ledger does not know it.
  *
- * @param options.order its id or its name (`#1001`; the `#` may be left out).
+ * @param options.order its id, or its name (`#1001`; the `#` may be left out where no order has such an id).
  */
 export async function explainOrder(
   db: Database,
   options: { readonly order: string; readonly source?: string },
 ): Promise<readonly OrderLife[]> {
   const { order, source = null } = options;
-  const { rows } = await sql<{ source: string | null; orderId: string; orderName: string | null }>`
+  // Names have no index, which each order that is read would pay for, so an id is looked for first, unless this can only be a name.
+  const [find, findOtherwise] = order.startsWith('#') ? [findByName, findById] : [findById, findByName];
+  const found = await find(db, { order, source });
+  const rows = found.length > 0 ? found : await findOtherwise(db, { order, source });
+  return Promise.all(rows.map((life) => readLife(db, life)));
+}
+
+type Found = { readonly source: string | null; readonly orderId: string; readonly orderName: string | null };
+type Asked = { readonly order: string; readonly source: string | null };
+
+/**
+ * All sources that have orders, and all jobs that have decided about some: the first column of an index, from one value to the next, so that
+ * the rest of the index finds an order at once.
+ */
+const SOURCES = sql`
+  sources as (
+    (select o.source from intake.orders o where o.is_current order by o.source limit 1)
+    union all
+    select (select o.source from intake.orders o where o.is_current and o.source > s.source order by o.source limit 1)
+    from sources s where s.source is not null
+  )`;
+const JOBS = sql`
+  jobs as (
+    (select a.job from intake.attributions a order by a.job limit 1)
+    union all
+    select (select a.job from intake.attributions a where a.job > j.job order by a.job limit 1) from jobs j where j.job is not null
+  )`;
+
+async function findById(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const { rows } = await sql<Found>`
+    with recursive ${SOURCES}
     select source, order_id as "orderId", max(order_name) as "orderName" from (
-      select source, order_id, order_name from intake.orders where order_id = ${order} or order_name in (${order}, '#' || ${order})
+      select o.source, o.order_id, o.order_name from sources s
+      join intake.orders o on o.source = s.source and o.order_id = ${order} and o.is_current
       union all
       select source, order_id, null from ledger.entries where order_id = ${order}
     ) known
     where (${source}::text is null or source = ${source}::text)
     group by source, order_id order by source, order_id limit 20`.execute(db);
-  return Promise.all(rows.map((life) => readLife(db, life)));
+  return rows;
+}
+
+async function findByName(db: Database, { order, source }: Asked): Promise<readonly Found[]> {
+  const { rows } = await sql<Found>`
+    select source, order_id as "orderId", max(order_name) as "orderName" from intake.orders
+    where order_name in (${order}, '#' || ${order}) and (${source}::text is null or source = ${source}::text)
+    group by source, order_id order by source, order_id limit 20`.execute(db);
+  return rows;
 }
 
 async function readLife(
@@ -84,27 +123,45 @@ async function readLife(
 type Of = Pick<OrderLife, 'source' | 'orderId'>;
 
 async function readVersions(db: Database, { source, orderId }: Of): Promise<readonly OrderVersion[]> {
+  // The one in force and those that it replaced, and what is read or held now.
   const { rows } = await sql<OrderVersion>`
+    with recursive versions as (
+      select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
+      union
+      select o.order_version_id, o.replaces from versions v join intake.orders o on o.order_version_id = v.replaces
+    ), waiting as (
+      select o.order_version_id from intake.source_files f
+      join intake.orders o on o.source_file_id = f.source_file_id and o.order_id = ${orderId} collate "C"
+      where f.source = ${source} and f.state <> 'sealed'
+    )
     select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.status, o.currency, o.total,
       o.subtotal, o.refunded, o.codes, o.links, o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
       o.first_seen_at as "firstSeenAt", f.run_id as "runId"
     from intake.orders o join intake.source_files f using (source_file_id)
-    where o.source = ${source} and o.order_id = ${orderId} order by o.order_version_id`.execute(db);
+    where o.order_version_id in (select order_version_id from versions union select order_version_id from waiting)
+    order by o.order_version_id`.execute(db);
   return rows;
 }
 
 async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {
   const { rows } = await sql<OrderAttribution>`
+    with recursive ${JOBS}
     select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
       deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt"
-    from intake.attributions where source = ${source} and order_id = ${orderId} order by job`.execute(db);
+    from jobs join intake.attributions using (job) where source = ${source} and order_id = ${orderId} order by job`.execute(
+    db,
+  );
   return rows;
 }
 
 async function readEntries(db: Database, { source, orderId }: Of): Promise<readonly EntryLife[]> {
   return readEntryLives(
     db,
-    sql`e.entry_id in (select a.entry_id from intake.attributions a where a.source = ${source} and a.order_id = ${orderId})
-      or (e.order_id = ${orderId} and e.source is not distinct from ${source})`,
+    sql`e.entry_id = any (array(
+      with recursive ${JOBS}
+      select a.entry_id from jobs join intake.attributions a using (job)
+      where a.source = ${source} and a.order_id = ${orderId} and a.entry_id is not null
+      union
+      select entry_id from ledger.entries where order_id = ${orderId} and source is not distinct from ${source}))`,
   );
 }

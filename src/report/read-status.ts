@@ -66,6 +66,7 @@ export async function readStatus(db: Database): Promise<Status> {
   return {
     account: account?.account_id ?? null,
     ...(await readNeeds(db)),
+    backlog: await readBacklog(db),
     customers: await countCustomers(db),
     warnings: (await listFindings(db)).filter(({ verdict }) => verdict === 'warn'),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
@@ -79,23 +80,29 @@ export async function readStatus(db: Database): Promise<Status> {
 }
 
 /** What waits to be sent, or for a person. */
-export type Needs = Pick<Status, 'backlog' | 'doubleCredits' | 'waitingClaims' | 'heldFiles'>;
+export type Needs = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'> & {
+  /** Without entries that are settled, which are most: an index has the others. */
+  readonly backlog: readonly Backlog[];
+};
 
 export async function readNeeds(db: Database): Promise<Needs> {
   return {
-    backlog: await readBacklog(db),
+    backlog: await readBacklog(db, { isOpen: true }),
     doubleCredits: await listDoubleCredits(db),
     waitingClaims: await readWaitingClaims(db),
     heldFiles: await listHeldFiles(db),
   };
 }
 
-async function readBacklog(db: Database): Promise<readonly Backlog[]> {
+async function readBacklog(
+  db: Database,
+  { isOpen = false }: { readonly isOpen?: boolean } = {},
+): Promise<readonly Backlog[]> {
   const { rows } = await sql<Omit<Backlog, 'entries'> & { entries: string }>`
     select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state,
       case when e.state = 'ready' or (e.state = 'sending' and not ${isDoubt}) then e.backfill_id end as "backfillId", e.currency, count(*) as entries,
       coalesce(sum(e.amount), 0) as amount, min(e.state_changed_at) as oldest
-    from ledger.entries e
+    from ledger.entries e ${isOpen ? sql`where not e.is_settled` : sql``}
     group by 1, 2, 3, 4 order by 1, 2, 3 nulls first, 4`.execute(db);
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }

@@ -9,7 +9,7 @@ import { figure } from './parts.ts';
 
 type Waiting = {
   readonly needs: Needs;
-  readonly heldOrders: readonly WaitingOrders[];
+  readonly waitingOrders: readonly WaitingOrders[];
   readonly rejectedRows: number;
 };
 
@@ -34,18 +34,17 @@ export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
   )}</div>`;
 }
 
-function listNeeds({ needs, heldOrders, rejectedRows }: Waiting, { link }: Visit): readonly Need[] {
-  const entries = (wanted: string) => {
-    const groups = needs.backlog.filter(({ state }) => state === wanted);
-    return {
-      count: groups.reduce((sum, group) => sum + group.entries, 0),
-      amounts: groups.filter(({ currency }) => currency !== null),
-    };
+function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Visit): readonly Need[] {
+  const inDoubt = needs.backlog.filter(({ state }) => state === 'in_doubt');
+  const orders = (wanted: string) => {
+    const groups = waitingOrders.filter(({ disposition }) => disposition === wanted);
+    return { count: groups.reduce((sum, group) => sum + group.orders, 0), amounts: groups };
   };
   return [
     {
       label: 'In doubt',
-      ...entries('in_doubt'),
+      count: inDoubt.reduce((sum, { entries }) => sum + entries, 0),
+      amounts: inDoubt.filter(({ currency }) => currency !== null),
       tone: 'red',
       href: link('/doubts'),
       note: 'sent, and no answer says whether they were credited',
@@ -62,15 +61,14 @@ function listNeeds({ needs, heldOrders, rejectedRows }: Waiting, { link }: Visit
     },
     {
       label: 'Refused by the service',
-      ...entries('rejected'),
+      ...orders('rejected'),
       tone: 'yellow',
       href: link('/orders', { disposition: 'rejected' }),
       note: 'correct the cause, then send them again',
     },
     {
       label: 'Held orders',
-      count: heldOrders.reduce((sum, { orders }) => sum + orders, 0),
-      amounts: heldOrders,
+      ...orders('held'),
       tone: 'yellow',
       href: link('/orders', { disposition: 'held' }),
       note: 'not sent until you decide whose they are',

@@ -9,9 +9,9 @@ import {
   type JobHealth,
   type OutcomeOfDay,
   readCredited,
-  readHeldOrders,
   readJobHealth,
   readOutcomesByDay,
+  readWaitingOrders,
 } from '../../report/console/read-overview.ts';
 import { listOpenProblems, type OpenProblem } from '../../report/list-notices.ts';
 import { countRejected } from '../../report/list-rejected.ts';
@@ -34,19 +34,19 @@ export const overviewPage: ConsolePage = {
     const { db, now } = visit;
     const to = dayOf(visit, 'until') ?? (await findLastDay(db, now)) ?? now.toISOString().slice(0, 10);
     const days = { from: addDays(to, 1 - DAYS), to };
-    const [problems, needs, health, rejectedRows, heldOrders, outcomes, credited] = await Promise.all([
+    const [problems, needs, health, rejectedRows, waitingOrders, outcomes, credited] = await Promise.all([
       listOpenProblems(db),
       readNeeds(db),
       readJobHealth(db),
       countRejected(db),
-      readHeldOrders(db),
+      readWaitingOrders(db),
       readOutcomesByDay(db, days),
       readCredited(db, days),
     ]);
     return {
       title: 'Overview',
       content: html`<h2>Needs a person</h2>
-${needsOfPerson({ needs, heldOrders, rejectedRows }, visit)}
+${needsOfPerson({ needs, waitingOrders, rejectedRows }, visit)}
 ${problemsTable(problems, visit)}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}

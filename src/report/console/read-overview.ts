@@ -71,10 +71,10 @@ export type WaitingOrders = {
   readonly amount: string;
 };
 
-/** Orders that were not sent because a person must decide, as of the last refresh of the reports. */
-export async function readHeldOrders(db: Database): Promise<readonly WaitingOrders[]> {
+/** Orders that were held before they were sent, and those that the service refused, as of the last refresh of the reports. */
+export async function readWaitingOrders(db: Database): Promise<readonly WaitingOrders[]> {
   const { rows } = await sql<Omit<WaitingOrders, 'orders'> & { orders: string }>`
     select disposition, currency, count(*) as orders, coalesce(sum(amount), 0) as amount from reporting.order_dispositions
-    where is_open and disposition = 'held' group by 1, 2 order by 1, 2`.execute(db);
+    where is_open and disposition in ('held', 'rejected') group by 1, 2 order by 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, orders: Number(row.orders) }));
 }
