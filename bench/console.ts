@@ -164,5 +164,5 @@ async function measurePage(url: string, path: string, rounds: number): Promise<M
         `${query === '' ? 'all' : query} ${ms.toFixed(0)} ms, ${kilobytes.toFixed(0)} kB`,
     )
     .join('; ');
-  return { name: path, value: measured[0]?.ms ?? Number.NaN, detail };
+  return { name: path, value: measured[0]?.ms ?? Number.NaN, unit: 'ms', detail };
 }

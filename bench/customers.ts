@@ -52,7 +52,8 @@ export async function measureCustomers(rows: number): Promise<readonly Measureme
         detail: `${range} in ${ROUNDS} pairs; ${Math.round(rows / seconds).toLocaleString('en')} e-mails/s: ${seconds.toFixed(1)} s against ${median(pairs.map(({ alone }) => alone.seconds)).toFixed(1)} s`,
       },
       {
-        name: `peak memory of ${count} customers, MB`,
+        name: `peak memory of ${count} customers`,
+        unit: 'MB',
         value: Math.max(...pairs.map(({ run }) => run.rssMb)),
         detail: `csv-parse alone ${Math.max(...pairs.map(({ alone }) => alone.rssMb))} MB`,
       },

@@ -62,7 +62,8 @@ export async function measureIntake(rows: number): Promise<readonly Measurement[
       share(`intake of ${count} new rows`, csvSeconds, fresh),
       share(`intake of ${count} rows, 1 % of them new`, csvSeconds, again),
       {
-        name: `peak memory of an intake of ${count} rows, MB`,
+        name: `peak memory of an intake of ${count} rows`,
+        unit: 'MB',
         value: Math.max(fresh.rssMb, again.rssMb),
         detail: `csv-parse alone ${alone.rssMb} MB`,
       },
@@ -81,7 +82,8 @@ export async function measureMemory(rows: number): Promise<Measurement> {
     await writeShopifyExport(join(folder, 'orders.csv'), { rows });
     const { rssMb, seconds } = measureApart(import.meta.url, ['intake', folder, server.url], DEPLOYED);
     return {
-      name: `peak memory of an intake of ${rows.toLocaleString('en')} rows, MB`,
+      name: `peak memory of an intake of ${rows.toLocaleString('en')} rows`,
+      unit: 'MB',
       value: rssMb,
       detail: `${seconds.toFixed(0)} s`,
     };

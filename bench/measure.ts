@@ -3,8 +3,14 @@ import { createReadStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse';
 
-/** One figure of a benchmark run: a ratio unless its name says otherwise. */
-export type Measurement = { readonly name: string; readonly value: number; readonly detail: string };
+/** One figure of a benchmark run. */
+export type Measurement = {
+  readonly name: string;
+  readonly value: number;
+  /** A ratio, unless it says otherwise. */
+  readonly unit?: 'MB' | 's' | 'ms' | '% of a core';
+  readonly detail: string;
+};
 
 /** What a process of its own took. */
 export type Measured = { readonly seconds: number; readonly cpuSeconds: number; readonly rssMb: number };

@@ -3,8 +3,10 @@
  *
  *     npm run bench                 # everything, some ten minutes
  *     npm run bench -- intake       # those whose name begins so: console, posting, intake, memory, start, sandbox, views, webhooks
+ *     npm run bench -- --json       # one JSON object a figure: name, value, goal, unit, detail
  */
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { measureBackfillLatency } from './backfill-latency.ts';
 import { measureConsole } from './console.ts';
 import { measureCustomers } from './customers.ts';
@@ -106,11 +108,20 @@ const benchmarks: readonly Benchmark[] = [
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];
 
-const wanted = process.argv[2] ?? '';
-process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
+const { positionals, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false } },
+});
+const [wanted = ''] = positionals;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+if (!flags.json) print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
 for (const { name, goal, measure } of benchmarks) {
   if (!name.startsWith(wanted)) continue;
-  process.stdout.write(`\n${name} (${goal})\n`);
-  for (const { name: figure, value, detail } of await measure())
-    process.stdout.write(`  ${value.toFixed(2).padStart(8)}  ${figure}: ${detail}\n`);
+  if (!flags.json) print(`\n${name} (${goal})`);
+  for (const { name: figure, value, unit = 'ratio', detail } of await measure())
+    print(
+      flags.json
+        ? JSON.stringify({ name: figure, value, goal, unit, detail })
+        : `  ${value.toFixed(2).padStart(8)}  ${figure}${unit === 'ratio' ? '' : `, ${unit}`}: ${detail}`,
+    );
 }

@@ -70,7 +70,8 @@ export async function measureSearch(searches: number): Promise<Measurement> {
       total += found.total;
     }
     return {
-      name: 'search with six filters, ms',
+      name: 'search with six filters',
+      unit: 'ms',
       value: median(times),
       detail: `${Math.round(total / searches)} found on average, ${Math.max(...times).toFixed(1)} ms at most, ${Math.max(...first).toFixed(0)} ms the first time`,
     };
@@ -88,7 +89,8 @@ export async function measureSandboxStart(runs: number): Promise<Measurement> {
     if (run > 0) seconds.push(sandbox.startSeconds);
   }
   return {
-    name: 'start of the sandbox, s',
+    name: 'start of the sandbox',
+    unit: 's',
     value: median(seconds),
     detail: `median of ${runs}, ${Math.max(...seconds).toFixed(2)} s at most`,
   };

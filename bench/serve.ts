@@ -66,7 +66,7 @@ export function measureUnchangedRun(objects: number): Promise<readonly Measureme
     const seconds = (performance.now() - startedAt) / 1000;
     if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
     const detail = `${objects} objects, 50 ms a listing page, with the start of the process`;
-    return [{ name: 'hourly run that finds nothing new, s', value: seconds, detail }];
+    return [{ name: 'hourly run that finds nothing new', unit: 's', value: seconds, detail }];
   });
 }
 
@@ -143,8 +143,8 @@ async function measureProcess(
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   const megabytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
   return [
-    { name: `${name}, MB`, value: megabytes, detail: 'resident' },
-    { name: `${name}, % of a core`, value: share, detail: `over ${seconds} s` },
+    { name, unit: 'MB', value: megabytes, detail: 'resident' },
+    { name, unit: '% of a core', value: share, detail: `over ${seconds} s` },
   ];
 }
 

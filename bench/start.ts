@@ -13,7 +13,8 @@ export async function measureStart(runs: number): Promise<Measurement> {
     return (performance.now() - startedAt) / 1000;
   }).slice(1);
   return {
-    name: 'start of --help, s',
+    name: 'start of --help',
+    unit: 's',
     value: median(seconds),
     detail: `median of ${runs}, ${Math.max(...seconds).toFixed(2)} s at most`,
   };

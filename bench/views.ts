@@ -57,7 +57,7 @@ async function measureView(
   }
   medians.sort((a, b) => b.ms - a.ms);
   const detail = medians.map(({ slug, ms }) => `${slug} ${ms.toFixed(0)} ms`).join(', ');
-  return { name: view, value: medians[0]?.ms ?? Number.NaN, detail };
+  return { name: view, value: medians[0]?.ms ?? Number.NaN, unit: 'ms', detail };
 }
 
 /** An export of an hour is decided about anew, as if it had just been read. */
@@ -90,6 +90,7 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<Measur
   return {
     name,
     value: seconds,
+    unit: 's',
     detail: `${JSON.stringify(result).slice(0, 60)} in ${seconds.toFixed(2)} s`,
   };
 }
