@@ -335,7 +335,7 @@ describe('problems', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console, notify.',
+        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console, notify, statements.',
       },
     ],
     [
