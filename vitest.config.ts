@@ -9,7 +9,7 @@ ensureHome();
 class DocumentsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isOfDocuments = ({ moduleId }: TestSpecification) =>
-      /\/test\/(?:readme|documents\/[^/]+\.long)\.test\.ts$/.test(moduleId);
+      /\/test\/documents\/[^/]+\.long\.test\.ts$/.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isOfDocuments), ...sorted.filter((file) => !isOfDocuments(file))];
   }

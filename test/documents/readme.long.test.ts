@@ -1,0 +1,3 @@
+import { describeDocument } from '../support/run-documents.ts';
+
+describeDocument('README.md');
