@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderBatch } from '../../src/model/order.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { continuation, currentOrders, ENGINES, openShop, order, rejection, useDatabase } from './story.ts';
 
 /** A row of a file: an order (with content a or b), a row apart of one, or a bad row. */
@@ -33,7 +34,7 @@ function cut(rows: readonly Row[], at: readonly number[]): Partial<OrderBatch>[]
 
 describe.each(ENGINES)('accounting on %s', (engine) => {
   const database = useDatabase(engine);
-  const numRuns = engine === 'a Postgres server' ? 60 : 25;
+  const numRuns = propertyRuns(engine === 'a Postgres server' ? 20 : 9);
 
   test.each([{ sums: false }, { sums: true }])(
     'whatever files say, however they are cut, every row is accounted for and the orders are the same: %o',

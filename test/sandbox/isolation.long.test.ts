@@ -5,13 +5,14 @@ import { createAnswerer } from '../../src/sandbox/answer-request.ts';
 import { registerAccounts } from '../../src/sandbox/open-tenant.ts';
 import type { Answer, Session } from '../../src/sandbox/operations/operation.ts';
 import { createRequestLog } from '../../src/sandbox/request-log.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { aboutExisting, drawInputs, toRequest } from './arbitrary-call.ts';
 import { demoData, openQuietWorld } from './quiet-world.ts';
 
 /** What one of two accounts is asked. */
 type Step = { readonly who: 0 | 1; readonly name: OperationName; readonly input: unknown };
 
-const SEQUENCES = 150;
+const SEQUENCES = propertyRuns(50);
 const STEPS = 25;
 
 beforeEach(() => {
