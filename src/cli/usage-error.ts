@@ -12,12 +12,21 @@ export function usageError(message: string, help: string): KnownError {
   });
 }
 
-/** @throws KnownError where a decision is given without words: a later reader must understand it. */
-export function requireReason(reason: string | undefined): string {
+/**
+ * @param told what the person is told without one; left out where the decision is about money.
+ * @throws KnownError where a decision is given without words: a later reader must understand it.
+ */
+export function requireReason(
+  reason: string | undefined,
+  {
+    message = 'A decision about money needs a reason.',
+    kept = 'with the decision',
+  }: {
+    readonly message?: string;
+    readonly kept?: string;
+  } = {},
+): string {
   const text = (reason ?? '').trim();
   if (text !== '') return text;
-  throw usageError(
-    'A decision about money needs a reason.',
-    "Add --reason '…'. It is kept with the decision.",
-  );
+  throw usageError(message, `Add --reason '…'. It is kept ${kept}.`);
 }

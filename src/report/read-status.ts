@@ -65,8 +65,8 @@ export async function readStatus(db: Database): Promise<Status> {
   const account = await db.selectFrom('ops.account').select('account_id').executeTakeFirst();
   return {
     account: account?.account_id ?? null,
-    ...(await readNeeds(db)),
     backlog: await readBacklog(db),
+    ...(await readWaiting(db)),
     customers: await countCustomers(db),
     warnings: (await listFindings(db)).filter(({ verdict }) => verdict === 'warn'),
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
@@ -79,8 +79,18 @@ export async function readStatus(db: Database): Promise<Status> {
   };
 }
 
+type Waiting = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'>;
+
+async function readWaiting(db: Database): Promise<Waiting> {
+  return {
+    doubleCredits: await listDoubleCredits(db),
+    waitingClaims: await readWaitingClaims(db),
+    heldFiles: await listHeldFiles(db),
+  };
+}
+
 /** What waits to be sent, or for a person. */
-export type Needs = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'> & {
+export type Needs = Waiting & {
   /** Without entries that are settled, which are most: an index has the others. */
   readonly backlog: readonly Backlog[];
 };
@@ -88,9 +98,7 @@ export type Needs = Pick<Status, 'doubleCredits' | 'waitingClaims' | 'heldFiles'
 export async function readNeeds(db: Database): Promise<Needs> {
   return {
     backlog: await readBacklog(db, { isOpen: true }),
-    doubleCredits: await listDoubleCredits(db),
-    waitingClaims: await readWaitingClaims(db),
-    heldFiles: await listHeldFiles(db),
+    ...(await readWaiting(db)),
   };
 }
 

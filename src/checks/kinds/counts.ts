@@ -1,7 +1,6 @@
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
-import { type Check, type CheckInput, type Judgement, learning } from '../check.ts';
+import { type Check, type CheckInput, formatNumber, type Judgement, learning } from '../check.ts';
 import { countRange, isWithin } from '../expected-range.ts';
-import { formatNumber } from '../format.ts';
 import { alikeFiles, comparableFiles, MIN_DAYS } from '../past-files.ts';
 
 /** Half a file, or one that has everything twice. */

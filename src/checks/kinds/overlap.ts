@@ -1,6 +1,5 @@
-import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
+import { type Check, type CheckInput, formatShare, type Judgement, learning, notJudged } from '../check.ts';
 import { medianOf, shareRange, spreadOf } from '../expected-range.ts';
-import { formatShare } from '../format.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
 /** A share of known orders that is larger by no more than this is never unusual. */

@@ -1,8 +1,7 @@
 import type { Sample } from '../../model/checks/check-result.ts';
 import type { FileStatistics } from '../../model/checks/file-statistics.ts';
-import { type Check, type CheckInput, type Judgement, learning, notJudged } from '../check.ts';
+import { type Check, type CheckInput, formatShare, type Judgement, learning, notJudged } from '../check.ts';
 import { isWithin, MIN_FOR_SHARE, type Part, type Range, shareRange } from '../expected-range.ts';
-import { formatShare } from '../format.ts';
 import { daysOf, MIN_DAYS } from '../past-files.ts';
 
 /** A share that moves by no more than this is never unusual. */

@@ -1,6 +1,5 @@
-import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
 import { judgeFreshness } from '../../checks/freshness.ts';
-import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import type { ExpectedDate } from '../../model/checks/expectations.ts';
 import type { SourceSettings } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
@@ -17,16 +16,16 @@ import {
 } from '../../report/checks/read-checks.ts';
 import type { AcknowledgeOptions, ChecksOptions, ExpectDateOptions } from '../commands/checks.ts';
 import { configOption } from '../commands/command.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
+import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
-import { usageError } from '../usage-error.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
+import { requireReason, usageError } from '../usage-error.ts';
 
 /** Lists what was checked. The exit code is 0 whatever was found: a held file makes its run end with 3. */
 export async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
   const config = openConfig(options);
   const { source } = options;
-  if (source !== undefined) requireSource(config.sources, source);
+  if (source !== undefined) findSource(config, source);
   const isWanted = (one: { readonly source: string }) => source === undefined || one.source === source;
   return withDatabase(config, async (db) => {
     const files = (await listCheckedFiles(db)).filter(isWanted);
@@ -70,12 +69,10 @@ export async function acknowledge(
   options: AcknowledgeOptions,
 ): Promise<ExitCode> {
   const config = openConfig(options);
-  const reason = options.reason.trim();
-  if (reason === '')
-    throw usageError(
-      'You must give a reason to acknowledge a finding.',
-      "Add --reason '…'. It is kept with the finding.",
-    );
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason to acknowledge a finding.',
+    kept: 'with the finding',
+  });
   return withDatabase(config, async (db) => {
     const { findings, released, stillHeldBy } = await inTransaction(db, (trx) =>
       acknowledgeChecks(trx, { findingIds: ids, reason, ...decidedHere(trx) }),
@@ -104,7 +101,7 @@ export async function expectDateOf(
   const { day } = date;
   if (name === '') throw usageError('You must name the date.', 'Say why, for example "Black Friday".');
   const { source = null } = options;
-  if (source !== null) requireSource(config.sources, source);
+  if (source !== null) findSource(config, source);
   return withDatabase(config, async (db) => {
     await inTransaction(db, (trx) => expectDate(trx, { day, name, source, ...decidedHere(trx) }));
     output.emit({ event: 'expected_date', day, name, source });
@@ -113,21 +110,6 @@ export async function expectDateOf(
     );
     return EXIT.ok;
   });
-}
-
-/** Who decides, and where it is written down. */
-function decidedHere(trx: DatabaseTransaction) {
-  const actor = readOperator();
-  return {
-    decidedBy: actor,
-    audit: (record: Omit<AuditRecord, 'actor' | 'via'>) =>
-      recordAudit(trx, { ...record, actor, via: 'command' }),
-  };
-}
-
-function requireSource(sources: Readonly<Record<string, SourceSettings>>, name: string): void {
-  if (sources[name] === undefined)
-    throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
 }
 
 function noSuchFinding(ids: readonly string[]): KnownError {

@@ -1,8 +1,6 @@
 import { jobKinds } from '../../../jobs/index.ts';
-import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
 import type { Database } from '../../db/connect.ts';
-import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
-import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
@@ -14,15 +12,16 @@ import { type KnownFile, listKnownFiles } from '../../report/list-known-files.ts
 import { openSourceClients } from '../../source/source-clients.ts';
 import { configOption } from '../commands/command.ts';
 import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
-import { openConfig, withDatabase } from '../open/open-config.ts';
+import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
-import { usageError } from '../usage-error.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
+import { requireReason, usageError } from '../usage-error.ts';
 
 /** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
 export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
   const config = openConfig(options);
-  const sources = chosenSources(config, options.source);
+  const sources =
+    options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
   const clients = openSourceClients();
   let exitCode: ExitCode = EXIT.ok;
   try {
@@ -50,12 +49,10 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
 /** @throws KnownError (exit 2) when no held file has the name, or several have. */
 export async function releaseFile(output: Output, name: string, options: ReleaseOptions): Promise<ExitCode> {
   const config = openConfig(options);
-  const reason = options.reason.trim();
-  if (reason === '')
-    throw usageError(
-      'You must give a reason to release a file.',
-      "Add --reason '…'. It is kept with the file.",
-    );
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason to release a file.',
+    kept: 'with the file',
+  });
   return withDatabase(config, async (db) => {
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
     await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
@@ -93,16 +90,6 @@ export async function rereadFiles(
     );
     return EXIT.ok;
   });
-}
-
-/** Who decides, and where it is written down. */
-function decidedHere(trx: DatabaseTransaction) {
-  const actor = readOperator();
-  return {
-    decidedBy: actor,
-    audit: (record: Omit<AuditRecord, 'actor' | 'via'>) =>
-      recordAudit(trx, { ...record, actor, via: 'command' }),
-  };
 }
 
 async function readWith(
@@ -145,13 +132,6 @@ async function findFiles(
     );
   if (found.length > 0) return found;
   throw notFound(`No ${what} file is called "${name}".`, 'npx influencer-sync files lists them.');
-}
-
-function chosenSources({ sources }: PipelineConfig, name: string | undefined): readonly SourceSettings[] {
-  if (name === undefined) return Object.values(sources);
-  const source = sources[name];
-  if (source !== undefined) return [source];
-  throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
 }
 
 function notFound(message: string, help: string): KnownError {

@@ -1,4 +1,3 @@
-import { recordAudit } from '../../audit/record-audit.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
@@ -11,8 +10,8 @@ import type { ConfigOptions } from '../commands/command.ts';
 import type { ControlJobOptions } from '../commands/jobs.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
-import { usageError } from '../usage-error.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
+import { requireReason } from '../usage-error.ts';
 
 /** Those of earlier configurations have runs, too. */
 const MAX_JOBS = 1_000;
@@ -62,10 +61,7 @@ export async function performControl(
   }: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
 ): Promise<ExitCode> {
   const config = openConfig(options);
-  const reason = options.reason.trim();
-  if (reason === '')
-    throw usageError('You must give a reason.', "Add --reason '…'. It is kept in ops.audit.");
-  const actor = readOperator();
+  const reason = requireReason(options.reason, { message: 'You must give a reason.', kept: 'in ops.audit' });
   const controlled = await withDatabase(config, (db) =>
     inTransaction(db, (trx) =>
       controlJob(trx, {
@@ -73,8 +69,7 @@ export async function performControl(
         job,
         decision,
         reason,
-        decidedBy: actor,
-        audit: (record) => recordAudit(trx, { ...record, actor, via: 'command' }),
+        ...decidedHere(trx),
       }),
     ),
   );

@@ -1,4 +1,3 @@
-import { recordAudit } from '../../audit/record-audit.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { type Closing, closeStatement, verifyStatements } from '../../earnings/close-statement.ts';
 import { readStatement } from '../../earnings/read-statement.ts';
@@ -14,8 +13,8 @@ import { type ConfigOptions, configOption } from '../commands/command.ts';
 import type { CloseOptions, StatementOptions } from '../commands/statement.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
-import { usageError } from '../usage-error.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
+import { requireReason } from '../usage-error.ts';
 
 /** Prints a statement: closed, or as closing would write it now. @throws KnownError about the terms. */
 export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
@@ -48,18 +47,17 @@ export async function showStatement(output: Output, options: StatementOptions): 
 export async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
   const config = openConfig(options);
   const { month } = options;
-  const reason = options.reason.trim();
-  if (reason === '')
-    throw usageError('You must give a reason.', "Add --reason '…'. It is kept with the statement.");
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason.',
+    kept: 'with the statement',
+  });
   const rules = loadStatementRules(config.statements);
-  const actor = readOperator();
   const closing = await withDatabase(config, (db) =>
     inTransaction(db, async (trx) => {
-      const closed = await closeStatement(trx, { month, rules, closedBy: actor, reason });
+      const { decidedBy, audit } = decidedHere(trx);
+      const closed = await closeStatement(trx, { month, rules, closedBy: decidedBy, reason });
       if (closed.kind === 'closed')
-        await recordAudit(trx, {
-          actor,
-          via: 'command',
+        await audit({
           action: 'close_statement',
           subjectKind: 'statement',
           subject: month,

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import { recordAudit } from '../../audit/record-audit.ts';
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
@@ -15,7 +14,7 @@ import { renderWarning } from '../../present/error.ts';
 import { findEntry } from '../../report/list-doubts.ts';
 import { explainStale, refreshReporting } from '../../report/refresh-reporting.ts';
 import type { Output } from '../terminal/output.ts';
-import { readOperator } from '../terminal/read-operator.ts';
+import { decidedHere } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
 
 export type ReviewOptions = {
@@ -44,7 +43,6 @@ export type ReviewInput = {
 export async function reviewDoubt({ db, output, entryId, options }: ReviewInput): Promise<ExitCode> {
   const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
-  const actor = readOperator();
   if (decision === 'resend' && !options.yes && !(await confirmResend(db, { output, entryId }))) {
     output.print('Nothing was changed.');
     return EXIT.ok;
@@ -54,10 +52,9 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
       entryId,
       decision,
       reason,
-      decidedBy: actor,
+      ...decidedHere(trx),
       dealId: options.deal,
       collabId: options.collab,
-      audit: (record) => recordAudit(trx, { ...record, actor, via: 'command' }),
     }),
   );
   if (settled.kind !== 'settled') throw notSettled(entryId, settled);

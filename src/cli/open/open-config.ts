@@ -10,7 +10,7 @@ import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
 import { ping } from '../../db/server/inspect-server.ts';
 import { listJournals } from '../../ledger/continuity/journal-folder.ts';
-import type { PipelineConfig } from '../../model/config.ts';
+import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
@@ -19,6 +19,7 @@ import { endLeasesBefore } from '../../schedule/lease.ts';
 import type { ConfigOptions } from '../commands/command.ts';
 import type { Stopping } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
+import { usageError } from '../usage-error.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** Relative to the folder that a command is started in. */
@@ -247,4 +248,11 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
     exitCode: isRefused ? EXIT.configuration : EXIT.crash,
     cause,
   });
+}
+
+/** @throws KnownError (exit 2) where the configuration has no source of that name. */
+export function findSource({ sources }: PipelineConfig, name: string): SourceSettings {
+  const source = sources[name];
+  if (source !== undefined) return source;
+  throw usageError(`There is no source "${name}".`, `There are: ${Object.keys(sources).join(', ')}.`);
 }

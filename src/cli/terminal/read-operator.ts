@@ -1,4 +1,6 @@
 import { userInfo } from 'node:os';
+import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 
 /**
  * Who runs a command that decides something: the name that is kept with the decision.
@@ -12,4 +14,16 @@ export function readOperator(): string {
   } catch {
     return `uid ${process.geteuid?.() ?? 'unknown'}`;
   }
+}
+
+/** Writes down that the person at this terminal has changed something. @returns what gives the id of each record. */
+export function auditIn(
+  trx: DatabaseTransaction,
+): (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string> {
+  return (record) => recordAudit(trx, { ...record, actor: readOperator(), via: 'command' });
+}
+
+/** Who decides at this terminal, and where it is written down. */
+export function decidedHere(trx: DatabaseTransaction) {
+  return { decidedBy: readOperator(), audit: auditIn(trx) };
 }

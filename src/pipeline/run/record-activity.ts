@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { Client } from '../../api/client.ts';
+import { type Client, observeClient } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import type { Exchange } from '../../model/exchange.ts';
 import type { Progress, ProgressStep } from '../../model/progress.ts';
@@ -171,19 +171,16 @@ type Measured = {
 };
 
 function measureClient(client: Client, requests: Map<string, Measured>, onNews: () => void): Client {
-  return {
-    ...client,
-    async exchange(operation, input) {
-      const beganAt = performance.now();
-      const exchange = await client.exchange(operation, input);
+  return observeClient(client, {
+    begun: () => {},
+    ended(operation, exchange, seconds) {
       const measured = requests.get(operation) ?? newMeasured();
       requests.set(operation, measured);
-      measured.took.record(Math.max(1, Math.round((performance.now() - beganAt) * 1_000)));
+      measured.took.record(Math.max(1, Math.round(seconds * 1e6)));
       measured[outcomeOf(exchange)] += 1;
       onNews();
-      return exchange;
     },
-  };
+  });
 }
 
 function newMeasured(): Measured {

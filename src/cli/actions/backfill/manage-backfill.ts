@@ -1,5 +1,4 @@
 import {
-  type BackfillChange,
   CANCELLABLE,
   cancelBackfill,
   pauseBackfill,
@@ -7,16 +6,15 @@ import {
 import { renderBackfills } from '../../../../jobs/attribute-orders/backfill/render.ts';
 import { readBackfillProgress } from '../../../../jobs/attribute-orders/backfill/report.ts';
 import { listBackfills } from '../../../attribute/backfill/backfills.ts';
-import { recordAudit } from '../../../audit/record-audit.ts';
 import type { Database } from '../../../db/connect.ts';
-import { type DatabaseTransaction, inTransaction } from '../../../db/in-transaction.ts';
+import { inTransaction } from '../../../db/in-transaction.ts';
 import type { Backfill, BackfillState } from '../../../model/backfill.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { explainStale, refreshReporting } from '../../../report/refresh-reporting.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
-import { readOperator } from '../../terminal/read-operator.ts';
+import { auditIn } from '../../terminal/read-operator.ts';
 import { backfillMissing, notToBeResumed } from './errors.ts';
 
 /** A listing shows so many. */
@@ -82,11 +80,6 @@ export async function performCancel(
     output.print(cancelled.summary);
     return EXIT.ok;
   });
-}
-
-/** Writes down that the person at this terminal has changed something. */
-export function auditIn(trx: DatabaseTransaction): BackfillChange['audit'] {
-  return (record) => recordAudit(trx, { ...record, actor: readOperator(), via: 'command' });
 }
 
 async function choose(

@@ -41,7 +41,7 @@ import type { BackfillOptions, ResumeOptions } from '../../commands/backfill.ts'
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';
-import { readOperator } from '../../terminal/read-operator.ts';
+import { auditIn, readOperator } from '../../terminal/read-operator.ts';
 import { openJobClient, tellTarget } from '../perform-job.ts';
 import {
   backfillMissing,
@@ -52,7 +52,6 @@ import {
   planChanged,
   planGone,
 } from './errors.ts';
-import { auditIn } from './manage-backfill.ts';
 import {
   approve,
   type CommandContext,
