@@ -106,7 +106,7 @@ export async function expectDateOf(
     await inTransaction(db, (trx) => expectDate(trx, { day, name, source, ...decidedHere(trx) }));
     output.emit({ event: 'expected_date', day, name, source });
     output.print(
-      `${day} is expected: ${name}. Amounts in files of this date and the next one are neither judged nor learnt from.`,
+      `${day} is expected: ${name}. Counts, codes and statuses in files of this date and the next one are neither judged nor learnt from; all other checks still apply.`,
     );
     return EXIT.ok;
   });

@@ -55,7 +55,7 @@ function defineDecisions(command: Command, act: Act): void {
     command
       .command('expect-date')
       .description(
-        'expect unusual amounts of orders on a date: files of it and of the next day are neither judged nor learnt from',
+        'expect unusual numbers of orders on a date: counts, codes and statuses in files of it and of the next day are neither judged nor learnt from',
       ),
   )
     .argument('<date>', 'YYYY-MM-DD', parseDate)
