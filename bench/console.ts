@@ -1,6 +1,6 @@
 /**
- * Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs, 40,000 rejected rows, and a bulk
- * action of 100,000 entries.
+ * Every page of the console, over HTTP, on a database with a million orders, 50,000 deals and 20,000 runs, 40,000 rejected rows, a bulk action of
+ * 100,000 entries, and a backfill and a closed statement of every credited order.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,8 @@ const RUNS = 20_000;
 const REJECTED_ROWS = 40_000;
 const REJECTED_ROWS_OF_FILE = 100;
 const BULK_ENTRIES = 100_000;
+/** Of a closed statement that has a line for each credited order. */
+const MONTH = '2025-01';
 
 /** What stands for the parts of a path, and behind it. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -29,6 +31,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   deal: 'DEAL10',
   run: '9000',
   entry: '1',
+  month: MONTH,
+  backfill: '1',
 };
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/orders': [
@@ -45,6 +49,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/deals': ['', '?handle=handle123'],
   '/rejected': ['', '?code=cause_3'],
   '/bulk/:bulk': ['', '?outcome=changed'],
+  '/statements/:month': ['', '?deal=DEAL10'],
 };
 
 /** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
@@ -60,6 +65,8 @@ export async function measureConsole(
     await fillMoreRuns(db);
     await fillRejected(db);
     await fillBulk(db);
+    await fillBackfill(db);
+    await fillStatement(db);
     await refreshReporting(db, { job: JOB });
     await sql`vacuum analyze`.execute(db);
     const { url, close } = await startConsole(db, folder);
@@ -111,9 +118,42 @@ async function fillBulk(db: Database): Promise<void> {
         '[{"currency": "EUR", "amount": "1200.0000"}]', 'bench', now(), now(), ${BULK_ENTRIES}::int, 0, 0)
       returning bulk_id
     )
-    insert into ops.bulk_items (bulk_id, entry_id, job, state, attempt, amount, currency, is_eligible, outcome, outcome_at)
+    insert into ops.bulk_items (bulk_id, subject_id, job, state, attempt, amount, currency, is_eligible, outcome, outcome_at)
     select bulk_id, entry_id, job, 'in_doubt', 1, amount, currency, true, case when entry_id % 1000 = 0 then 'changed' else 'settled' end, now()
     from bulk, (select * from ledger.entries order by entry_id limit ${BULK_ENTRIES}::int) e`.execute(db);
+}
+
+/** One that was executed, with every order that a run has credited. */
+async function fillBackfill(db: Database): Promise<void> {
+  await sql`
+    with backfill as (
+      insert into ops.backfills (job, state, from_day, to_day, time_zone, plan_hash, plan, run_id, approved_by, approved_at)
+      select ${JOB}, 'done', '2020-01-01', '2024-12-31', 'UTC', 'h', jsonb_build_object('ofTheRuns', 0, 'undated', 0,
+          'files', (select jsonb_agg(jsonb_build_object('source', source, 'uri', uri, 'version', version, 'orders', 1)) from intake.source_files),
+          'groups', (select jsonb_agg(jsonb_build_object('month', '2020-' || lpad((n % 12 + 1)::text, 2, '0'), 'standing', 'to_post', 'reason', null,
+            'currency', 'EUR', 'orders', 10, 'amount', '10.0000')) from generate_series(1, 120) n)),
+        1, 'bench', now()
+      returning backfill_id
+    )
+    insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
+    select backfill_id, key, source, order_id, body_hash, amount, currency from backfill, ledger.entries`.execute(
+    db,
+  );
+}
+
+async function fillStatement(db: Database): Promise<void> {
+  await sql`
+    insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on, deal_id,
+      currency, sent_amount, net_amount, rate_percent, rate_from, earned_amount, closed_before, amount)
+    select 1, row_number() over (order by deal_id, entry_id), 'order', 'order:' || entry_id, entry_id, source, order_platform, order_id,
+      ${`${MONTH}-01`}::date, ${`${MONTH}-20`}::date, deal_id, currency, amount, amount, 10, 'deal', amount / 10, 0, amount / 10
+    from ledger.entries where state = 'accepted' and amount > 0`.execute(db);
+  await sql`
+    insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+    overriding system value
+    select 1, ${`${MONTH}-01`}::date, 'UTC', 30, count(*), 'bench', 'paid', '', 'h' from ops.statement_lines`.execute(
+    db,
+  );
 }
 
 async function startConsole(db: Database, folder: string): Promise<{ url: string; close(): Promise<void> }> {

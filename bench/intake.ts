@@ -134,7 +134,7 @@ const MODES = {
       client: null,
     };
     const exports = { ...source, uri: pathToFileURL(folder).pathname };
-    await intakeSource(run, exports, createOrderIntake(run));
+    await intakeSource(run, exports, await createOrderIntake(run));
     await db.destroy();
   },
 };

@@ -2,7 +2,7 @@
  * All benchmarks, one after the other, each a ratio against a limit that is measured in the same run.
  *
  *     npm run bench                 # everything, some ten minutes
- *     npm run bench -- intake       # those whose name begins so: console, posting, intake, memory, start, sandbox, views, webhooks
+ *     npm run bench -- intake       # those whose name begins so: console, posting, intake, memory, start, sandbox, views, webhooks, workers
  *     npm run bench -- --json       # one JSON object a figure: name, value, goal, unit, detail
  */
 import { cpus } from 'node:os';
@@ -19,6 +19,7 @@ import { measureIdleServe, measureUnchangedRun } from './serve.ts';
 import { measureStart } from './start.ts';
 import { measureViews } from './views.ts';
 import { measureWebhooks } from './webhooks.ts';
+import { measureWorkers } from './workers.ts';
 
 const MILLION = 1_000_000;
 
@@ -104,6 +105,14 @@ const benchmarks: readonly Benchmark[] = [
     name: 'views of a million orders and 50,000 deals',
     goal: '< 200 ms at the median for each',
     measure: () => measureViews({ orders: MILLION, deals: 50_000, rounds: 9 }),
+  },
+  {
+    name: 'workers at a concurrency of 4, 50 ms',
+    goal: '≥ 0.95 of what their requests in flight, or the account, allow',
+    measure: async () => [
+      ...(await measureWorkers({ workers: [1, 2, 4, 8], requestsPerSecond: 0 })),
+      ...(await measureWorkers({ workers: [8], requestsPerSecond: 200 })),
+    ],
   },
   { name: 'sandbox: start', goal: '< 1.5 s', measure: async () => [await measureSandboxStart(9)] },
 ];

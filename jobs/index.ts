@@ -7,6 +7,7 @@ import { KnownError } from '../src/model/known-error.ts';
 import type { Sum } from '../src/present/blocks/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
+import { deleteData } from './delete-data/index.ts';
 import { identifyCustomers } from './identify-customers/index.ts';
 import { importDeals } from './import-deals/index.ts';
 import type { JobKind } from './job-kind.ts';
@@ -22,6 +23,7 @@ export const jobKinds: readonly JobKind[] = [
   postClicks,
   submitOutreach,
   importDeals,
+  deleteData,
 ];
 
 /** The kind of that name; null where there is none, as of a run that an older version recorded. */

@@ -33,6 +33,12 @@ begin
     execute format('grant usage on all sequences in schema %I to influencer_sync_app', name);
     execute format('alter default privileges in schema %I grant usage on sequences to influencer_sync_app', name);
   end loop;
+  -- The queues of units of work, which `migrate` makes where work.engine is pg-boss.
+  if exists (select from pg_namespace where nspname = 'pgboss') then
+    grant usage on schema pgboss to influencer_sync_app;
+    grant select, insert, update, delete on all tables in schema pgboss to influencer_sync_app;
+    grant usage on all sequences in schema pgboss to influencer_sync_app;
+  end if;
   -- What a trigger keeps append-only needs no right to be changed either.
   for name in select tgrelid::regclass::text from pg_trigger where tgname = 'append_only' loop
     execute 'revoke update, delete on ' || name || ' from influencer_sync_app';

@@ -1117,6 +1117,118 @@ COMMENT ON COLUMN bi.creators_imported.first_seen_at IS 'When a list first state
 
 COMMENT ON COLUMN bi.creators_imported.stated_at IS 'When a list last stated it.';
 
+CREATE TABLE reporting.return_months (
+    month_utc date NOT NULL,
+    deal_id text NOT NULL,
+    brand_id text NOT NULL,
+    currency text NOT NULL,
+    influencer_handle text,
+    orders bigint NOT NULL,
+    sent_amount numeric(24,4) NOT NULL,
+    net_amount numeric(24,4) NOT NULL,
+    commission_amount numeric(24,4) NOT NULL,
+    unrated_orders bigint NOT NULL,
+    new_customers bigint NOT NULL,
+    returning_orders bigint NOT NULL,
+    unknown_orders bigint NOT NULL,
+    repeat_customers bigint NOT NULL,
+    net_30_amount numeric(24,4) NOT NULL,
+    net_90_amount numeric(24,4) NOT NULL,
+    net_365_amount numeric(24,4) NOT NULL,
+    last_won_at timestamp with time zone,
+    fee_amount numeric(18,4) DEFAULT 0 NOT NULL,
+    CONSTRAINT return_months_orders_check CHECK ((orders > 0))
+);
+
+COMMENT ON TABLE reporting.return_months IS 'What accepted orders of a deal came to, and the customers whose first order they are, one row a month, deal, brand and currency.';
+
+COMMENT ON COLUMN reporting.return_months.month_utc IS 'First day of the month of the orders, in UTC.';
+
+COMMENT ON COLUMN reporting.return_months.deal_id IS 'Deal that the service credited.';
+
+COMMENT ON COLUMN reporting.return_months.brand_id IS 'Brand; empty where it is unknown.';
+
+COMMENT ON COLUMN reporting.return_months.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.return_months.influencer_handle IS 'Influencer, where an order names one.';
+
+COMMENT ON COLUMN reporting.return_months.orders IS 'Orders that we posted and the service accepted.';
+
+COMMENT ON COLUMN reporting.return_months.sent_amount IS 'Revenue as sent.';
+
+COMMENT ON COLUMN reporting.return_months.net_amount IS 'Revenue net of refunds and cancellations.';
+
+COMMENT ON COLUMN reporting.return_months.commission_amount IS 'Commission of orders whose rate is known, as in statements.';
+
+COMMENT ON COLUMN reporting.return_months.unrated_orders IS 'Orders whose rate nobody says.';
+
+COMMENT ON COLUMN reporting.return_months.new_customers IS 'Orders that are the first known one of their customer.';
+
+COMMENT ON COLUMN reporting.return_months.returning_orders IS 'Orders of customers who had ordered before.';
+
+COMMENT ON COLUMN reporting.return_months.unknown_orders IS 'Orders of which it is unknown: without a key of the customer, or too soon after keys begin.';
+
+COMMENT ON COLUMN reporting.return_months.repeat_customers IS 'Of new_customers: those who have ordered again since, whatever brought them.';
+
+COMMENT ON COLUMN reporting.return_months.net_30_amount IS 'Net revenue of all orders of new_customers in this currency, in 30 days from the first.';
+
+COMMENT ON COLUMN reporting.return_months.net_90_amount IS 'The same, in 90 days.';
+
+COMMENT ON COLUMN reporting.return_months.net_365_amount IS 'The same, in 365 days.';
+
+COMMENT ON COLUMN reporting.return_months.last_won_at IS 'First order of the last of new_customers.';
+
+COMMENT ON COLUMN reporting.return_months.fee_amount IS 'Fixed fees of the terms that begin in the month; of a deal with several brands, beside the first.';
+
+CREATE VIEW bi.customer_cohorts AS
+ SELECT r.month_utc,
+    r.deal_id,
+    COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
+    NULLIF(r.brand_id, ''::text) AS brand_id,
+    r.currency,
+    r.new_customers,
+    r.repeat_customers,
+        CASE
+            WHEN ((r.last_won_at + '30 days'::interval) <= now()) THEN r.net_30_amount
+            ELSE NULL::numeric
+        END AS net_30_amount,
+        CASE
+            WHEN ((r.last_won_at + '90 days'::interval) <= now()) THEN r.net_90_amount
+            ELSE NULL::numeric
+        END AS net_90_amount,
+        CASE
+            WHEN ((r.last_won_at + '365 days'::interval) <= now()) THEN r.net_365_amount
+            ELSE NULL::numeric
+        END AS net_365_amount,
+    r.unknown_orders
+   FROM (reporting.return_months r
+     LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
+  WHERE (r.new_customers > 0);
+
+COMMENT ON VIEW bi.customer_cohorts IS 'Customers that a deal won in a month, and what they have ordered since, one row a month, deal, brand and currency. As of the last refresh. Answers: What are customers worth whom a creator won? How many customers of a creator buy again?';
+
+COMMENT ON COLUMN bi.customer_cohorts.month_utc IS 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency the key of the row.';
+
+COMMENT ON COLUMN bi.customer_cohorts.deal_id IS 'Deal that the first order was credited to.';
+
+COMMENT ON COLUMN bi.customer_cohorts.influencer_handle IS 'Creator, where an order or the mirror names one.';
+
+COMMENT ON COLUMN bi.customer_cohorts.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.customer_cohorts.currency IS 'ISO 4217, of the first orders. Orders in other currencies are not added up.';
+
+COMMENT ON COLUMN bi.customer_cohorts.new_customers IS 'Customers whose first known order it was.';
+
+COMMENT ON COLUMN bi.customer_cohorts.repeat_customers IS 'Of those: ordered again since, in any currency, whatever brought them.';
+
+COMMENT ON COLUMN bi.customer_cohorts.net_30_amount IS 'Order totals less refunds in 30 days from each first order, that one included, in currency. Null: not over for all.';
+
+COMMENT ON COLUMN bi.customer_cohorts.net_90_amount IS 'The same, in 90 days.';
+
+COMMENT ON COLUMN bi.customer_cohorts.net_365_amount IS 'The same, in 365 days.';
+
+COMMENT ON COLUMN bi.customer_cohorts.unknown_orders IS 'Orders of the month that may have won customers, too: nobody knows.';
+
 CREATE TABLE reporting.deal_days (
     day_utc date NOT NULL,
     target text NOT NULL,
@@ -1678,6 +1790,7 @@ CREATE TABLE intake.customers (
     is_unsubscribed boolean DEFAULT false CONSTRAINT contacts_is_unsubscribed_not_null NOT NULL,
     earlier_submissions integer DEFAULT 0 CONSTRAINT contacts_earlier_submissions_not_null NOT NULL,
     earlier_submitted_at timestamp with time zone,
+    key_no smallint DEFAULT 1 NOT NULL,
     CONSTRAINT customers_currency_check CHECK ((length(currency) = 3)),
     CONSTRAINT customers_earlier_submissions_check CHECK ((earlier_submissions >= 0)),
     CONSTRAINT only_the_submitted_say_when CHECK (((earlier_submitted_at IS NULL) OR (earlier_submissions > 0)))
@@ -1711,6 +1824,8 @@ COMMENT ON COLUMN intake.customers.is_unsubscribed IS 'Not sent, or not again, w
 COMMENT ON COLUMN intake.customers.earlier_submissions IS 'How often the service took it before that batch.';
 
 COMMENT ON COLUMN intake.customers.earlier_submitted_at IS 'When it last did before that batch.';
+
+COMMENT ON COLUMN intake.customers.key_no IS 'Key that customer_hash was made with, as in intake.customer_key.';
 
 CREATE TABLE intake.identify_batches (
     batch_id bigint NOT NULL,
@@ -1863,7 +1978,7 @@ COMMENT ON COLUMN intake.source_files.customer_rows IS 'Records that were read f
 
 COMMENT ON COLUMN intake.source_files.customers_new IS 'Customers first seen in this file.';
 
-COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.';
+COMMENT ON COLUMN intake.source_files.passed_over IS 'Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.';
 
 COMMENT ON COLUMN intake.source_files.consent_columns IS 'Of a file that was read for its customers: the headers of the columns that say who has consented. Empty: it has none, and its source or job says that this is well.';
 
@@ -1896,6 +2011,7 @@ CREATE TABLE intake.waiting_batches (
     split_from bigint,
     created_at timestamp with time zone DEFAULT now() CONSTRAINT contacts_created_at_not_null NOT NULL,
     customers integer GENERATED ALWAYS AS (cardinality(customer_hashes)) STORED CONSTRAINT contacts_contacts_not_null NOT NULL,
+    key_no smallint DEFAULT 1 NOT NULL,
     CONSTRAINT waiting_batches_customer_hashes_check CHECK ((cardinality(customer_hashes) > 0)),
     CONSTRAINT waiting_batches_purpose_check CHECK ((purpose = ANY (ARRAY['submit'::text, 'lookup'::text])))
 )
@@ -1924,6 +2040,8 @@ COMMENT ON COLUMN intake.waiting_batches.split_from IS 'Batch that was refused, 
 COMMENT ON COLUMN intake.waiting_batches.created_at IS 'When it was staged.';
 
 COMMENT ON COLUMN intake.waiting_batches.customers IS 'How many addresses.';
+
+COMMENT ON COLUMN intake.waiting_batches.key_no IS 'Key that customer_hashes were made with, as in intake.customer_key.';
 
 CREATE VIEW intake.customer_states AS
  SELECT c.customer_hash,
@@ -2067,11 +2185,11 @@ CREATE VIEW bi.influencers_among_customers AS
    FROM (((intake.lookups l
      LEFT JOIN intake.customer_states c ON ((c.customer_hash = l.customer_hash)))
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = l.brand_id) AND b.is_latest)))
-     LEFT JOIN ( SELECT lower(ltrim(deal_versions.influencer_handle, '@'::text)) AS handle,
-            min(deal_versions.deal_id) AS deal_id
-           FROM mirror.deal_versions
-          WHERE (deal_versions.is_latest AND deal_versions.is_current AND (deal_versions.influencer_handle IS NOT NULL))
-          GROUP BY (lower(ltrim(deal_versions.influencer_handle, '@'::text)))) d ON ((d.handle = lower(ltrim(l.username, '@'::text)))))
+     LEFT JOIN LATERAL ( SELECT v.deal_id
+           FROM mirror.deal_versions v
+          WHERE (v.is_latest AND v.is_current AND (lower(ltrim(v.influencer_handle, '@'::text)) = lower(ltrim(l.username, '@'::text))))
+          ORDER BY v.deal_id
+         LIMIT 1) d ON (true))
   WHERE (l.outcome = 'influencer'::text);
 
 COMMENT ON VIEW bi.influencers_among_customers IS 'Customers whom the service found to be influencers, one row a customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
@@ -2245,6 +2363,7 @@ CREATE TABLE intake.orders (
     conflicting_line_no bigint,
     replaces bigint,
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    customer_key uuid,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
@@ -2313,6 +2432,8 @@ COMMENT ON COLUMN intake.orders.replaces IS 'Version that was in force when this
 
 COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.';
 
+COMMENT ON COLUMN intake.orders.customer_key IS 'HMAC of brand and e-mail address, as intake.customers.customer_hash has it; null where the source does not ask for it (customer_key), the order was read before it did, or the export names nobody. No part of content_hash.';
+
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,
     o.source,
@@ -2337,7 +2458,8 @@ CREATE VIEW bi.orders AS
     o.source_file_id,
     o.line_no,
     o.first_seen_at AS changed_at,
-    f.run_id
+    f.run_id,
+    (o.customer_key)::text AS customer_key
    FROM (intake.orders o
      JOIN intake.source_files f ON (((f.source_file_id = o.source_file_id) AND (f.state = 'sealed'::text))))
   WHERE o.is_current;
@@ -2391,6 +2513,8 @@ COMMENT ON COLUMN bi.orders.line_no IS 'Line of that file on which it begins.';
 COMMENT ON COLUMN bi.orders.changed_at IS 'When this version of it was stored.';
 
 COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
+
+COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because the source does not ask for it (customer_key), the order was read before it did, or the export names nobody.';
 
 CREATE TABLE reporting.order_dispositions (
     job text CONSTRAINT order_standings_job_not_null NOT NULL,
@@ -2651,6 +2775,318 @@ COMMENT ON COLUMN bi.outreach_submissions.is_in_a_deal IS 'There is such a deal.
 
 COMMENT ON COLUMN bi.outreach_submissions.run_id IS 'Run that made the request, see bi.runs.';
 
+CREATE TABLE reporting.reconciliation (
+    deal_id text NOT NULL,
+    first_read_at timestamp with time zone,
+    read_at timestamp with time zone,
+    theirs numeric,
+    ours bigint NOT NULL,
+    before numeric,
+    others bigint NOT NULL,
+    doubts bigint NOT NULL,
+    written_off bigint NOT NULL,
+    late bigint NOT NULL,
+    credited_twice bigint NOT NULL,
+    afterwards bigint NOT NULL,
+    unexplained numeric,
+    account_currency text,
+    theirs_amount numeric,
+    ours_amount numeric(24,4),
+    other_currency bigint NOT NULL,
+    unexplained_amount numeric(24,4),
+    paid_amount numeric,
+    run_id bigint NOT NULL
+);
+
+COMMENT ON TABLE reporting.reconciliation IS 'What we posted against what the service counts, one row a deal. Replaced whole each time the mirror publishes.';
+
+COMMENT ON COLUMN reporting.reconciliation.deal_id IS 'Deal.';
+
+COMMENT ON COLUMN reporting.reconciliation.first_read_at IS 'When the mirror first read a total of orders; null: never.';
+
+COMMENT ON COLUMN reporting.reconciliation.read_at IS 'When it last did.';
+
+COMMENT ON COLUMN reporting.reconciliation.theirs IS 'Orders that the service counts, of all channels; null where it does not say.';
+
+COMMENT ON COLUMN reporting.reconciliation.ours IS 'Orders that we posted, and whose acceptance was recorded by read_at.';
+
+COMMENT ON COLUMN reporting.reconciliation.before IS 'What the service counted beyond ours at first_read_at.';
+
+COMMENT ON COLUMN reporting.reconciliation.others IS 'Orders posted by somebody else since, as events say.';
+
+COMMENT ON COLUMN reporting.reconciliation.doubts IS 'In doubt: may be counted or not.';
+
+COMMENT ON COLUMN reporting.reconciliation.written_off IS 'Written off: may be counted or not.';
+
+COMMENT ON COLUMN reporting.reconciliation.late IS 'On their way while the deal was read: may be counted or not.';
+
+COMMENT ON COLUMN reporting.reconciliation.credited_twice IS 'Further requests that the service accepted for an order: may be counted or not.';
+
+COMMENT ON COLUMN reporting.reconciliation.afterwards IS 'Accepted after read_at: not counted yet.';
+
+COMMENT ON COLUMN reporting.reconciliation.unexplained IS 'Orders that nothing else explains; above 0 the service counts more, below 0 fewer.';
+
+COMMENT ON COLUMN reporting.reconciliation.account_currency IS 'ISO 4217, of the amounts; null: unknown.';
+
+COMMENT ON COLUMN reporting.reconciliation.theirs_amount IS 'Sales that the service counts.';
+
+COMMENT ON COLUMN reporting.reconciliation.ours_amount IS 'Revenue of ours; null where an order is in another currency.';
+
+COMMENT ON COLUMN reporting.reconciliation.other_currency IS 'Orders in another currency whose amount in that of the account nobody says.';
+
+COMMENT ON COLUMN reporting.reconciliation.unexplained_amount IS 'Amount that nothing else explains; null: cannot be compared.';
+
+COMMENT ON COLUMN reporting.reconciliation.paid_amount IS 'Paid out in all, as the service says.';
+
+COMMENT ON COLUMN reporting.reconciliation.run_id IS 'Run of the mirror that published the totals.';
+
+CREATE VIEW bi.reconciliation AS
+ SELECT r.deal_id,
+    reporting.without_addresses(d.influencer_handle) AS influencer_handle,
+    d.brand_id,
+    r.first_read_at,
+    r.read_at,
+    r.theirs AS counted_orders,
+    r.ours AS posted_orders,
+    r.before AS earlier_orders,
+    r.others AS other_orders,
+    (((r.doubts + r.written_off) + r.late) + r.credited_twice) AS possible_orders,
+    r.afterwards AS later_orders,
+    r.unexplained AS unexplained_orders,
+    r.theirs_amount AS sales_in_account_currency,
+    r.ours_amount AS posted_in_account_currency,
+    r.other_currency AS other_currency_orders,
+    r.unexplained_amount AS unexplained_in_account_currency,
+    r.paid_amount AS paid_in_account_currency,
+    r.account_currency,
+    r.run_id
+   FROM (reporting.reconciliation r
+     LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)));
+
+COMMENT ON VIEW bi.reconciliation IS 'What we posted against what the service counts, one row a deal, as of the last publication of the mirror. How each number is made: docs/money.md. Answers: For which deals does the service count other orders than we posted?';
+
+COMMENT ON COLUMN bi.reconciliation.deal_id IS 'Key of the row: deal, see bi.deals.';
+
+COMMENT ON COLUMN bi.reconciliation.influencer_handle IS 'Influencer, where the mirror knows it.';
+
+COMMENT ON COLUMN bi.reconciliation.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.reconciliation.first_read_at IS 'When the mirror first read a total; null: never.';
+
+COMMENT ON COLUMN bi.reconciliation.read_at IS 'When it last did; null: never.';
+
+COMMENT ON COLUMN bi.reconciliation.counted_orders IS 'Orders that the service counts, of all channels. Null: it does not say.';
+
+COMMENT ON COLUMN bi.reconciliation.posted_orders IS 'Orders that we posted, and whose acceptance was recorded by read_at.';
+
+COMMENT ON COLUMN bi.reconciliation.earlier_orders IS 'What the service counted beyond ours at first_read_at: of before we began, or of others. Null: unknown.';
+
+COMMENT ON COLUMN bi.reconciliation.other_orders IS 'Orders posted by somebody else since then, as events of the service say.';
+
+COMMENT ON COLUMN bi.reconciliation.possible_orders IS 'May be counted or not: in doubt, written off, accepted twice, or on their way while the deal was read.';
+
+COMMENT ON COLUMN bi.reconciliation.later_orders IS 'Accepted after read_at: not counted yet.';
+
+COMMENT ON COLUMN bi.reconciliation.unexplained_orders IS 'What nothing else explains: above 0 the service counts more, below 0 fewer. Null: unknown.';
+
+COMMENT ON COLUMN bi.reconciliation.sales_in_account_currency IS 'Sales that the service counts. Null: it does not say.';
+
+COMMENT ON COLUMN bi.reconciliation.posted_in_account_currency IS 'Revenue of posted_orders. Null: an order is in another currency, or that of the account is unknown.';
+
+COMMENT ON COLUMN bi.reconciliation.other_currency_orders IS 'Orders in another currency whose amount in that of the account no event says.';
+
+COMMENT ON COLUMN bi.reconciliation.unexplained_in_account_currency IS 'Amount that nothing else explains. Null: amounts cannot be compared.';
+
+COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Paid out in all, as the service says.';
+
+COMMENT ON COLUMN bi.reconciliation.account_currency IS 'ISO 4217, of the amounts. Null: unknown.';
+
+COMMENT ON COLUMN bi.reconciliation.run_id IS 'Run of the mirror that published the totals, see bi.runs.';
+
+CREATE TABLE reporting.return_fees (
+    month_utc date NOT NULL,
+    deal_id text NOT NULL,
+    currency text NOT NULL,
+    fee_amount numeric(18,4) NOT NULL
+);
+
+COMMENT ON TABLE reporting.return_fees IS 'Fixed fees of the terms. Replaced whole when the terms change.';
+
+COMMENT ON COLUMN reporting.return_fees.month_utc IS 'First day of the month in which it is owed.';
+
+COMMENT ON COLUMN reporting.return_fees.deal_id IS 'Deal; empty for the fee of a code.';
+
+COMMENT ON COLUMN reporting.return_fees.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.return_fees.fee_amount IS 'Fee, in currency.';
+
+CREATE TABLE reporting.return_rules (
+    only_row boolean DEFAULT true NOT NULL,
+    rules_hash text NOT NULL,
+    margin_percent numeric(7,4),
+    CONSTRAINT return_rules_only_row_check CHECK (only_row)
+);
+
+COMMENT ON TABLE reporting.return_rules IS 'By what reporting.return_months was added up: with other rules all of it is added up anew.';
+
+COMMENT ON COLUMN reporting.return_rules.only_row IS 'There is one row.';
+
+COMMENT ON COLUMN reporting.return_rules.rules_hash IS 'Digest of terms, rates, time zone, and since when customers are known.';
+
+COMMENT ON COLUMN reporting.return_rules.margin_percent IS 'statements.margin_percent; null: not configured.';
+
+CREATE VIEW bi.returns_monthly AS
+ SELECT m.month_utc,
+    m.deal_id,
+    m.influencer_handle,
+    m.brand_id,
+    b.name AS brand_name,
+    m.dealflow_id,
+    f.name AS dealflow_name,
+    m.currency,
+    m.orders,
+    m.sent_amount,
+    m.net_amount,
+    m.unrated_orders,
+    m.commission_amount,
+    m.fee_amount,
+    m.cost_amount,
+    m.margin_percent,
+    round((((m.net_amount * m.margin_percent) / (100)::numeric) - m.cost_amount), 4) AS profit_amount,
+    round((((((m.net_amount * m.margin_percent) / (100)::numeric) - m.cost_amount) * (100)::numeric) / NULLIF(m.cost_amount, (0)::numeric)), 2) AS roi_percent,
+    round((m.net_amount / NULLIF(m.cost_amount, (0)::numeric)), 4) AS net_per_cost,
+    m.new_customers,
+    m.returning_orders,
+    m.unknown_orders,
+        CASE
+            WHEN (m.unknown_orders = 0) THEN round((m.cost_amount / (NULLIF(m.new_customers, 0))::numeric), 4)
+            ELSE NULL::numeric
+        END AS cost_per_new_customer_amount,
+    NULLIF(concat_ws(', '::text,
+        CASE
+            WHEN (m.unrated_orders > 0) THEN 'rate'::text
+            ELSE NULL::text
+        END,
+        CASE
+            WHEN (m.margin_percent IS NULL) THEN 'margin'::text
+            ELSE NULL::text
+        END,
+        CASE
+            WHEN (m.unknown_orders > 0) THEN 'customers'::text
+            ELSE NULL::text
+        END), ''::text) AS unknown
+   FROM ((( SELECT r.month_utc,
+            NULLIF(r.deal_id, ''::text) AS deal_id,
+            COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
+            COALESCE(NULLIF(r.brand_id, ''::text), d.brand_id) AS brand_id,
+            d.dealflow_id,
+            r.currency,
+            r.orders,
+            r.sent_amount,
+            r.net_amount,
+            r.unrated_orders,
+                CASE
+                    WHEN (r.unrated_orders = 0) THEN r.commission_amount
+                    ELSE NULL::numeric
+                END AS commission_amount,
+            r.fee_amount,
+                CASE
+                    WHEN (r.unrated_orders = 0) THEN (r.commission_amount + r.fee_amount)
+                    ELSE NULL::numeric
+                END AS cost_amount,
+            rules.margin_percent,
+            r.new_customers,
+            r.returning_orders,
+            r.unknown_orders
+           FROM ((( SELECT return_months.month_utc,
+                    return_months.deal_id,
+                    return_months.brand_id,
+                    return_months.currency,
+                    return_months.influencer_handle,
+                    return_months.orders,
+                    return_months.sent_amount,
+                    return_months.net_amount,
+                    return_months.unrated_orders,
+                    return_months.commission_amount,
+                    return_months.fee_amount,
+                    return_months.new_customers,
+                    return_months.returning_orders,
+                    return_months.unknown_orders
+                   FROM reporting.return_months
+                UNION ALL
+                 SELECT e.month_utc,
+                    e.deal_id,
+                    ''::text,
+                    e.currency,
+                    NULL::text,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    e.fee_amount,
+                    0,
+                    0,
+                    0
+                   FROM reporting.return_fees e
+                  WHERE (NOT (EXISTS ( SELECT
+                           FROM reporting.return_months r_1
+                          WHERE ((r_1.deal_id = e.deal_id) AND (r_1.month_utc = e.month_utc) AND (r_1.currency = e.currency)))))) r
+             LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
+             CROSS JOIN reporting.return_rules rules)) m
+     LEFT JOIN mirror.brand_versions b ON (((b.brand_id = m.brand_id) AND b.is_latest)))
+     LEFT JOIN mirror.dealflow_versions f ON (((f.dealflow_id = m.dealflow_id) AND f.is_latest)));
+
+COMMENT ON VIEW bi.returns_monthly IS 'What each deal brought and cost, one row a month, deal, brand and currency. Only orders that we posted and the service accepted; as of the last refresh (bi.run_health). It says what carried a code or link, not what a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
+
+COMMENT ON COLUMN bi.returns_monthly.month_utc IS 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency the key of the row.';
+
+COMMENT ON COLUMN bi.returns_monthly.deal_id IS 'Deal, see bi.deals. Null: a fixed fee of a code.';
+
+COMMENT ON COLUMN bi.returns_monthly.influencer_handle IS 'Creator, where an order or the mirror names one.';
+
+COMMENT ON COLUMN bi.returns_monthly.brand_id IS 'Brand, see bi.brands.';
+
+COMMENT ON COLUMN bi.returns_monthly.brand_name IS 'Its name, where it is mirrored.';
+
+COMMENT ON COLUMN bi.returns_monthly.dealflow_id IS 'Campaign: the dealflow of the deal, as last read. Null: not mirrored.';
+
+COMMENT ON COLUMN bi.returns_monthly.dealflow_name IS 'Its name.';
+
+COMMENT ON COLUMN bi.returns_monthly.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.returns_monthly.orders IS 'Orders that we posted and the service accepted.';
+
+COMMENT ON COLUMN bi.returns_monthly.sent_amount IS 'Their revenue as sent, in currency.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Their revenue net of refunds and cancellations so far, in currency.';
+
+COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Of those: orders whose rate neither the terms nor the service say.';
+
+COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements, the return window ignored, in currency. Null: a rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees of terms that begin in the month, in currency.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.margin_percent IS 'statements.margin_percent. Null: not configured.';
+
+COMMENT ON COLUMN bi.returns_monthly.profit_amount IS 'net_amount × margin_percent / 100 less cost_amount, in currency. Null: margin or cost is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.roi_percent IS 'profit_amount in percent of cost_amount. Null: one is unknown, or the cost is 0.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_per_cost IS 'net_amount for each 1 of cost_amount. Null: the cost is unknown or 0.';
+
+COMMENT ON COLUMN bi.returns_monthly.new_customers IS 'Customers whose first known order is one of these. A lower bound where unknown_orders is above 0.';
+
+COMMENT ON COLUMN bi.returns_monthly.returning_orders IS 'Orders of customers who had ordered before, whatever brought them then.';
+
+COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders of which that is unknown: without customer_key, or in the first 90 days for which customers are known.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is none.';
+
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown, so that numbers of this row are null: rate, margin, customers. Null: nothing.';
+
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
     job text NOT NULL,
@@ -2666,8 +3102,10 @@ CREATE TABLE ops.runs (
     problem text,
     service text,
     problem_code text,
+    trace_id text,
     CONSTRAINT runs_check CHECK (((status = 'running'::text) = (finished_at IS NULL))),
-    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text])))
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'issues'::text, 'failed'::text, 'interrupted'::text]))),
+    CONSTRAINT runs_trace_id CHECK ((trace_id ~ '^[0-9a-f]{32}$'::text))
 );
 
 COMMENT ON TABLE ops.runs IS 'One row a run of a job.';
@@ -2699,6 +3137,8 @@ COMMENT ON COLUMN ops.runs.problem IS 'Why it failed, with no secrets, row value
 COMMENT ON COLUMN ops.runs.service IS 'Base address of the service that it called. Null: a plan, or a run of a version that did not store it.';
 
 COMMENT ON COLUMN ops.runs.problem_code IS 'Stable machine name of the problem, for example key_refused. Null: none, or a run of a version that did not store it.';
+
+COMMENT ON COLUMN ops.runs.trace_id IS 'Trace of the run, 32 hex digits, where traces were sent (OTEL_EXPORTER_OTLP_ENDPOINT); null elsewhere.';
 
 CREATE VIEW bi.run_amounts AS
  SELECT r.run_id,
@@ -2957,6 +3397,48 @@ COMMENT ON COLUMN bi.run_health.in_doubt_orders IS 'Orders in doubt, see bi.doub
 COMMENT ON COLUMN bi.run_health.missed_slots IS 'Slots of the last 7 days that no process ran.';
 
 COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
+
+CREATE VIEW bi.self_purchases AS
+ SELECT s.job,
+    s.source,
+    s.order_id,
+    s.ordered_at,
+    s.day_utc,
+    s.deal_id,
+    reporting.without_addresses(l.username) AS influencer_handle,
+    l.platform,
+    s.currency,
+    s.amount,
+    s.disposition
+   FROM (((intake.lookups l
+     JOIN intake.orders o ON (((o.customer_key = l.customer_hash) AND o.is_current)))
+     JOIN reporting.order_dispositions s ON ((s.order_version_id = o.order_version_id)))
+     LEFT JOIN mirror.deal_versions d ON (((d.deal_id = s.deal_id) AND d.is_latest)))
+  WHERE ((l.outcome = 'influencer'::text) AND (lower(ltrim(l.username, '@'::text)) = lower(ltrim(COALESCE(d.influencer_handle, s.influencer_handle), '@'::text))));
+
+COMMENT ON VIEW bi.self_purchases IS 'Orders whose customer the service found to be the very influencer who is credited, one row an order. For review only: it may be a gift, a test or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
+
+COMMENT ON COLUMN bi.self_purchases.job IS 'Job that looked at the order.';
+
+COMMENT ON COLUMN bi.self_purchases.source IS 'Source in the configuration. With job and order_id the key of the row.';
+
+COMMENT ON COLUMN bi.self_purchases.order_id IS 'Order, see bi.orders.';
+
+COMMENT ON COLUMN bi.self_purchases.ordered_at IS 'When it was ordered.';
+
+COMMENT ON COLUMN bi.self_purchases.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN bi.self_purchases.deal_id IS 'Deal that is credited.';
+
+COMMENT ON COLUMN bi.self_purchases.influencer_handle IS 'Public handle of the influencer.';
+
+COMMENT ON COLUMN bi.self_purchases.platform IS 'Platform of the handle.';
+
+COMMENT ON COLUMN bi.self_purchases.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN bi.self_purchases.amount IS 'Revenue as sent, in currency.';
+
+COMMENT ON COLUMN bi.self_purchases.disposition IS 'What became of the order, see bi.orders_attributed.';
 
 CREATE TABLE ops.statement_lines (
     statement_id bigint NOT NULL,
@@ -3531,16 +4013,27 @@ CREATE TABLE intake.customer_key (
     only_row boolean DEFAULT true CONSTRAINT contact_key_only_row_not_null NOT NULL,
     fingerprint text CONSTRAINT contact_key_fingerprint_not_null NOT NULL,
     bound_at timestamp with time zone DEFAULT now() CONSTRAINT contact_key_bound_at_not_null NOT NULL,
-    CONSTRAINT customer_key_only_row_check CHECK (only_row)
+    key_no smallint DEFAULT 1 NOT NULL,
+    previous_fingerprint text,
+    rotated_at timestamp with time zone,
+    CONSTRAINT customer_key_key_no_check CHECK ((key_no > 0)),
+    CONSTRAINT customer_key_only_row_check CHECK (only_row),
+    CONSTRAINT two_keys_differ CHECK ((previous_fingerprint <> fingerprint))
 );
 
 COMMENT ON TABLE intake.customer_key IS 'Which key customer_hash was made with. Another key would make every customer a new one, so it is refused.';
 
 COMMENT ON COLUMN intake.customer_key.only_row IS 'Always true: the table has at most one row.';
 
-COMMENT ON COLUMN intake.customer_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text.';
+COMMENT ON COLUMN intake.customer_key.fingerprint IS 'Tells keys apart and says nothing of them: an HMAC of a fixed text. Of the key in force.';
 
 COMMENT ON COLUMN intake.customer_key.bound_at IS 'When the first run bound this database to the key.';
+
+COMMENT ON COLUMN intake.customer_key.key_no IS 'Number of the key in force: 1 for the first one.';
+
+COMMENT ON COLUMN intake.customer_key.previous_fingerprint IS 'Of the key before, while customers are still known under it; null once it is retired.';
+
+COMMENT ON COLUMN intake.customer_key.rotated_at IS 'When the key in force took its place; null: it is the first one.';
 
 CREATE TABLE intake.expected_dates (
     expected_date_id bigint NOT NULL,
@@ -3656,6 +4149,23 @@ COMMENT ON COLUMN intake.file_statistics.checked_at IS 'When the checks looked a
 COMMENT ON COLUMN intake.file_statistics.coded_orders IS 'Of the new and changed orders: those with a code (of a sample of them in large files).';
 
 COMMENT ON COLUMN intake.file_statistics.unowned_code_orders IS 'Of these: none of whose codes anybody owned in the codes of any job when the file was read.';
+
+CREATE TABLE intake.forgotten_customers (
+    tombstone uuid NOT NULL,
+    key_fingerprint text NOT NULL,
+    forgotten_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    searched_at timestamp with time zone
+);
+
+COMMENT ON TABLE intake.forgotten_customers IS 'Customers who were forgotten on request. No export submits them again, for any brand, and nothing else is known of them.';
+
+COMMENT ON COLUMN intake.forgotten_customers.tombstone IS 'First half of HMAC-SHA256(address) under customers.hash_key, the same for all brands: tells whether an export names the customer, and cannot be turned back without the key.';
+
+COMMENT ON COLUMN intake.forgotten_customers.key_fingerprint IS 'Key that the tombstone was made with, as in intake.customer_key.';
+
+COMMENT ON COLUMN intake.forgotten_customers.forgotten_at IS 'When the customer was first forgotten.';
+
+COMMENT ON COLUMN intake.forgotten_customers.searched_at IS 'When all tables were last searched for the address to the end; null: a search was cut short, and forget must be repeated.';
 
 CREATE TABLE intake.order_continuations (
     source_file_id bigint NOT NULL,
@@ -4794,7 +5304,7 @@ COMMENT ON COLUMN ops.audit.via IS 'console or command.';
 
 COMMENT ON COLUMN ops.audit.action IS 'What was done, for example settle_doubt.';
 
-COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk, check, statement.';
+COMMENT ON COLUMN ops.audit.subject_kind IS 'What it was done to: entry, file, code, job, backfill, bulk, check, statement, customer, table.';
 
 COMMENT ON COLUMN ops.audit.subject IS 'Its id or name; null where the action concerned many.';
 
@@ -4933,6 +5443,7 @@ CREATE TABLE ops.bulk_actions (
     settled integer,
     changed integer,
     failed integer,
+    via text DEFAULT 'console'::text NOT NULL,
     CONSTRAINT bulk_actions_aborted_by_check CHECK ((aborted_by <> ''::text)),
     CONSTRAINT bulk_actions_aborted_check CHECK ((((aborted_at IS NULL) = (aborted_by IS NULL)) AND ((aborted_at IS NOT NULL) = (state = 'aborted'::text)))),
     CONSTRAINT bulk_actions_chosen_check CHECK ((chosen <> ''::text)),
@@ -4940,27 +5451,28 @@ CREATE TABLE ops.bulk_actions (
     CONSTRAINT bulk_actions_confirmed_check CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((confirmed_at IS NOT NULL) = (state = ANY (ARRAY['running'::text, 'finished'::text, 'aborted'::text]))))),
     CONSTRAINT bulk_actions_created_by_check CHECK ((created_by <> ''::text)),
     CONSTRAINT bulk_actions_deal_check CHECK (((decision = 'accepted'::text) OR ((deal_id IS NULL) AND (collab_id IS NULL)))),
-    CONSTRAINT bulk_actions_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'write_off'::text, 'resend'::text]))),
+    CONSTRAINT bulk_actions_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'write_off'::text, 'resend'::text, 'acknowledge'::text, 'release'::text, 'reread'::text]))),
     CONSTRAINT bulk_actions_ended_check CHECK ((((state <> 'finished'::text) OR (ended_at IS NOT NULL)) AND ((ended_at IS NULL) OR (state = ANY (ARRAY['finished'::text, 'aborted'::text]))) AND ((ended_at IS NULL) = (settled IS NULL)) AND ((ended_at IS NULL) = (changed IS NULL)) AND ((ended_at IS NULL) = (failed IS NULL)))),
     CONSTRAINT bulk_actions_entries_check CHECK ((entries >= 0)),
     CONSTRAINT bulk_actions_ineligible_check CHECK ((ineligible >= 0)),
     CONSTRAINT bulk_actions_reason_check CHECK ((reason <> ''::text)),
-    CONSTRAINT bulk_actions_state_check CHECK ((state = ANY (ARRAY['preview'::text, 'running'::text, 'finished'::text, 'aborted'::text, 'expired'::text])))
+    CONSTRAINT bulk_actions_state_check CHECK ((state = ANY (ARRAY['preview'::text, 'running'::text, 'finished'::text, 'aborted'::text, 'expired'::text]))),
+    CONSTRAINT bulk_actions_via_check CHECK ((via = ANY (ARRAY['console'::text, 'command'::text])))
 );
 
-COMMENT ON TABLE ops.bulk_actions IS 'One decision about many entries of the ledger, as it was previewed and confirmed in the console.';
+COMMENT ON TABLE ops.bulk_actions IS 'One decision about many entries of the ledger, or about many files, as it was previewed and confirmed.';
 
 COMMENT ON COLUMN ops.bulk_actions.bulk_id IS 'Counts up. Column bulk_id of ops.audit and ops.bulk_items names it.';
 
 COMMENT ON COLUMN ops.bulk_actions.state IS 'preview (nothing is changed), running, finished, aborted by a person, or expired (never confirmed).';
 
-COMMENT ON COLUMN ops.bulk_actions.decision IS 'What is decided about each entry: accepted, write_off or resend.';
+COMMENT ON COLUMN ops.bulk_actions.decision IS 'What is decided about each: accepted, write_off, resend or acknowledge (entries), release or reread (files).';
 
 COMMENT ON COLUMN ops.bulk_actions.deal_id IS 'With accepted: the deal of entries that name none; null where each must name its own.';
 
 COMMENT ON COLUMN ops.bulk_actions.collab_id IS 'The same for the collaboration.';
 
-COMMENT ON COLUMN ops.bulk_actions.chosen IS 'Which entries were chosen, in a sentence. Times are instants: an age was counted back from the page that showed it.';
+COMMENT ON COLUMN ops.bulk_actions.chosen IS 'Which were chosen, in a sentence. Times are instants: an age was counted back from when it was asked for.';
 
 COMMENT ON COLUMN ops.bulk_actions.filter IS 'The filter that chose them; null where a person picked each. It is a record: the entries are those of ops.bulk_items.';
 
@@ -4968,31 +5480,33 @@ COMMENT ON COLUMN ops.bulk_actions.reason IS 'Why, in the words of the person. E
 
 COMMENT ON COLUMN ops.bulk_actions.created_by IS 'Who made the preview.';
 
-COMMENT ON COLUMN ops.bulk_actions.created_at IS 'When the entries were frozen. Database clock.';
+COMMENT ON COLUMN ops.bulk_actions.created_at IS 'When it was frozen. Database clock.';
 
 COMMENT ON COLUMN ops.bulk_actions.expires_at IS 'A preview cannot be confirmed from this instant on.';
 
-COMMENT ON COLUMN ops.bulk_actions.entries IS 'Entries that can be settled.';
+COMMENT ON COLUMN ops.bulk_actions.entries IS 'Entries, or files, that can be settled.';
 
-COMMENT ON COLUMN ops.bulk_actions.ineligible IS 'Entries that were chosen and cannot be settled so; ops.bulk_items says why.';
+COMMENT ON COLUMN ops.bulk_actions.ineligible IS 'Those that were chosen and cannot be settled so; ops.bulk_items says why.';
 
-COMMENT ON COLUMN ops.bulk_actions.amounts IS 'Of the entries that can be settled: [{currency, amount}], one for each currency.';
+COMMENT ON COLUMN ops.bulk_actions.amounts IS 'Of those that can be settled: [{currency, amount}], one for each currency. Of double credits: what is too much.';
 
 COMMENT ON COLUMN ops.bulk_actions.confirmed_by IS 'Who confirmed it; null for a preview.';
 
 COMMENT ON COLUMN ops.bulk_actions.confirmed_at IS 'When.';
 
-COMMENT ON COLUMN ops.bulk_actions.aborted_by IS 'Who aborted it. Entries that were settled before stay so.';
+COMMENT ON COLUMN ops.bulk_actions.aborted_by IS 'Who aborted it. What was settled before stays so.';
 
-COMMENT ON COLUMN ops.bulk_actions.aborted_at IS 'When. No entry was settled afterwards.';
+COMMENT ON COLUMN ops.bulk_actions.aborted_at IS 'When. Nothing was settled afterwards.';
 
-COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When its last entry was dealt with, and the reports were told.';
+COMMENT ON COLUMN ops.bulk_actions.ended_at IS 'When the last of them was dealt with, and the reports were told.';
 
-COMMENT ON COLUMN ops.bulk_actions.settled IS 'Entries that it settled; null until it has ended, as the next two.';
+COMMENT ON COLUMN ops.bulk_actions.settled IS 'How many it settled; null until it has ended, as the next two.';
 
-COMMENT ON COLUMN ops.bulk_actions.changed IS 'Entries that were left alone, because they were no longer as the preview showed them.';
+COMMENT ON COLUMN ops.bulk_actions.changed IS 'How many were left alone, because they were no longer as the preview showed them.';
 
-COMMENT ON COLUMN ops.bulk_actions.failed IS 'Entries that could not be settled because of an error, which the log names.';
+COMMENT ON COLUMN ops.bulk_actions.failed IS 'How many could not be settled because of an error, which the log names.';
+
+COMMENT ON COLUMN ops.bulk_actions.via IS 'Where it was made: console or command. Column via of the audit records of its parts.';
 
 ALTER TABLE ops.bulk_actions ALTER COLUMN bulk_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME ops.bulk_actions_bulk_id_seq
@@ -5005,10 +5519,10 @@ ALTER TABLE ops.bulk_actions ALTER COLUMN bulk_id ADD GENERATED ALWAYS AS IDENTI
 
 CREATE TABLE ops.bulk_items (
     bulk_id bigint NOT NULL,
-    entry_id bigint NOT NULL,
-    job text NOT NULL,
+    subject_id bigint CONSTRAINT bulk_items_entry_id_not_null NOT NULL,
+    job text,
     state text NOT NULL,
-    attempt integer NOT NULL,
+    attempt integer,
     amount numeric(18,4),
     currency text,
     deal_id text,
@@ -5016,30 +5530,32 @@ CREATE TABLE ops.bulk_items (
     is_eligible boolean NOT NULL,
     outcome text,
     outcome_at timestamp with time zone,
+    credits integer,
     CONSTRAINT bulk_items_attempt_check CHECK ((attempt >= 0)),
+    CONSTRAINT bulk_items_credits_check CHECK ((credits > 1)),
     CONSTRAINT bulk_items_eligible_check CHECK (
 CASE
     WHEN is_eligible THEN ((outcome IS NULL) OR (outcome = ANY (ARRAY['settled'::text, 'changed'::text, 'failed'::text])))
-    ELSE COALESCE((outcome = ANY (ARRAY['not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text])), false)
+    ELSE COALESCE((outcome = ANY (ARRAY['not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text, 'not_credited_twice'::text, 'not_held'::text, 'being_read'::text])), false)
 END),
     CONSTRAINT bulk_items_outcome_at_check CHECK (((outcome_at IS NOT NULL) = (is_eligible AND (outcome IS NOT NULL)))),
-    CONSTRAINT bulk_items_outcome_check CHECK ((outcome = ANY (ARRAY['settled'::text, 'changed'::text, 'failed'::text, 'not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text]))),
-    CONSTRAINT bulk_items_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text])))
+    CONSTRAINT bulk_items_outcome_check CHECK ((outcome = ANY (ARRAY['settled'::text, 'changed'::text, 'failed'::text, 'not_in_doubt'::text, 'deal_unknown'::text, 'has_evidence'::text, 'not_credited_twice'::text, 'not_held'::text, 'being_read'::text]))),
+    CONSTRAINT bulk_items_state_check CHECK ((state = ANY (ARRAY['held'::text, 'ready'::text, 'sending'::text, 'accepted'::text, 'rejected'::text, 'in_doubt'::text, 'written_off'::text, 'reading'::text, 'read'::text, 'duplicate'::text, 'released'::text])))
 );
 
-COMMENT ON TABLE ops.bulk_items IS 'Entries of a bulk action, as its preview froze them. Those of a preview that has expired are deleted.';
+COMMENT ON TABLE ops.bulk_items IS 'Entries or files of a bulk action, as its preview froze them. Those of a preview that has expired are deleted.';
 
 COMMENT ON COLUMN ops.bulk_items.bulk_id IS 'Bulk action, in ops.bulk_actions.';
 
-COMMENT ON COLUMN ops.bulk_items.entry_id IS 'Entry, in ledger.entries.';
+COMMENT ON COLUMN ops.bulk_items.subject_id IS 'Entry, in ledger.entries; of a decision about files the file, in intake.source_files.';
 
-COMMENT ON COLUMN ops.bulk_items.job IS 'Job of the entry.';
+COMMENT ON COLUMN ops.bulk_items.job IS 'Job of the entry; null for a file.';
 
-COMMENT ON COLUMN ops.bulk_items.state IS 'State of the entry in the preview. An entry in another state is left alone.';
+COMMENT ON COLUMN ops.bulk_items.state IS 'Its state in the preview. What is in another state is left alone.';
 
-COMMENT ON COLUMN ops.bulk_items.attempt IS 'Attempts of the entry in the preview. An entry with another number is left alone.';
+COMMENT ON COLUMN ops.bulk_items.attempt IS 'Attempts of the entry in the preview. An entry with another number is left alone. Null for a file.';
 
-COMMENT ON COLUMN ops.bulk_items.amount IS 'Its amount, in currency.';
+COMMENT ON COLUMN ops.bulk_items.amount IS 'Its amount, in currency; with acknowledge what is too much; null for a file.';
 
 COMMENT ON COLUMN ops.bulk_items.currency IS 'ISO 4217.';
 
@@ -5049,9 +5565,11 @@ COMMENT ON COLUMN ops.bulk_items.collab_id IS 'The same for the collaboration.';
 
 COMMENT ON COLUMN ops.bulk_items.is_eligible IS 'Whether the decision could be applied to it when it was frozen.';
 
-COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: no longer as shown) or failed; not_in_doubt, deal_unknown or has_evidence for one that is not eligible; null until it is dealt with.';
+COMMENT ON COLUMN ops.bulk_items.outcome IS 'settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.';
 
 COMMENT ON COLUMN ops.bulk_items.outcome_at IS 'When it was dealt with.';
+
+COMMENT ON COLUMN ops.bulk_items.credits IS 'With acknowledge: requests that the service had accepted. With another number since, it is left alone.';
 
 CREATE TABLE ops.job_locks (
     job text NOT NULL,
@@ -5397,7 +5915,7 @@ COMMENT ON COLUMN ops.webhook_events.event_id IS 'Counts up.';
 
 COMMENT ON COLUMN ops.webhook_events.kind IS 'As webhook_type of the specification; unknown where neither the body nor the address tells.';
 
-COMMENT ON COLUMN ops.webhook_events.body IS 'What was sent, with e-mail addresses masked and without NUL. A JSON text where it was no JSON object.';
+COMMENT ON COLUMN ops.webhook_events.body IS 'What was sent: members with their values where those are ids, amounts, codes, links, dates or public; of all others only that they were there. A JSON text where it was no JSON object.';
 
 COMMENT ON COLUMN ops.webhook_events.body_sha256 IS 'Digest of the raw body: the same body is an event once, whenever it is sent again.';
 
@@ -5417,6 +5935,90 @@ ALTER TABLE ops.webhook_events ALTER COLUMN event_id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE ops.work_units (
+    unit_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    run_id bigint NOT NULL,
+    run_owner uuid NOT NULL,
+    job text NOT NULL,
+    kind text NOT NULL,
+    payload jsonb NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    is_wanted boolean DEFAULT true NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    worker_id uuid,
+    done bigint DEFAULT 0 NOT NULL,
+    result jsonb,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    begun_at timestamp with time zone,
+    seen_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT work_units_kind_check CHECK ((kind = ANY (ARRAY['read-source'::text, 'post-share'::text]))),
+    CONSTRAINT work_units_state_check CHECK ((state = ANY (ARRAY['open'::text, 'returned'::text, 'done'::text, 'failed'::text, 'given_up'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE ops.work_units IS 'Units of work that a run has handed out to workers. To repeat one changes nothing: what it reads is sealed once, what it posts is claimed once.';
+
+COMMENT ON COLUMN ops.work_units.unit_id IS 'Id of the unit, also in the queue of pg-boss.';
+
+COMMENT ON COLUMN ops.work_units.run_id IS 'Run that handed it out, see ops.runs.';
+
+COMMENT ON COLUMN ops.work_units.run_owner IS 'Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.';
+
+COMMENT ON COLUMN ops.work_units.job IS 'Job of the run.';
+
+COMMENT ON COLUMN ops.work_units.kind IS 'read-source: read the new files of a source. post-share: post a range of the ready entries of a job.';
+
+COMMENT ON COLUMN ops.work_units.payload IS 'What to do, by kind. No addresses, no values of rows.';
+
+COMMENT ON COLUMN ops.work_units.state IS 'open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.';
+
+COMMENT ON COLUMN ops.work_units.is_wanted IS 'False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.';
+
+COMMENT ON COLUMN ops.work_units.attempt IS 'How often a worker began it. Only the last one may end it.';
+
+COMMENT ON COLUMN ops.work_units.worker_id IS 'Worker that began it last, see ops.workers.';
+
+COMMENT ON COLUMN ops.work_units.done IS 'How far it is: rows read, or orders posted.';
+
+COMMENT ON COLUMN ops.work_units.result IS 'What came of it, or why it failed. No addresses, no values of rows.';
+
+COMMENT ON COLUMN ops.work_units.created_at IS 'When it was handed out. Clock of the database.';
+
+COMMENT ON COLUMN ops.work_units.begun_at IS 'When a worker began it last.';
+
+COMMENT ON COLUMN ops.work_units.seen_at IS 'Last sign of life of the worker that does it, about one a second.';
+
+COMMENT ON COLUMN ops.work_units.ended_at IS 'When it came to its state, but for open.';
+
+CREATE TABLE ops.workers (
+    worker_id uuid NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    version text NOT NULL,
+    kinds text[] NOT NULL,
+    concurrency integer NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON TABLE ops.workers IS 'Processes that do units of work: `work`, and `serve` where the engine is pg-boss. A row goes when its process ends in order, or a day after it was last seen.';
+
+COMMENT ON COLUMN ops.workers.worker_id IS 'Made when the process starts.';
+
+COMMENT ON COLUMN ops.workers.host IS 'Host name of its machine.';
+
+COMMENT ON COLUMN ops.workers.pid IS 'Process id there.';
+
+COMMENT ON COLUMN ops.workers.version IS 'Version of influencer-sync. Workers of two versions may work side by side.';
+
+COMMENT ON COLUMN ops.workers.kinds IS 'Kinds of units that it takes, see ops.work_units.kind.';
+
+COMMENT ON COLUMN ops.workers.concurrency IS 'Units of each kind that it does at a time.';
+
+COMMENT ON COLUMN ops.workers.started_at IS 'When it started. Clock of the database.';
+
+COMMENT ON COLUMN ops.workers.seen_at IS 'Its last sign of life, one every 5 seconds. Clock of the database.';
 
 CREATE TABLE reporting.applied_views (
     only_row boolean DEFAULT true NOT NULL,
@@ -5440,6 +6042,17 @@ CREATE TABLE reporting.changed_days (
 COMMENT ON TABLE reporting.changed_days IS 'Days with orders whose disposition differs from the daily sums: the next step of a refresh adds them up.';
 
 COMMENT ON COLUMN reporting.changed_days.day_utc IS 'Day in UTC.';
+
+CREATE TABLE reporting.changed_deals (
+    deal_id text NOT NULL,
+    month_utc date NOT NULL
+);
+
+COMMENT ON TABLE reporting.changed_deals IS 'Deals and months with orders that stand otherwise than reporting.return_months says: the next step of a refresh adds them up.';
+
+COMMENT ON COLUMN reporting.changed_deals.deal_id IS 'Deal.';
+
+COMMENT ON COLUMN reporting.changed_deals.month_utc IS 'First day of the month.';
 
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,
@@ -5499,6 +6112,9 @@ ALTER TABLE ONLY intake.expected_dates
 
 ALTER TABLE ONLY intake.file_statistics
     ADD CONSTRAINT file_statistics_pkey PRIMARY KEY (source_file_id);
+
+ALTER TABLE ONLY intake.forgotten_customers
+    ADD CONSTRAINT forgotten_customers_pkey PRIMARY KEY (tombstone);
 
 ALTER TABLE ONLY intake.identify_batches
     ADD CONSTRAINT identify_batches_pkey PRIMARY KEY (batch_id);
@@ -5642,7 +6258,7 @@ ALTER TABLE ONLY ops.bulk_actions
     ADD CONSTRAINT bulk_actions_pkey PRIMARY KEY (bulk_id);
 
 ALTER TABLE ONLY ops.bulk_items
-    ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, entry_id);
+    ADD CONSTRAINT bulk_items_pkey PRIMARY KEY (bulk_id, subject_id);
 
 ALTER TABLE ONLY ops.job_locks
     ADD CONSTRAINT job_locks_pkey PRIMARY KEY (job);
@@ -5701,6 +6317,12 @@ ALTER TABLE ONLY ops.webhook_events
 ALTER TABLE ONLY ops.webhook_events
     ADD CONSTRAINT webhook_events_pkey PRIMARY KEY (event_id);
 
+ALTER TABLE ONLY ops.work_units
+    ADD CONSTRAINT work_units_pkey PRIMARY KEY (unit_id);
+
+ALTER TABLE ONLY ops.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (worker_id);
+
 ALTER TABLE ONLY reporting.applied_views
     ADD CONSTRAINT applied_views_pkey PRIMARY KEY (only_row);
 
@@ -5710,14 +6332,29 @@ ALTER TABLE ONLY reporting.brand_days
 ALTER TABLE ONLY reporting.changed_days
     ADD CONSTRAINT changed_days_pkey PRIMARY KEY (day_utc);
 
+ALTER TABLE ONLY reporting.changed_deals
+    ADD CONSTRAINT changed_deals_pkey PRIMARY KEY (deal_id, month_utc);
+
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
 
 ALTER TABLE ONLY reporting.order_dispositions
     ADD CONSTRAINT order_dispositions_pkey PRIMARY KEY (job, source, order_id);
 
+ALTER TABLE ONLY reporting.reconciliation
+    ADD CONSTRAINT reconciliation_pkey PRIMARY KEY (deal_id);
+
 ALTER TABLE ONLY reporting.refresh
     ADD CONSTRAINT refresh_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY reporting.return_fees
+    ADD CONSTRAINT return_fees_pkey PRIMARY KEY (deal_id, month_utc, currency);
+
+ALTER TABLE ONLY reporting.return_months
+    ADD CONSTRAINT return_months_pkey PRIMARY KEY (deal_id, month_utc, brand_id, currency);
+
+ALTER TABLE ONLY reporting.return_rules
+    ADD CONSTRAINT return_rules_pkey PRIMARY KEY (only_row);
 
 CREATE INDEX attributions_entry ON intake.attributions USING btree (entry_id) WHERE (entry_id IS NOT NULL);
 
@@ -5749,11 +6386,17 @@ CREATE INDEX file_statistics_source ON intake.file_statistics USING btree (sourc
 
 CREATE INDEX identify_batches_run ON intake.identify_batches USING btree (run_id);
 
+CREATE INDEX lookups_followers ON intake.lookups USING btree (((- COALESCE(followers, ('-1'::integer)::bigint))), COALESCE(platform, ''::text), COALESCE(user_id, username, ''::text), brand_id) WHERE (outcome = 'influencer'::text);
+
 CREATE INDEX lookups_influencers ON intake.lookups USING btree (brand_id, looked_up_at) WHERE (outcome = 'influencer'::text);
 
 CREATE INDEX lookups_run ON intake.lookups USING btree (run_id);
 
 CREATE UNIQUE INDEX orders_current ON intake.orders USING btree (source, order_id) WHERE is_current;
+
+CREATE INDEX orders_customer ON intake.orders USING btree (customer_key, COALESCE(placed_at, paid_at, first_seen_at)) WHERE (customer_key IS NOT NULL);
+
+CREATE INDEX orders_customer_since ON intake.orders USING btree (source, COALESCE(placed_at, paid_at, first_seen_at)) WHERE (customer_key IS NOT NULL);
 
 CREATE UNIQUE INDEX orders_in_file ON intake.orders USING btree (source_file_id, order_id COLLATE "C");
 
@@ -5795,6 +6438,8 @@ CREATE INDEX entries_order ON ledger.entries USING btree (order_id) WHERE (order
 
 CREATE INDEX entries_outreach ON ledger.entries USING btree (entry_id) WHERE (effect = 'outreach'::text);
 
+CREATE INDEX entries_rejected ON ledger.entries USING btree (job) WHERE (state = 'rejected'::text);
+
 CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 
 CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
@@ -5810,6 +6455,8 @@ CREATE UNIQUE INDEX brand_versions_latest ON mirror.brand_versions USING btree (
 CREATE INDEX collaboration_versions_deal ON mirror.collaboration_versions USING btree (deal_id) WHERE is_latest;
 
 CREATE UNIQUE INDEX collaboration_versions_latest ON mirror.collaboration_versions USING btree (collab_id) WHERE is_latest;
+
+CREATE INDEX deal_versions_handle ON mirror.deal_versions USING btree (lower(ltrim(influencer_handle, '@'::text)), deal_id) WHERE (is_latest AND is_current);
 
 CREATE UNIQUE INDEX deal_versions_latest ON mirror.deal_versions USING btree (deal_id) WHERE is_latest;
 
@@ -5829,7 +6476,7 @@ CREATE UNIQUE INDEX backfills_one_at_work ON ops.backfills USING btree (job) WHE
 
 CREATE INDEX bulk_actions_open ON ops.bulk_actions USING btree (bulk_id) WHERE ((ended_at IS NULL) AND (state <> 'expired'::text));
 
-CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, entry_id) WHERE (outcome IS NULL);
+CREATE INDEX bulk_items_open ON ops.bulk_items USING btree (bulk_id, subject_id) WHERE (outcome IS NULL);
 
 CREATE INDEX leases_owner ON ops.leases USING btree (owner);
 
@@ -5853,11 +6500,17 @@ CREATE INDEX slots_time ON ops.slots USING btree (slot, job);
 
 CREATE INDEX slots_unsettled ON ops.slots USING btree (job, slot) WHERE (NOT is_settled);
 
+CREATE INDEX statement_lines_deal ON ops.statement_lines USING btree (statement_id, currency, deal_id);
+
 CREATE INDEX statement_lines_subject ON ops.statement_lines USING btree (subject);
 
 CREATE INDEX webhook_events_deal ON ops.webhook_events USING btree (deal_id) WHERE (deal_id IS NOT NULL);
 
 CREATE INDEX webhook_events_kind ON ops.webhook_events USING btree (kind, event_id);
+
+CREATE INDEX work_units_open ON ops.work_units USING btree (unit_id) WHERE (state = ANY (ARRAY['open'::text, 'returned'::text]));
+
+CREATE INDEX work_units_run ON ops.work_units USING btree (run_id);
 
 CREATE INDEX code_days_day ON reporting.code_days USING btree (day_utc);
 
@@ -5874,6 +6527,8 @@ CREATE INDEX order_dispositions_deal ON reporting.order_dispositions USING btree
 CREATE INDEX order_dispositions_open ON reporting.order_dispositions USING btree (job, source, order_id) WHERE is_open;
 
 CREATE INDEX order_dispositions_since ON reporting.order_dispositions USING brin (disposition_at);
+
+CREATE INDEX return_months_month ON reporting.return_months USING btree (month_utc);
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.adjustments FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
 

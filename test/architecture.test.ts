@@ -46,9 +46,17 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
       'mirror',
       'schedule',
       'notify',
+      'retention',
+      'work',
       'queries of jobs',
     ],
     instead: 'put the query into a stage, or into the report, a read-… or a decide-… of a kind of job',
+  },
+  {
+    what: 'work is queued',
+    names: /^pg-boss$/,
+    areas: ['work'],
+    instead: 'hand out units by work/spread-units.ts',
   },
   { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },
   {
@@ -124,6 +132,16 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
   it.each(PACKAGES)('$what only in its areas: elsewhere, $instead', ({ names, areas }) => {
     const elsewhere = modules.filter(({ path }) => !areas.includes(userOf(path)));
     expect(findings(elsewhere, (module) => imported(module, (to) => names.test(to)))).toEqual([]);
+  });
+
+  it('OpenTelemetry is in src/observe/telemetry alone, which is loaded only where a command asks for it', () => {
+    const folder = 'src/observe/telemetry/';
+    const others = modules.filter(({ path }) => !path.startsWith(folder));
+    const isTelemetry = (to: string) => to.startsWith('@opentelemetry/') || to.startsWith(folder);
+    expect(findings(others, ({ loads }) => loads.filter(isTelemetry))).toEqual([]);
+    expect(findings(others, (module) => imported(module, (to) => to.startsWith('@opentelemetry/')))).toEqual(
+      [],
+    );
   });
 
   it('no modules load each other in a circle: move what both need into a third', () => {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { findLooseCommands, readProse } from './support/read-commands.ts';
 
-const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', 'bench/*.md']).sort();
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md']).sort();
 const GLOSSARY = 'docs/glossary.md';
 
 /** Our own words for what the field has a word for. The second is what to write. */
@@ -21,10 +21,10 @@ it('the README and CONTRIBUTING show commands in sh blocks only, so that each of
 });
 
 it('docs/README.md lists each page of docs once', () => {
-  const listed = [...readFileSync('docs/README.md', 'utf8').matchAll(/^- \[.*\]\(([\w-]+\.md)\)/gm)].map(
+  const listed = [...readFileSync('docs/README.md', 'utf8').matchAll(/^- \[.*\]\(([\w/-]+\.md)\)/gm)].map(
     ([, page]) => `docs/${page}`,
   );
-  const pages = globSync('docs/*.md').filter((page) => page !== 'docs/README.md');
+  const pages = globSync('docs/**/*.md').filter((page) => page !== 'docs/README.md');
   expect(listed.toSorted()).toEqual(pages.toSorted());
 });
 

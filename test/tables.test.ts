@@ -30,10 +30,22 @@ function writers(): ReadonlyMap<string, ReadonlySet<string>> {
   return found;
 }
 
+/** Deletes, from tables of any stage, what is kept no longer; it inserts and updates nothing. */
+const RETENTION = 'src/retention';
+
 describe('tables', () => {
   it('each is written by one folder: let the others ask it, or hand it a temporary table', () => {
-    const shared = [...writers()].filter(([, folders]) => folders.size > 1);
-    expect(shared.map(([table, folders]) => `${table}: ${[...folders].toSorted().join(', ')}`)).toEqual([]);
+    const shared = [...writers()]
+      .map(([table, folders]) => [table, [...folders].filter((folder) => folder !== RETENTION)] as const)
+      .filter(([, folders]) => folders.length > 1);
+    expect(shared.map(([table, folders]) => `${table}: ${folders.toSorted().join(', ')}`)).toEqual([]);
+  });
+
+  it('src/retention only deletes, and nothing that the ledger or the mirror needs', () => {
+    const own = modules.filter(({ folder }) => folder === RETENTION);
+    const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
+    expect(writes.length).toBeGreaterThan(0);
+    expect(writes.filter((statement) => !/^delete\s+from\s+(intake|ops)\./i.test(statement))).toEqual([]);
   });
 
   it('those of schemas ledger and mirror are written by the stage of that name alone', () => {

@@ -2,11 +2,11 @@ import { attributeOrders as attribute } from '../../src/attribute/attribute-orde
 import { releaseEnded } from '../../src/attribute/backfill/release-entries.ts';
 import { prepareEntries } from '../../src/attribute/prepare-entries.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
-import { intakeSource } from '../../src/pipeline/intake-source.ts';
 import { loadJobCodes } from '../../src/pipeline/load-job-codes.ts';
 import { beginPosting, postProposed } from '../../src/pipeline/posting/posting.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
 import { updateReports } from '../../src/pipeline/update-reports.ts';
 import { attributionRules } from './attribution-rules.ts';
 import { type OrdersReport, reportOrders } from './report.ts';
@@ -17,13 +17,13 @@ import { createOrderIntake } from './take-orders.ts';
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd<OrdersReport>> {
   const { db, job } = run;
   const sources = sourcesOf(run);
+  const intake = await createOrderIntake(run);
   const posting = await beginPosting(run);
   const { accountId } = posting;
   await releaseEnded(db, attributionRules(run));
 
   const codes = await loadJobCodes(run);
-  const intake = createOrderIntake(run);
-  for (const source of sources) await intakeSource(run, source, intake);
+  const unread = await intakeSources(run, sources, intake);
   await analyzeGrown(db, ['intake.source_files', 'intake.orders', 'intake.rejected_rows']);
   run.progress.begin({ name: 'attribute', label: 'Attributing orders', unit: 'orders', total: null });
   const rules = attributionRules(run);
@@ -35,7 +35,7 @@ export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promis
   await analyzeGrown(db, ['intake.attributed_files', 'intake.attributions']);
   await prepareEntries(db, { job: job.name, runId: run.runId, accountId, orderPlatformBySource });
 
-  const stop = await postProposed(run, posting);
+  const stop = (await postProposed(run, posting)) ?? unread;
   const staleBecause = await updateReports(run);
   const report = await reportOrders(db, {
     runId: run.runId,

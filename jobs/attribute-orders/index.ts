@@ -18,6 +18,7 @@ export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   leases: ({ sources }) => sources.map((source) => `source:${source}`),
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).attributeOrders(run),
+  openIntake: async (run) => (await import('./take-orders.ts')).createOrderIntake(run),
   checkFile: async (file) => (await import('../../src/pipeline/doctor/checks/sources.ts')).checkHeader(file),
   checks: async () => (await import('./doctor.ts')).checks,
   backfill: 'by_days',

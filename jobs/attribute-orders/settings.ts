@@ -63,6 +63,7 @@ export const attributeOrdersFields = fields.transform(
     (context: JobContext): AttributeOrdersSettings => ({
       ...toJobBase(job, context),
       sources: job.source,
+      ...(job.source.some(context.hasCustomerKeys) ? { customersOf: job.brand_id } : {}),
       brandId: job.brand_id,
       codes: job.codes === null ? null : context.resolvePath(job.codes),
       revenue: job.revenue,

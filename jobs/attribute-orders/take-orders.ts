@@ -1,29 +1,83 @@
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
+import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
+import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
+import { rekeyOrders } from '../../src/intake/customers/rekey-customers.ts';
 import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
 import type { SealedRead } from '../../src/intake/files/seal-read.ts';
 import type { ExpectedOrders } from '../../src/intake/orders/count-staged.ts';
 import { createStager } from '../../src/intake/orders/create-stager.ts';
 import { sealFile } from '../../src/intake/orders/seal-file.ts';
+import { customerHasher } from '../../src/map/customers/customer-hash.ts';
+import type { CustomerKeyOf } from '../../src/map/orders/customer-key.ts';
 import { watchDates } from '../../src/map/orders/date-order.ts';
 import { mapOrders } from '../../src/map/orders/map-orders.ts';
 import { foldWord } from '../../src/map/values/clean-text.ts';
+import type { CustomerHash, RekeyedHash } from '../../src/model/customer.ts';
 import type { Layout } from '../../src/model/layout.ts';
 import type { OrderIdColumn } from '../../src/model/order.ts';
+import { inSpan } from '../../src/observe/spans.ts';
 import type { FileContent, Intake, Reading } from '../../src/pipeline/intake-file.ts';
-import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';
+import { fingerprintsOf, tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
+import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
-/** A file's rows become orders: group → map → stage → seal. */
-export function createOrderIntake({ job }: Run<AttributeOrdersSettings>): Intake {
+/**
+ * A file's rows become orders: group → map → stage → seal.
+ *
+ * @throws KnownError (exit 2) where a source asks for keys of customers, and the key is missing, short, or not that of this database.
+ */
+export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Promise<Intake> {
+  const { job } = run;
   const { revenue, include } = job;
+  const keys = sourcesOf(run).some(({ customerKey }) => customerKey) ? await openCustomerKeys(run) : null;
   return {
     purpose: { readFor: 'orders', job: { revenue, include } },
-    take: (run, reading, content) => take(run, { ...reading, expected: expectedBy(job, reading) }, content),
+    take(run, reading, content) {
+      const customerKeys = reading.source.customerKey ? keys : null;
+      return take(run, { ...reading, expected: expectedBy(job, reading), customerKeys }, content);
+    },
   };
 }
 
+/** The keys that identify-customers makes for customers of the job's brand. While the job runs, nobody is forgotten (`customersOf`). */
+async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings>): Promise<CustomerKeys> {
+  const keys = requireCustomerKeys(config);
+  await bindCustomerKey(db, fingerprintsOf(keys));
+  const tombstones = await readTombstones(db);
+  const isForgotten = (address: string): boolean =>
+    tombstones.size > 0 && tombstonesUnder(keys, address).some((one) => tombstones.has(one));
+  const currentOf = customerHasher(keys.current, job.brandId);
+  const previousOf = keys.previous === null ? null : customerHasher(keys.previous, job.brandId);
+  let seen = new Map<CustomerHash, RekeyedHash>();
+  return {
+    keyOf(address) {
+      if (isForgotten(address)) return null;
+      const current = currentOf(address);
+      if (previousOf !== null) seen.set(current, { previous: previousOf(address), current });
+      return current;
+    },
+    takeSeen() {
+      const hashes = [...seen.values()];
+      seen = new Map();
+      return hashes;
+    },
+  };
+}
+
+type CustomerKeys = {
+  readonly keyOf: CustomerKeyOf;
+  /** Customers since the last call, where there is a previous key: their earlier orders stand under it. */
+  takeSeen(): readonly RekeyedHash[];
+};
+
+type OrderReading = Reading & {
+  readonly expected: ExpectedOrders;
+  readonly customerKeys: CustomerKeys | null;
+};
+
 async function take(
   run: Run,
-  { source, layout, otherLayouts, expected }: Reading & { readonly expected: ExpectedOrders },
+  { source, layout, otherLayouts, expected, customerKeys }: OrderReading,
   { chunks, digest, ...read }: FileContent,
 ): Promise<SealedRead<unknown>> {
   const { db, runId, progress } = run;
@@ -36,10 +90,14 @@ async function take(
   const onIdColumn = (column: OrderIdColumn): void => {
     orderIdColumn = column;
   };
-  for await (const batch of mapOrders(chunks, { layout, source, otherLayouts, dates, onIdColumn })) {
+  const customerKeyOf = customerKeys?.keyOf ?? null;
+  const mapping = { layout, source, otherLayouts, dates, customerKeyOf, onIdColumn };
+  for await (const batch of mapOrders(chunks, mapping)) {
     throwIfDraining(run);
     rejectedSoFar.take(batch);
-    if (!(await stager.add(batch))) return { kind: 'lost' };
+    const attributes = { 'influencer_sync.rows': batch.rowsRead };
+    if (!(await inSpan({ name: 'batch', attributes }, () => stager.add(batch)))) return { kind: 'lost' };
+    await rekeyOrders(db, { source: source.name, hashes: customerKeys?.takeSeen() ?? [] });
     rowsRead += batch.rowsRead;
     progress.advance(0, batch.rowsRead);
   }

@@ -1,4 +1,4 @@
-import { requireHashKey } from '../../src/config/require-settings.ts';
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { mapCustomers } from '../../src/map/customers/map-customers.ts';
 import {
   type ConsentCount,
@@ -17,7 +17,7 @@ const hashKey: Check = {
   name: HASH_KEY,
   async look({ config }) {
     if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
-    requireHashKey(config);
+    requireCustomerKeys(config);
     return [{ status: 'ok', about: HASH_KEY, what: 'It is set and long enough.' }];
   },
 };

@@ -1,13 +1,14 @@
 import type { Client } from '../../src/api/client.ts';
-import { requireHashKey } from '../../src/config/require-settings.ts';
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { bindCustomerKey } from '../../src/intake/customers/bind-customer-key.ts';
 import { prepareBatches } from '../../src/intake/customers/prepare-batches.ts';
-import { fingerprintOf } from '../../src/map/customers/customer-hash.ts';
+import { rekeyWaiting } from '../../src/intake/customers/rekey-customers.ts';
 import type { RunStop } from '../../src/model/run.ts';
 import { intakeSource } from '../../src/pipeline/intake-source.ts';
 import { openLedger } from '../../src/pipeline/open-ledger.ts';
 import { openRequestGate } from '../../src/pipeline/open-request-gate.ts';
+import { fingerprintsOf, rekeyingOf } from '../../src/pipeline/privacy/customer-keys.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { lookUpCustomers } from './look-up-customers.ts';
@@ -21,7 +22,9 @@ export async function identifyCustomers(
   run: Run<IdentifyCustomersSettings>,
 ): Promise<FlowEnd<CustomersReport>> {
   const { db, job, client, runId, config } = run;
-  await bindCustomerKey(db, fingerprintOf(requireHashKey(config)));
+  const keys = requireCustomerKeys(config);
+  await bindCustomerKey(db, fingerprintsOf(keys));
+  if (keys.previous !== null) await rekeyWaiting(db, rekeyingOf(keys));
   if (client !== null) await openLedger(run, client);
 
   const intake = createCustomerIntake(run);

@@ -83,6 +83,7 @@ function describePassedOver({ passed_over: passed }: CustomerCounts): readonly B
     [passed.no_address, 'without an address'],
     [passed.no_consent, 'without consent'],
     [passed.unsubscribed, 'unsubscribed'],
+    [passed.forgotten, 'of customers who were forgotten'],
   ] as const;
   const said = reasons.filter(([rows]) => rows > 0).map(([rows, why]) => `${formatCount(rows)} ${why}`);
   if (said.length === 0) return [];

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
-import type { ConsentCount, PassedOver } from '../../src/model/customer.ts';
+import { type ConsentCount, NOBODY_PASSED_OVER, type PassedOverCounts } from '../../src/model/customer.ts';
 import type { FileCounts, FileDetails, RunReport } from '../../src/model/report.ts';
 import { readRunFiles } from '../../src/report/run-report.ts';
 import { unreportedRuns } from '../../src/report/unreported-runs.ts';
@@ -18,7 +18,7 @@ export type CustomersReport = RunReport<'identify-customers', CustomerCounts, Cu
  */
 export type CustomerCounts = FileCounts & {
   /** Rows of this run's files whose customer is not submitted, by reason. */
-  readonly passed_over: Readonly<Record<PassedOver, number>>;
+  readonly passed_over: PassedOverCounts;
   /** Customers of the brand that are known after this run, each counted once: the sum of the five below. */
   readonly customers: number;
   /** Taken by the service in this run. */
@@ -83,7 +83,7 @@ export async function reportCustomers(
   const calls = await readCalls(db, runId);
   const counts: CustomerCounts = {
     ...files.counts,
-    passed_over: { no_address: 0, no_consent: 0, unsubscribed: 0, ...files.passedOver },
+    passed_over: { ...NOBODY_PASSED_OVER, ...files.passedOver },
     ...disposition,
     calls: { accepted: calls.accepted, to_make: stored.calls },
     refusals: { split: calls.split, customers: calls.refused },

@@ -93,6 +93,7 @@ export const identifyCustomersFields = fields.transform(
       ...toJobBase(job, context),
       sources: job.source,
       brandId: String(job.brand_id),
+      customersOf: String(job.brand_id),
       consent: job.consent,
       batchSize: job.batch_size,
       sourceType: job.source_type,

@@ -18,6 +18,7 @@ import { groupCommit } from '../../src/ledger/group-commit.ts';
 import { EXIT } from '../../src/model/exit-code.ts';
 import { KnownError } from '../../src/model/known-error.ts';
 import type { Outcome } from '../../src/model/ledger.ts';
+import { inSpan } from '../../src/observe/spans.ts';
 import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
@@ -52,7 +53,12 @@ export async function submitBatches(
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let refusedAll: Refusal | null = null;
 
-  async function submit(batch: WaitingBatch): Promise<void> {
+  function submit(batch: WaitingBatch): Promise<void> {
+    const attributes = { 'influencer_sync.customers': batch.customers };
+    return inSpan({ name: 'batch', attributes }, () => submitBatch(batch));
+  }
+
+  async function submitBatch(batch: WaitingBatch): Promise<void> {
     const sent = await sendRepeatable({ client, gate }, toRequest(batch, job.sourceType));
     if (sent === null) return;
     const { outcome } = sent;

@@ -1,12 +1,16 @@
+import { type CustomerKeys, requireCustomerKeys } from '../../src/config/require-settings.ts';
 import {
   type CustomerTotals,
   createCustomerStager,
 } from '../../src/intake/customers/create-customer-stager.ts';
+import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
+import { rekeyTombstones } from '../../src/intake/customers/rekey-customers.ts';
 import { sealCustomers } from '../../src/intake/customers/seal-customers.ts';
 import { RejectedSoFar } from '../../src/intake/files/rejected-so-far.ts';
-import { customerHasher } from '../../src/map/customers/customer-hash.ts';
+import { customerHasher, fingerprintOf, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
 import { mapCustomers } from '../../src/map/customers/map-customers.ts';
-import type { CustomerHash, StatedCustomer } from '../../src/model/customer.ts';
+import { foldAddress } from '../../src/map/customers/parse-address.ts';
+import type { CustomerHash, RekeyedHash, StatedCustomer } from '../../src/model/customer.ts';
 import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
@@ -20,7 +24,12 @@ export type CustomerIntake = Intake & {
 /** A file's rows become customers of the job's brand: map → stage → seal. */
 export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSettings>): CustomerIntake {
   const { brandId, batchSize, recheckAfterDays, lookup, consent } = job;
-  const hashOf = customerHasher(config.customers.hashKey, brandId);
+  const keys = requireCustomerKeys(config);
+  const hashOf = customerHasher(keys.current, brandId);
+  const { previous } = keys;
+  const previousHasher = previous === null ? null : customerHasher(previous, brandId);
+  const previousHashOf =
+    previousHasher === null ? null : (address: string) => previousHasher(foldAddress(address));
   const isWanted = lookup === null ? null : (customer: StatedCustomer) => meets(lookup, customer);
   const lookedUpAlready = new Set<CustomerHash>();
   let lookupsBeyond = 0;
@@ -38,12 +47,16 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       const lookupBudget = (lookup?.budget ?? 0) - lookedUpAlready.size;
       const stager = createCustomerStager(db, {
         ...read,
-        ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays },
+        ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays, previousHashOf },
         ...{ isWanted, lookupBudget, lookedUpAlready },
       });
+      // No customer is forgotten while a run reads them: both hold the lease of the brand.
+      const forgotten = findForgotten(await readTombstones(db), keys);
+      const { isForgotten } = forgotten;
+      const mapping = { layout, source, otherLayouts, consent, hashOf, isForgotten };
       const rejectedSoFar = new RejectedSoFar({ source: source.name, ...source.limits });
       let rowsRead = 0;
-      for await (const batch of mapCustomers(chunks, { layout, source, otherLayouts, consent, hashOf })) {
+      for await (const batch of mapCustomers(chunks, mapping)) {
         throwIfDraining(run);
         rejectedSoFar.take(batch);
         if (!(await stager.add(batch))) return { kind: 'lost' };
@@ -51,6 +64,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
         progress.advance(0, batch.rowsRead);
       }
       const staged = await stager.finish();
+      await rekeyTombstones(db, { hashes: forgotten.toRekey(), fingerprint: fingerprintOf(keys.current) });
       if (staged === null) return { kind: 'lost' };
       const { maxRejectedShare, maxUnreadableShare } = source.limits;
       const judging = { staged, maxRejectedShare, maxUnreadableShare, source: source.name };
@@ -59,6 +73,25 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
       if (sealed.kind === 'sealed') count(staged);
       return sealed;
     },
+  };
+}
+
+/** Tells who was forgotten, under either key, and notes whose tombstone can be made anew. */
+function findForgotten(tombstones: ReadonlySet<CustomerHash>, keys: CustomerKeys) {
+  const tombstoneOf = tombstoneHasher(keys.current);
+  const previousOf = keys.previous === null ? null : tombstoneHasher(keys.previous);
+  const found = new Map<CustomerHash, RekeyedHash>();
+  return {
+    isForgotten(folded: string): boolean {
+      if (tombstones.size === 0) return false;
+      const current = tombstoneOf(folded);
+      if (tombstones.has(current)) return true;
+      const previous = previousOf?.(folded);
+      if (previous === undefined || !tombstones.has(previous)) return false;
+      found.set(previous, { previous, current });
+      return true;
+    },
+    toRekey: (): readonly RekeyedHash[] => [...found.values()],
   };
 }
 

@@ -9,6 +9,7 @@ import { publish } from '../../src/mirror/publish.ts';
 import { openLedger } from '../../src/pipeline/open-ledger.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
 import { type Explored, type Exploring, exploreHandles, explorePrefixes } from './explore-account.ts';
 import { fetchDeals, fetchListings } from './fetch-account.ts';
 import { openQuestions } from './open-questions.ts';
@@ -44,6 +45,8 @@ export async function mirrorAccount(run: Run<MirrorAccountSettings>): Promise<Fl
   // What a run that stops has read waits for the next one: a reader never sees half a run.
   const published = stop === null ? await publish(db, { runId, owner, ...due }) : null;
   run.progress.advance(published?.deals.asked ?? 0);
+  if (published !== null)
+    await keepReconciliation(db, { accountCurrency: run.config.reconcile.accountCurrency, runId });
   const outcome = {
     published,
     requests: budget.used(),

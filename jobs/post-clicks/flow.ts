@@ -2,12 +2,13 @@ import { lockJob } from '../../src/attribute/lock-job.ts';
 import { analyzeGrown } from '../../src/db/analyze.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
 import { suitLargeStatements } from '../../src/db/large-statements.ts';
-import { intakeSource } from '../../src/pipeline/intake-source.ts';
+import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { loadJobCodes } from '../../src/pipeline/load-job-codes.ts';
 import { beginPosting, postProposed } from '../../src/pipeline/posting/posting.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
 import { createRowIntake } from '../../src/pipeline/take-rows.ts';
+import { intakeSources } from '../../src/pipeline/units/read-sources.ts';
 import { type ClickRules, decideClicks, proposeClicks, publishClicks } from './decide-clicks.ts';
 import { readClicks } from './read-clicks.ts';
 import { type ClicksReport, reportClicks } from './report.ts';
@@ -19,12 +20,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
   const sources = sourcesOf(run);
   const posting = await beginPosting(run);
   const codes = await loadJobCodes(run);
-  const intake = createRowIntake({
-    purpose: { readFor: 'clicks' },
-    open: () => readClicks,
-    publish: publishClicks,
-  });
-  for (const source of sources) await intakeSource(run, source, intake);
+  const unread = await intakeSources(run, sources, createClickIntake());
   await analyzeGrown(db, ['intake.source_files', 'intake.clicks', 'intake.rejected_rows']);
 
   run.progress.begin({ name: 'attribute', label: 'Attributing clicks', unit: 'rows', total: null });
@@ -40,7 +36,7 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     run.progress.advance(await decideClicks(trx, rules));
     await proposeClicks(trx, { ...rules, runId, accountId: posting.accountId });
   });
-  const stop = await postProposed(run, posting);
+  const stop = (await postProposed(run, posting)) ?? unread;
   const report = await reportClicks(db, {
     runId,
     job: job.name,
@@ -48,4 +44,9 @@ export async function postClicks(run: Run<PostClicksSettings>): Promise<FlowEnd<
     codeProblems: codes.problems,
   });
   return { stop, report };
+}
+
+/** How files of clicks are read. */
+export function createClickIntake(): Intake {
+  return createRowIntake({ purpose: { readFor: 'clicks' }, open: () => readClicks, publish: publishClicks });
 }

@@ -8,6 +8,7 @@ import type {
   FileDetails,
   RunReport,
 } from '../../src/model/report.ts';
+import { isRefusedAndGone } from '../../src/report/disposition.ts';
 import {
   isOfRun,
   type ReportedRun,
@@ -122,12 +123,6 @@ async function readStated(db: Database, job: string) {
 }
 
 const clicksOf = sql`(e.details ->> 'clicks')::bigint`;
-
-/** Entry `e` was refused, and its clicks belong to another influencer, or to none, by now: nothing is left to do. */
-const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
-  select from intake.clicks c
-  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'
-    and c.day = (e.details ->> 'day')::date and c.country = e.details ->> 'country'))`;
 
 async function readEntries(db: Database, { job, runId }: { readonly job: string; readonly runId: string }) {
   const { rows } = await sql<{ state: string; is_of_run: boolean; clicks: string; entries: string }>`

@@ -91,6 +91,7 @@ export const submitOutreachFields = fields.transform(
       ...toJobBase(job, context),
       sources: [],
       brandId: job.brand_id,
+      customersOf: job.brand_id,
       outreachId: job.outreach_id,
       rule: {
         platforms: job.platform,

@@ -7,10 +7,11 @@ create view bi.influencers_among_customers as
   from intake.lookups l
   left join intake.customer_states c on c.customer_hash = l.customer_hash
   left join mirror.brand_versions b on b.brand_id = l.brand_id and b.is_latest
-  left join (
-    select lower(ltrim(influencer_handle, '@')) as handle, min(deal_id) as deal_id
-    from mirror.deal_versions where is_latest and is_current and influencer_handle is not null group by 1
-  ) d on d.handle = lower(ltrim(l.username, '@'))
+  left join lateral (
+    select v.deal_id from mirror.deal_versions v
+    where v.is_latest and v.is_current and lower(ltrim(v.influencer_handle, '@')) = lower(ltrim(l.username, '@'))
+    order by v.deal_id limit 1
+  ) d on true
   where l.outcome = 'influencer';
 comment on view bi.influencers_among_customers is 'Customers whom the service found to be influencers, one row a customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
 comment on column bi.influencers_among_customers.brand_id is 'Brand whose customer it is, see bi.brands.';

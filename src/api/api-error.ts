@@ -1,4 +1,4 @@
-import type { Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/http/exchange.ts';
 import type { OperationName } from './contract.ts';
 import { operationOf } from './contract.ts';
 import { readErrorText } from './read-error.ts';

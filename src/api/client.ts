@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { Exchange } from '../model/exchange.ts';
 import { EXIT } from '../model/exit-code.ts';
+import type { Exchange } from '../model/http/exchange.ts';
 import { KnownError } from '../model/known-error.ts';
 import { contract, type OperationName, operationNames } from './contract.ts';
 import { InFlightRequest } from './in-flight-request.ts';

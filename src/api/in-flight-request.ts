@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/http/exchange.ts';
 
 const TOO_LATE = 'no connection was free in time';
 

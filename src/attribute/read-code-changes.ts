@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import type { CodeChange } from '../model/webhook-event.ts';
+import type { CodeChange } from '../model/http/webhook-event.ts';
 
 /** What an event of the service told of a deal's discount code or custom link. */
 export type OwnershipChange = {

@@ -9,7 +9,18 @@ export type AuditRecord = {
   readonly via: 'console' | 'command';
   /** `settle_doubt`. */
   readonly action: string;
-  readonly subjectKind: 'entry' | 'file' | 'code' | 'job' | 'backfill' | 'bulk' | 'check' | 'statement';
+  readonly subjectKind:
+    | 'entry'
+    | 'file'
+    | 'code'
+    | 'job'
+    | 'backfill'
+    | 'bulk'
+    | 'check'
+    | 'statement'
+    | 'customer'
+    | 'table'
+    | 'key';
   /** Its id or name; null where the action concerns many. */
   readonly subject: string | null;
   /** What was done, in a sentence, without row values. */
@@ -24,6 +35,12 @@ export type AuditRecord = {
   /** The action on many that this one belongs to. */
   readonly bulkId?: string | null;
 };
+
+/** Writes down what a job does by itself that a person would answer for. */
+export function auditOfJob(job: string) {
+  return (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string> =>
+    recordAudit(trx, { ...record, actor: `job ${job}`, via: 'command' });
+}
 
 /**
  * Writes down who changes what, in the transaction of the change: neither is there without the other.

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { BulkOutcome } from '../model/bulk.ts';
-import type { EntryState } from '../model/ledger.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
 /**
@@ -56,39 +55,46 @@ export async function listOpenBulks(db: Database): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** An entry of a bulk action, as it was frozen. */
+/** An entry or a file of a bulk action, as it was frozen. */
 export type BulkItem = {
-  readonly entryId: string;
-  readonly state: EntryState;
-  readonly attempt: number;
+  readonly subjectId: string;
+  /** Of an entry an `EntryState`. */
+  readonly state: string;
+  /** Null for a file. */
+  readonly attempt: number | null;
+  /** Of a double credit. */
+  readonly credits: number | null;
   readonly dealId: string | null;
   readonly collabId: string | null;
 };
 
-/** The next entries that nobody has dealt with, behind one of them. */
+/** The next that nobody has dealt with, behind one of them. */
 export async function listOpenItems(
   db: Database,
   { bulkId, after, limit }: { readonly bulkId: string; readonly after: string; readonly limit: number },
 ): Promise<readonly BulkItem[]> {
   const { rows } = await sql<BulkItem>`
-    select entry_id as "entryId", state, attempt, deal_id as "dealId", collab_id as "collabId" from ops.bulk_items
-    where bulk_id = ${bulkId}::bigint and outcome is null and entry_id > ${after}::bigint
-    order by entry_id limit ${limit}`.execute(db);
+    select subject_id as "subjectId", state, attempt, credits, deal_id as "dealId", collab_id as "collabId" from ops.bulk_items
+    where bulk_id = ${bulkId}::bigint and outcome is null and subject_id > ${after}::bigint
+    order by subject_id limit ${limit}`.execute(db);
   return rows;
 }
 
-type ItemKey = { readonly bulkId: string; readonly entryId: string };
+type ItemKey = { readonly bulkId: string; readonly subjectId: string };
 
 /**
- * Reserves one entry for this transaction. Whoever aborts the bulk action waits until the transaction ends, and another process that tried the
+ * Reserves one of them for this transaction. Whoever aborts the bulk action waits until the transaction ends, and another process that tried the
  * same entry would find it dealt with.
  *
  * @returns false where the bulk action is not running any more, or somebody has dealt with the entry.
  */
-export async function lockOpenItem(trx: DatabaseTransaction, { bulkId, entryId }: ItemKey): Promise<boolean> {
+export async function lockOpenItem(
+  trx: DatabaseTransaction,
+  { bulkId, subjectId }: ItemKey,
+): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ops.bulk_actions b join ops.bulk_items i using (bulk_id)
-    where b.bulk_id = ${bulkId}::bigint and b.state = 'running' and i.entry_id = ${entryId}::bigint and i.outcome is null
+    where b.bulk_id = ${bulkId}::bigint and b.state = 'running' and i.subject_id = ${subjectId}::bigint and i.outcome is null
     for share of b for update of i`.execute(trx);
   return rows.length > 0;
 }
@@ -96,17 +102,17 @@ export async function lockOpenItem(trx: DatabaseTransaction, { bulkId, entryId }
 /** Writes down what became of an entry, in the transaction that settles it. */
 export async function recordOutcome(
   trx: DatabaseTransaction,
-  { bulkId, entryId, outcome }: ItemKey & { readonly outcome: BulkOutcome },
+  { bulkId, subjectId, outcome }: ItemKey & { readonly outcome: BulkOutcome },
 ): Promise<void> {
   await sql`
     update ops.bulk_items set outcome = ${outcome}, outcome_at = clock_timestamp()
-    where bulk_id = ${bulkId}::bigint and entry_id = ${entryId}::bigint and outcome is null`.execute(trx);
+    where bulk_id = ${bulkId}::bigint and subject_id = ${subjectId}::bigint and outcome is null`.execute(trx);
 }
 
 /** Jobs of which it has settled something. */
 export async function listTouchedJobs(db: Database, bulkId: string): Promise<readonly string[]> {
   const { rows } = await sql<{ job: string }>`
-    select distinct job from ops.bulk_items where bulk_id = ${bulkId}::bigint and outcome = 'settled' order by job`.execute(
+    select distinct job from ops.bulk_items where bulk_id = ${bulkId}::bigint and outcome = 'settled' and job is not null order by job`.execute(
     db,
   );
   return rows.map(({ job }) => job);

@@ -2,16 +2,17 @@ import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { Bulk } from '../model/bulk.ts';
+import type { Bulk, DoubtDecision, FileDecision } from '../model/bulk.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 
-export type ToFreeze = Pick<Bulk, 'decision' | 'dealId' | 'collabId' | 'chosen' | 'reason' | 'createdBy'> & {
-  /** What chose the entries; null where a person picked each. */
+export type ToFreeze = Pick<
+  Bulk,
+  'decision' | 'dealId' | 'collabId' | 'chosen' | 'reason' | 'createdBy' | 'via'
+> & {
+  /** What chose them; null where a person picked each. */
   readonly filter: object | null;
-  /** The entries, as SQL: rows with entry_id, job, effect, state, attempt, amount, currency, deal_id, collab_id and has_evidence. */
-  readonly chosenEntries: RawBuilder<unknown>;
-  /** Effects of which an accepted entry must name a deal or a collaboration. */
-  readonly effectsThatNameDeals: readonly string[];
+  /** What was chosen, as `judgeDoubts` and the functions after it have it. */
+  readonly judged: RawBuilder<unknown>;
   /** How long the preview can be confirmed. */
   readonly validMs: number;
 };
@@ -19,23 +20,24 @@ export type ToFreeze = Pick<Bulk, 'decision' | 'dealId' | 'collabId' | 'chosen' 
 export type Frozen = Pick<Bulk, 'bulkId' | 'entries' | 'ineligible' | 'amounts'>;
 
 /**
- * Keeps the entries that a decision is about, and what they are at this moment. From here on the bulk action is about these and no others,
- * whatever comes to match its filter later. One statement, however many there are. Nothing of the ledger is changed.
+ * Keeps the entries or files that a decision is about, and what they are at this moment. From here on the bulk action is about these and no
+ * others, whatever comes to match its filter later. One statement, however many there are. None of them is changed.
  */
 export async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Promise<Frozen> {
-  const { decision, dealId, collabId, chosen, filter, reason, createdBy, validMs } = bulk;
+  const { decision, dealId, collabId, chosen, filter, judged, reason, createdBy, via, validMs } = bulk;
   await suitLargeStatements(trx);
   const { rows } = await sql<{ id: string }>`
-    insert into ops.bulk_actions (decision, deal_id, collab_id, chosen, filter, reason, created_by, expires_at)
+    insert into ops.bulk_actions (decision, deal_id, collab_id, chosen, filter, reason, created_by, via, expires_at)
     values (${decision}, ${dealId}, ${collabId}, ${maskAddresses(chosen)}, ${filter === null ? null : toJsonParameter(filter)}::jsonb,
-      ${maskAddresses(reason)}, ${maskAddresses(createdBy)}, clock_timestamp() + ${validMs} * interval '1 millisecond')
+      ${maskAddresses(reason)}, ${maskAddresses(createdBy)}, ${via}, clock_timestamp() + ${validMs} * interval '1 millisecond')
     returning bulk_id as id`.execute(trx);
   const bulkId = rows[0]?.id ?? '';
   const frozen = await sql<Frozen>`
     with items as (
-      insert into ops.bulk_items (bulk_id, entry_id, job, state, attempt, amount, currency, deal_id, collab_id, is_eligible, outcome)
-      select ${bulkId}::bigint, entry_id, job, state, attempt, amount, currency, deal_id, collab_id, obstacle is null, obstacle
-      from (${judgedEntries(bulk)}) judged
+      insert into ops.bulk_items
+        (bulk_id, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, is_eligible, outcome)
+      select ${bulkId}::bigint, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, obstacle is null, obstacle
+      from (${judged}) judged
       returning is_eligible, currency, amount
     )
     update ops.bulk_actions b
@@ -51,28 +53,60 @@ export async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Prom
   return sums;
 }
 
-/** The chosen entries, each with why the decision cannot be applied to it, and with the deal that the decision names. */
-function judgedEntries({
+/**
+ * Doubts, each with why the decision cannot be applied to it, and with the deal that the decision names.
+ *
+ * @param options.chosen as SQL: rows with entry_id, job, effect, state, attempt, amount, currency, deal_id, collab_id and has_evidence.
+ * @param options.effectsThatNameDeals effects of which an accepted entry must name a deal or a collaboration.
+ */
+export function judgeDoubts({
   decision,
   dealId,
   collabId,
-  chosenEntries,
+  chosen,
   effectsThatNameDeals,
-}: ToFreeze): RawBuilder<unknown> {
+}: {
+  readonly decision: DoubtDecision;
+  readonly dealId: string | null;
+  readonly collabId: string | null;
+  readonly chosen: RawBuilder<unknown>;
+  readonly effectsThatNameDeals: readonly string[];
+}): RawBuilder<unknown> {
   if (decision !== 'accepted')
     // Whoever writes off or sends again what somebody says was credited must look at it alone.
     return sql`
-      select c.entry_id, c.job, c.state, c.attempt, c.amount, c.currency, null::text as deal_id, null::text as collab_id,
+      select c.entry_id as subject_id, c.job, c.state, c.attempt, null::integer as credits, c.amount, c.currency, null::text as deal_id,
+        null::text as collab_id,
         case when c.state <> 'in_doubt' then 'not_in_doubt' when c.has_evidence then 'has_evidence' end as obstacle
-      from (${chosenEntries}) c`;
+      from (${chosen}) c`;
   return sql`
-    select n.entry_id, n.job, n.state, n.attempt, n.amount, n.currency, n.deal_id, n.collab_id,
+    select n.entry_id as subject_id, n.job, n.state, n.attempt, null::integer as credits, n.amount, n.currency, n.deal_id, n.collab_id,
       case when n.state <> 'in_doubt' then 'not_in_doubt' when n.lacks_deal and n.deal_id is null and n.collab_id is null then 'deal_unknown' end as obstacle
     from (
       select c.entry_id, c.job, c.state, c.attempt, c.amount, c.currency, l.lacks_deal,
         case when l.lacks_deal then ${dealId}::text else c.deal_id end as deal_id,
         case when l.lacks_deal then ${collabId}::text else c.collab_id end as collab_id
-      from (${chosenEntries}) c
+      from (${chosen}) c
       cross join lateral (
         select c.deal_id is null and c.collab_id is null and c.effect = any(${[...effectsThatNameDeals]}::text[]) as lacks_deal) l) n`;
+}
+
+/** Double credits. @param chosen as SQL: rows with entry_id, job, state, attempt, amount, currency, and credits, which is null without one. */
+export function judgeDoubleCredits(chosen: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select c.entry_id as subject_id, c.job, c.state, c.attempt, c.credits, c.amount * (c.credits - 1) as amount, c.currency,
+      null::text as deal_id, null::text as collab_id, case when c.credits is null then 'not_credited_twice' end as obstacle
+    from (${chosen}) c`;
+}
+
+/** Files. @param chosen as SQL: rows with source_file_id, state, and whether it is the last reading of its name (is_last). */
+export function judgeFiles(decision: FileDecision, chosen: RawBuilder<unknown>): RawBuilder<unknown> {
+  const obstacle =
+    decision === 'release'
+      ? sql`case when c.state <> 'held' or not c.is_last then 'not_held' end`
+      : sql`case when c.state = 'reading' or not c.is_last then 'being_read' end`;
+  return sql`
+    select c.source_file_id as subject_id, null::text as job, c.state, null::integer as attempt, null::integer as credits,
+      null::numeric as amount, null::text as currency, null::text as deal_id, null::text as collab_id, ${obstacle} as obstacle
+    from (${chosen}) c`;
 }

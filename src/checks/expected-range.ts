@@ -70,7 +70,16 @@ export type Part = { readonly part: number; readonly whole: number };
  */
 export function shareRange(
   parts: readonly Part[],
-  { whole, floor }: { readonly whole: number; readonly floor: number },
+  {
+    whole,
+    floor,
+    deviations = CHANCE_DEVIATIONS.many,
+  }: {
+    readonly whole: number;
+    readonly floor: number;
+    /** By how many deviations chance may move a share. */
+    readonly deviations?: number;
+  },
 ): Range {
   let all = 0;
   let some = 0;
@@ -83,7 +92,7 @@ export function shareRange(
   const middle = some / all;
   // Rule of succession: where none of a hundred was, one still may be.
   const angle = Math.asin(Math.sqrt((some + 1) / (all + 2)));
-  const chance = CHANCE_DEVIATIONS.many / (2 * Math.sqrt(whole));
+  const chance = deviations / (2 * Math.sqrt(whole));
   const least = Math.sin(Math.max(0, angle - chance)) ** 2;
   const most = Math.sin(Math.min(Math.PI / 2, angle + chance)) ** 2;
   const width = Math.max(floor, shares.length === 0 ? 0 : spreadOf(shares));

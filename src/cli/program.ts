@@ -6,7 +6,6 @@ import { renderWarning } from '../present/error.ts';
 import { apiCommand } from './commands/api/api.ts';
 import { sandboxCommand } from './commands/api/sandbox.ts';
 import { webhooksCommand } from './commands/api/webhooks.ts';
-import { backfillCommand } from './commands/backfill.ts';
 import { checksCommand } from './commands/checks.ts';
 import { type Act, type CommandDefinition, type ConfigOptions, configOption } from './commands/command.ts';
 import { consoleCommand } from './commands/console.ts';
@@ -14,22 +13,29 @@ import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
-import { jobsCommand } from './commands/jobs.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { leaksCommand } from './commands/money/leaks.ts';
+import { reconcileCommand } from './commands/money/reconcile.ts';
+import { statementCommand } from './commands/money/statement.ts';
 import { notifyCommand } from './commands/notify.ts';
+import { forgetCommand } from './commands/privacy/forget.ts';
+import { hashKeyCommand } from './commands/privacy/hash-key.ts';
+import { pruneCommand } from './commands/privacy/prune.ts';
 import { queryCommand } from './commands/query.ts';
 import { rejectedCommand } from './commands/rejected.ts';
 import { reviewCommand } from './commands/review.ts';
-import { planCommand, runCommand } from './commands/run.ts';
-import { runsCommand } from './commands/runs.ts';
-import { serveCommand } from './commands/serve.ts';
+import { backfillCommand } from './commands/run/backfill.ts';
+import { jobsCommand } from './commands/run/jobs.ts';
+import { planCommand, runCommand } from './commands/run/run.ts';
+import { runsCommand } from './commands/run/runs.ts';
+import { serveCommand } from './commands/run/serve.ts';
+import { workCommand } from './commands/run/work.ts';
 import { codesCommand } from './commands/setup/codes.ts';
 import { completeWordsCommand, completionCommand } from './commands/setup/completion.ts';
 import { configCommand } from './commands/setup/config.ts';
 import { initCommand } from './commands/setup/init.ts';
 import { layoutsCommand } from './commands/setup/layouts.ts';
-import { statementCommand } from './commands/statement.ts';
 import { statusCommand } from './commands/status.ts';
 import { completeCommands } from './complete-commands.ts';
 import { createOutput } from './terminal/output.ts';
@@ -42,6 +48,7 @@ const commands: readonly CommandDefinition[] = [
   planCommand,
   backfillCommand,
   serveCommand,
+  workCommand,
   consoleCommand,
   statusCommand,
   runsCommand,
@@ -54,6 +61,11 @@ const commands: readonly CommandDefinition[] = [
   reviewCommand,
   queryCommand,
   statementCommand,
+  reconcileCommand,
+  leaksCommand,
+  forgetCommand,
+  pruneCommand,
+  hashKeyCommand,
   rejectedCommand(async () => (await import('../pipeline/fetch-raw-rows.ts')).fetchRawRows),
   ledgerCommand,
   migrateCommand,
@@ -79,7 +91,7 @@ service which orders an influencer earned: each order once, and none lost.`;
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need correction,
 4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
-or is another one, 130 interrupted`;
+or is another one, 8 nothing known of a customer to forget, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained, others are reported as bugs; nothing is thrown. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {

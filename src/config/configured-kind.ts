@@ -11,6 +11,8 @@ export type JobContext = {
   readonly name: string;
   /** Makes a path absolute, from the folder of the file. */
   readonly resolvePath: (path: string) => string;
+  /** Whether orders of a source are stored with the key of their customer. */
+  readonly hasCustomerKeys: (source: string) => boolean;
 };
 
 /** A strict object with the literal `kind` that ends in a function from its context to its settings. */

@@ -160,6 +160,8 @@ const SPOKEN = new Map([
 /** What the `error` of a pattern stands for. */
 const PATTERNS = new Map([
   ['time', 'a time of day in quotes, like "08:00"'],
+  ['amount', 'an amount with a point, like 12.50'],
+  ['percent', 'a number from 0 to 100, like 42.5'],
   ['duration', 'a number with m, h or d, like 30m, 24h or 7d'],
 ]);
 

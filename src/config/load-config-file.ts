@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
+import type { WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
-import type { WebhookSettings } from '../model/webhook-event.ts';
 import { packageFile } from '../package/package-file.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
@@ -114,6 +114,7 @@ function readConfigFile(path: string): string {
 function toConfig(path: string, file: PipelineFile, variables: readonly string[]): PipelineConfig {
   const folder = dirname(path);
   const resolvePath = (relative: string): string => resolve(folder, relative);
+  const hasCustomerKeys = (source: string): boolean => file.sources[source]?.customer_key === true;
   return {
     path,
     variables,
@@ -135,20 +136,31 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
     },
     ledger: { mark: toMark(file.ledger, resolvePath) },
     sources: mapValues(file.sources, (source, name) => toSource(name, source, resolvePath)),
-    jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath })),
-    customers: { hashKey: file.customers.hash_key },
+    jobs: mapValues(file.jobs, (toSettings, name) => toSettings({ name, resolvePath, hasCustomerKeys })),
+    customers: {
+      hashKey: file.customers.hash_key,
+      previousHashKey: file.customers.previous_hash_key,
+    },
     webhooks: toWebhooks(file.webhooks),
     serve: {
       host: file.serve.host,
       port: file.serve.port,
       graceSeconds: file.serve.grace_seconds ?? file.api.timeout_seconds + GRACE_BEYOND_A_REQUEST_SECONDS,
     },
+    work: { engine: file.work.engine, serveWorks: file.work.serve_works },
     console: toConsoleSettings(file.console),
     notify: toNotifySettings(file.notify),
     statements: {
       terms: file.statements.terms === null ? null : resolvePath(file.statements.terms),
       returnWindowDays: file.statements.return_window_days,
+      marginPercent: file.statements.margin_percent,
       timeZone: file.statements.time_zone,
+    },
+    retention: file.retention,
+    reconcile: {
+      ordersAbove: file.reconcile.orders_above,
+      amountAbove: file.reconcile.amount_above,
+      accountCurrency: file.reconcile.account_currency,
     },
   };
 }
@@ -191,6 +203,7 @@ function toSource(
     currency: file.currency,
     dateOrder: file.date_order,
     consent: file.consent,
+    customerKey: file.customer_key,
     encoding: file.encoding,
     exclude: file.exclude,
     ...toStore(file),

@@ -28,21 +28,35 @@ export function requireService(config: PipelineConfig): ApiSettings {
 /** As many characters as 128 bits take in hexadecimal digits. */
 const MIN_CHARS = 32;
 
+/** Secrets under which customers' addresses are hashed. */
+export type CustomerKeys = {
+  readonly current: string;
+  /** Under which customers are still known; null: there is none. */
+  readonly previous: string | null;
+};
+
 /**
- * The key under which customers' addresses are hashed: there is no default, because it would be public, and addresses could be tried with it.
+ * The keys under which customers' addresses are hashed: there is no default, because it would be public, and addresses could be tried with it.
  *
  * @throws KnownError `customer_key_missing`, `customer_key_short` (exit 2).
  */
-export function requireHashKey({ customers, path }: PipelineConfig): string {
-  const { hashKey } = customers;
-  if (hashKey.length >= MIN_CHARS) return hashKey;
-  const isMissing = hashKey === '';
-  throw new KnownError({
+export function requireCustomerKeys({ customers, path }: PipelineConfig): CustomerKeys {
+  const { hashKey: current, previousHashKey: previous } = customers;
+  if (current.length < MIN_CHARS) throw keyUnusable(current, `customers.hash_key in ${shortPath(path)}`);
+  if (previous === '' || previous === current) return { current, previous: null };
+  if (previous.length < MIN_CHARS)
+    throw keyUnusable(previous, `customers.previous_hash_key in ${shortPath(path)}`);
+  return { current, previous };
+}
+
+function keyUnusable(key: string, where: string): KnownError {
+  const isMissing = key === '';
+  return new KnownError({
     code: isMissing ? 'customer_key_missing' : 'customer_key_short',
     message: isMissing
       ? 'The key for the hashes of customers’ addresses is missing.'
-      : `The key for the hashes of customers’ addresses has ${hashKey.length} characters; it needs ${MIN_CHARS}.`,
-    where: `customers.hash_key in ${shortPath(path)}`,
+      : `The key for the hashes of customers’ addresses has ${key.length} characters; it needs ${MIN_CHARS}.`,
+    where,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml is to say
     help: 'Create it once, and keep it as long as the database:\n  openssl rand -hex 32\nThen set CUSTOMER_HASH_KEY to it (in .env, or with your other secrets), and in pipeline.yaml:\n  customers: { hash_key: "${CUSTOMER_HASH_KEY:-}" }',
     safe: 'Nothing was read or sent.',

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { ConfiguredKind, JobFields } from './configured-kind.ts';
 import { expect } from './expect/expect-fields.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
+import { reconcileSchema, statementsSchema } from './money/money-fields.ts';
 import { notifySchema } from './notify/notify-fields.ts';
-import { consoleSchema, serveSchema, webhooksSchema } from './server-fields.ts';
+import { consoleSchema, serveSchema, webhooksSchema, workSchema } from './server-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
@@ -101,7 +102,12 @@ const customers = z
     hash_key: textOrEmpty()
       .prefault('')
       .describe(
-        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CUSTOMER_HASH_KEY:-}. Never change it: every customer would look new.`,
+        `Secret under which e-mail addresses are hashed, at least 32 characters; create one with \`openssl rand -hex 32\`. Use an environment variable: \${CUSTOMER_HASH_KEY:-}. To replace it, set the old one as previous_hash_key.`,
+      ),
+    previous_hash_key: textOrEmpty()
+      .prefault('')
+      .describe(
+        `The key that hash_key takes the place of, until exports have named every customer: see docs/privacy.md. Use an environment variable: \${PREVIOUS_CUSTOMER_HASH_KEY:-}.`,
       ),
   })
   .prefault({})
@@ -146,24 +152,24 @@ const limits = z
   .prefault({})
   .describe('Limits at which a file is held.');
 
-/** How statements of earnings are made. */
-const statements = z
+/** @param what is kept, as the beginning of a sentence. */
+function kept(what: string) {
+  return anyNumber(1, 36_500)
+    .nullable()
+    .default(null)
+    .describe(`Days. ${what} Omit it to keep them for ever.`);
+}
+
+const retention = z
   .strictObject({
-    terms: text(500)
-      .nullable()
-      .default(null)
-      .describe(
-        'CSV file with rates and fees by deal or code (relative to this file). Omit it if the rates of the service are all that counts.',
-      ),
-    return_window_days: wholeNumber(0, 3_650)
-      .prefault(30)
-      .describe('An order counts so many days after it was placed, when it can no longer be returned.'),
-    time_zone: text(100)
-      .default('UTC')
-      .describe('IANA zone of days and months, for example Europe/Amsterdam.'),
+    order_versions: kept('Versions of orders that a later export replaced, since it did.'),
+    rejected_rows: kept('Rejected rows of files that were read, since they were.'),
+    webhook_events: kept('Events of the service, but those of codes and links.'),
+    run_activity: kept('Steps, messages and requests of runs. The runs themselves stay.'),
+    notices: kept('Notices and problems that are over.'),
   })
   .prefault({})
-  .describe('Statements of what influencers have earned: `npx influencer-sync statement`.');
+  .describe('How long data is kept. `npx influencer-sync prune` deletes what is older. See docs/privacy.md.');
 
 /** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
 const DEFAULT_EXCLUDE = [
@@ -211,6 +217,11 @@ export const sourceSchema = z.strictObject({
     .describe(
       'not_recorded: the exports do not say who consented, and their customers are submitted anyway. Otherwise a file without a column of consent is held.',
     ),
+  customer_key: yesOrNo()
+    .prefault(false)
+    .describe(
+      'Whether to store with each order a key of its customer, never the address: a keyed hash of the e-mail column, as identify-customers makes it. Needs customers.hash_key. See docs/customers.md.',
+    ),
   encoding: text(40)
     .nullable()
     .default(null)
@@ -257,9 +268,12 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       customers,
       webhooks: webhooksSchema,
       serve: serveSchema,
+      work: workSchema,
       console: consoleSchema,
       notify: notifySchema,
-      statements,
+      statements: statementsSchema,
+      reconcile: reconcileSchema,
+      retention,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

@@ -60,6 +60,22 @@ export const serveSchema = z
   .prefault({})
   .describe('The process that runs jobs on their schedules: `npx influencer-sync serve`.');
 
+/** Who does the work of runs. */
+export const workSchema = z
+  .strictObject({
+    engine: z
+      .enum(['in-process', 'pg-boss'])
+      .default('in-process')
+      .describe(
+        'in-process: each run does all of its work itself. pg-boss: runs hand out sources to read and orders to post to workers, over queues in the same database, which must be a server.',
+      ),
+    serve_works: yesOrNo()
+      .prefault(true)
+      .describe('With pg-boss: `serve` does work of runs too. No: only `work` does.'),
+  })
+  .prefault({})
+  .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
+
 const role = z
   .enum(['viewer', 'operator'])
   .default('viewer')
@@ -88,6 +104,13 @@ export const consoleSchema = z
       .default('/')
       .transform((path) => path.replace(/\/$/, ''))
       .describe('Path below which the pages are, if a proxy passes only that path on: /influencers.'),
+    trace_url: z
+      .string()
+      .regex(/^(https?:\/\/[^\s"<>]*\{trace_id\}[^\s"<>]*)?$/)
+      .default('')
+      .describe(
+        'Address at which a trace of OpenTelemetry is shown, with {trace_id}: https://grafana.example.com/explore?trace={trace_id}.',
+      ),
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone in which pages show times beside UTC, for example Europe/Amsterdam.'),
@@ -167,6 +190,7 @@ export function toConsoleSettings(file: z.output<typeof consoleSchema>): Console
   return {
     enabled: file.enabled,
     url: file.url.replace(/\/+$/, ''),
+    traceUrl: file.trace_url,
     basePath: file.base_path,
     timeZone: file.time_zone,
     readOnly: file.read_only,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import compress from '@fastify/compress';
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../db/connect.ts';
@@ -71,6 +72,8 @@ export function addConsole(server: FastifyInstance, options: ConsoleOptions): vo
   void server.register(
     async (scope) => {
       await scope.register(formBody);
+      // Not /live, whose events must arrive one by one: it answers past the hooks.
+      await scope.register(compress, { encodings: ['br', 'gzip'], globalDecompression: false });
       const actors = new WeakMap<FastifyRequest, Actor>();
       scope.addHook('onRequest', async (request, reply) => {
         reply.headers(HEADERS);

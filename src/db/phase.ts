@@ -14,6 +14,16 @@ export type Phase = {
   readonly abandoned: AbortSignal | null;
   /** Told who holds a lock that the phase waits for. */
   readonly note: (message: string) => void;
+  /** Told of each statement that has ended; null: nobody is. The embedded database tells nobody. */
+  readonly onStatement: ((statement: EndedStatement) => void) | null;
+};
+
+export type EndedStatement = {
+  /** With placeholders for its parameters. */
+  readonly text: string;
+  readonly seconds: number;
+  /** SQLSTATE of its failure, or another code; null: it did not fail. */
+  readonly code: string | null;
 };
 
 /** Locks are held for milliseconds, or for as long as a large statement takes; a holder that takes longer hangs. */
@@ -27,6 +37,7 @@ const UNNAMED: Phase = {
   draining: null,
   abandoned: null,
   note: () => {},
+  onStatement: null,
 };
 
 const current: { storage?: AsyncLocalStorage<Phase> } = {};

@@ -627,13 +627,25 @@ export interface IntakeCustomerKey {
    */
   bound_at: Generated<Timestamp>;
   /**
-   * Tells keys apart and says nothing of them: an HMAC of a fixed text.
+   * Tells keys apart and says nothing of them: an HMAC of a fixed text. Of the key in force.
    */
   fingerprint: string;
+  /**
+   * Number of the key in force: 1 for the first one.
+   */
+  key_no: Generated<number>;
   /**
    * Always true: the table has at most one row.
    */
   only_row: Generated<boolean>;
+  /**
+   * Of the key before, while customers are still known under it; null once it is retired.
+   */
+  previous_fingerprint: string | null;
+  /**
+   * When the key in force took its place; null: it is the first one.
+   */
+  rotated_at: Timestamp | null;
 }
 
 export interface IntakeCustomers {
@@ -673,6 +685,10 @@ export interface IntakeCustomers {
    * Not sent, or not again, whatever other exports say.
    */
   is_unsubscribed: Generated<boolean>;
+  /**
+   * Key that customer_hash was made with, as in intake.customer_key.
+   */
+  key_no: Generated<number>;
   /**
    * Orders of the customer, as the file that was read last says; null where exports don't.
    */
@@ -880,6 +896,25 @@ export interface IntakeFileStatistics {
   unowned_code_orders: Int8 | null;
 }
 
+export interface IntakeForgottenCustomers {
+  /**
+   * When the customer was first forgotten.
+   */
+  forgotten_at: Generated<Timestamp>;
+  /**
+   * Key that the tombstone was made with, as in intake.customer_key.
+   */
+  key_fingerprint: string;
+  /**
+   * When all tables were last searched for the address to the end; null: a search was cut short, and forget must be repeated.
+   */
+  searched_at: Timestamp | null;
+  /**
+   * First half of HMAC-SHA256(address) under customers.hash_key, the same for all brands: tells whether an export names the customer, and cannot be turned back without the key.
+   */
+  tombstone: string;
+}
+
 export interface IntakeIdentifyBatches {
   /**
    * As in intake.waiting_batches, while it waited there.
@@ -1046,6 +1081,10 @@ export interface IntakeOrders {
    * ISO 4217.
    */
   currency: string;
+  /**
+   * HMAC of brand and e-mail address, as intake.customers.customer_hash has it; null where the source does not ask for it (customer_key), the order was read before it did, or the export names nobody. No part of content_hash.
+   */
+  customer_key: string | null;
   /**
    * When the export names the deal itself.
    */
@@ -1316,7 +1355,7 @@ export interface IntakeSourceFiles {
    */
   other_rows: Generated<Int8>;
   /**
-   * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1}.
+   * Rows whose customer is not submitted, by reason: {"no_address": 3, "no_consent": 2, "unsubscribed": 1, "forgotten": 1}.
    */
   passed_over: Json | null;
   /**
@@ -1468,6 +1507,10 @@ export interface IntakeWaitingBatches {
    * Job that read them.
    */
   job: string;
+  /**
+   * Key that customer_hashes were made with, as in intake.customer_key.
+   */
+  key_no: Generated<number>;
   /**
    * submit (to identify_influencers) or lookup (each to identify_influencers_real_time, within the budget of the run).
    */
@@ -3084,7 +3127,7 @@ export interface OpsAudit {
    */
   subject: string | null;
   /**
-   * What it was done to: entry, file, code, job, backfill, bulk, check, statement.
+   * What it was done to: entry, file, code, job, backfill, bulk, check, statement, customer, table.
    */
   subject_kind: string;
   /**
@@ -3197,15 +3240,15 @@ export interface OpsBackfills {
 
 export interface OpsBulkActions {
   /**
-   * When. No entry was settled afterwards.
+   * When. Nothing was settled afterwards.
    */
   aborted_at: Timestamp | null;
   /**
-   * Who aborted it. Entries that were settled before stay so.
+   * Who aborted it. What was settled before stays so.
    */
   aborted_by: string | null;
   /**
-   * Of the entries that can be settled: [{currency, amount}], one for each currency.
+   * Of those that can be settled: [{currency, amount}], one for each currency. Of double credits: what is too much.
    */
   amounts: Generated<Json>;
   /**
@@ -3213,11 +3256,11 @@ export interface OpsBulkActions {
    */
   bulk_id: Generated<Int8>;
   /**
-   * Entries that were left alone, because they were no longer as the preview showed them.
+   * How many were left alone, because they were no longer as the preview showed them.
    */
   changed: number | null;
   /**
-   * Which entries were chosen, in a sentence. Times are instants: an age was counted back from the page that showed it.
+   * Which were chosen, in a sentence. Times are instants: an age was counted back from when it was asked for.
    */
   chosen: string;
   /**
@@ -3233,7 +3276,7 @@ export interface OpsBulkActions {
    */
   confirmed_by: string | null;
   /**
-   * When the entries were frozen. Database clock.
+   * When it was frozen. Database clock.
    */
   created_at: Generated<Timestamp>;
   /**
@@ -3245,15 +3288,15 @@ export interface OpsBulkActions {
    */
   deal_id: string | null;
   /**
-   * What is decided about each entry: accepted, write_off or resend.
+   * What is decided about each: accepted, write_off, resend or acknowledge (entries), release or reread (files).
    */
   decision: string;
   /**
-   * When its last entry was dealt with, and the reports were told.
+   * When the last of them was dealt with, and the reports were told.
    */
   ended_at: Timestamp | null;
   /**
-   * Entries that can be settled.
+   * Entries, or files, that can be settled.
    */
   entries: Generated<number>;
   /**
@@ -3261,7 +3304,7 @@ export interface OpsBulkActions {
    */
   expires_at: Timestamp;
   /**
-   * Entries that could not be settled because of an error, which the log names.
+   * How many could not be settled because of an error, which the log names.
    */
   failed: number | null;
   /**
@@ -3269,7 +3312,7 @@ export interface OpsBulkActions {
    */
   filter: Json | null;
   /**
-   * Entries that were chosen and cannot be settled so; ops.bulk_items says why.
+   * Those that were chosen and cannot be settled so; ops.bulk_items says why.
    */
   ineligible: Generated<number>;
   /**
@@ -3277,24 +3320,28 @@ export interface OpsBulkActions {
    */
   reason: string;
   /**
-   * Entries that it settled; null until it has ended, as the next two.
+   * How many it settled; null until it has ended, as the next two.
    */
   settled: number | null;
   /**
    * preview (nothing is changed), running, finished, aborted by a person, or expired (never confirmed).
    */
   state: Generated<string>;
+  /**
+   * Where it was made: console or command. Column via of the audit records of its parts.
+   */
+  via: Generated<string>;
 }
 
 export interface OpsBulkItems {
   /**
-   * Its amount, in currency.
+   * Its amount, in currency; with acknowledge what is too much; null for a file.
    */
   amount: Numeric | null;
   /**
-   * Attempts of the entry in the preview. An entry with another number is left alone.
+   * Attempts of the entry in the preview. An entry with another number is left alone. Null for a file.
    */
-  attempt: number;
+  attempt: number | null;
   /**
    * Bulk action, in ops.bulk_actions.
    */
@@ -3304,6 +3351,10 @@ export interface OpsBulkItems {
    */
   collab_id: string | null;
   /**
+   * With acknowledge: requests that the service had accepted. With another number since, it is left alone.
+   */
+  credits: number | null;
+  /**
    * ISO 4217.
    */
   currency: string | null;
@@ -3312,19 +3363,15 @@ export interface OpsBulkItems {
    */
   deal_id: string | null;
   /**
-   * Entry, in ledger.entries.
-   */
-  entry_id: Int8;
-  /**
    * Whether the decision could be applied to it when it was frozen.
    */
   is_eligible: boolean;
   /**
-   * Job of the entry.
+   * Job of the entry; null for a file.
    */
-  job: string;
+  job: string | null;
   /**
-   * settled, changed (left alone: no longer as shown) or failed; not_in_doubt, deal_unknown or has_evidence for one that is not eligible; null until it is dealt with.
+   * settled, changed (left alone: no longer as shown) or failed; why it is left out for one that is not eligible; null until it is dealt with.
    */
   outcome: string | null;
   /**
@@ -3332,9 +3379,13 @@ export interface OpsBulkItems {
    */
   outcome_at: Timestamp | null;
   /**
-   * State of the entry in the preview. An entry in another state is left alone.
+   * Its state in the preview. What is in another state is left alone.
    */
   state: string;
+  /**
+   * Entry, in ledger.entries; of a decision about files the file, in intake.source_files.
+   */
+  subject_id: Int8;
 }
 
 export interface OpsJobLocks {
@@ -3681,6 +3732,10 @@ export interface OpsRuns {
    * running, ok, issues (something was rejected, held or is in doubt), failed, interrupted.
    */
   status: Generated<string>;
+  /**
+   * Trace of the run, 32 hex digits, where traces were sent (OTEL_EXPORTER_OTLP_ENDPOINT); null elsewhere.
+   */
+  trace_id: string | null;
 }
 
 export interface OpsRunSteps {
@@ -3940,7 +3995,7 @@ export interface OpsStatements {
 
 export interface OpsWebhookEvents {
   /**
-   * What was sent, with e-mail addresses masked and without NUL. A JSON text where it was no JSON object.
+   * What was sent: members with their values where those are ids, amounts, codes, links, dates or public; of all others only that they were there. A JSON text where it was no JSON object.
    */
   body: Json;
   /**
@@ -3971,6 +4026,108 @@ export interface OpsWebhookEvents {
    * By the timestamp header, which is not signed: for people only.
    */
   sent_at: Timestamp | null;
+}
+
+export interface OpsWorkers {
+  /**
+   * Units of each kind that it does at a time.
+   */
+  concurrency: number;
+  /**
+   * Host name of its machine.
+   */
+  host: string;
+  /**
+   * Kinds of units that it takes, see ops.work_units.kind.
+   */
+  kinds: string[];
+  /**
+   * Process id there.
+   */
+  pid: number;
+  /**
+   * Its last sign of life, one every 5 seconds. Clock of the database.
+   */
+  seen_at: Generated<Timestamp>;
+  /**
+   * When it started. Clock of the database.
+   */
+  started_at: Generated<Timestamp>;
+  /**
+   * Version of influencer-sync. Workers of two versions may work side by side.
+   */
+  version: string;
+  /**
+   * Made when the process starts.
+   */
+  worker_id: string;
+}
+
+export interface OpsWorkUnits {
+  /**
+   * How often a worker began it. Only the last one may end it.
+   */
+  attempt: Generated<number>;
+  /**
+   * When a worker began it last.
+   */
+  begun_at: Timestamp | null;
+  /**
+   * When it was handed out. Clock of the database.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * How far it is: rows read, or orders posted.
+   */
+  done: Generated<Int8>;
+  /**
+   * When it came to its state, but for open.
+   */
+  ended_at: Timestamp | null;
+  /**
+   * False once its run wants no more of it: the worker that does it finishes the requests in flight and gives it back.
+   */
+  is_wanted: Generated<boolean>;
+  /**
+   * Job of the run.
+   */
+  job: string;
+  /**
+   * read-source: read the new files of a source. post-share: post a range of the ready entries of a job.
+   */
+  kind: string;
+  /**
+   * What to do, by kind. No addresses, no values of rows.
+   */
+  payload: Json;
+  /**
+   * What came of it, or why it failed. No addresses, no values of rows.
+   */
+  result: Json | null;
+  /**
+   * Run that handed it out, see ops.runs.
+   */
+  run_id: Int8;
+  /**
+   * Process of that run, as ops.leases names it. Without a lease of it in force nobody works on its units.
+   */
+  run_owner: string;
+  /**
+   * Last sign of life of the worker that does it, about one a second.
+   */
+  seen_at: Timestamp | null;
+  /**
+   * open: handed out; returned: given back by a worker that stops; done; failed: ended by an error that a run reports; given_up: its worker died several times; cancelled: not wanted any more.
+   */
+  state: Generated<string>;
+  /**
+   * Id of the unit, also in the queue of pg-boss.
+   */
+  unit_id: Generated<string>;
+  /**
+   * Worker that began it last, see ops.workers.
+   */
+  worker_id: string | null;
 }
 
 export interface ReportingAppliedViews {
@@ -4048,6 +4205,17 @@ export interface ReportingChangedDays {
    * Day in UTC.
    */
   day_utc: Timestamp;
+}
+
+export interface ReportingChangedDeals {
+  /**
+   * Deal.
+   */
+  deal_id: string;
+  /**
+   * First day of the month.
+   */
+  month_utc: Timestamp;
 }
 
 export interface ReportingCodeDays {
@@ -4289,6 +4457,89 @@ export interface ReportingOrderDispositions {
   target: string | null;
 }
 
+export interface ReportingReconciliation {
+  /**
+   * ISO 4217, of the amounts; null: unknown.
+   */
+  account_currency: string | null;
+  /**
+   * Accepted after read_at: not counted yet.
+   */
+  afterwards: Int8;
+  /**
+   * What the service counted beyond ours at first_read_at.
+   */
+  before: Numeric | null;
+  /**
+   * Further requests that the service accepted for an order: may be counted or not.
+   */
+  credited_twice: Int8;
+  /**
+   * Deal.
+   */
+  deal_id: string;
+  /**
+   * In doubt: may be counted or not.
+   */
+  doubts: Int8;
+  /**
+   * When the mirror first read a total of orders; null: never.
+   */
+  first_read_at: Timestamp | null;
+  /**
+   * On their way while the deal was read: may be counted or not.
+   */
+  late: Int8;
+  /**
+   * Orders in another currency whose amount in that of the account nobody says.
+   */
+  other_currency: Int8;
+  /**
+   * Orders posted by somebody else since, as events say.
+   */
+  others: Int8;
+  /**
+   * Orders that we posted, and whose acceptance was recorded by read_at.
+   */
+  ours: Int8;
+  /**
+   * Revenue of ours; null where an order is in another currency.
+   */
+  ours_amount: Numeric | null;
+  /**
+   * Paid out in all, as the service says.
+   */
+  paid_amount: Numeric | null;
+  /**
+   * When it last did.
+   */
+  read_at: Timestamp | null;
+  /**
+   * Run of the mirror that published the totals.
+   */
+  run_id: Int8;
+  /**
+   * Orders that the service counts, of all channels; null where it does not say.
+   */
+  theirs: Numeric | null;
+  /**
+   * Sales that the service counts.
+   */
+  theirs_amount: Numeric | null;
+  /**
+   * Orders that nothing else explains; above 0 the service counts more, below 0 fewer.
+   */
+  unexplained: Numeric | null;
+  /**
+   * Amount that nothing else explains; null: cannot be compared.
+   */
+  unexplained_amount: Numeric | null;
+  /**
+   * Written off: may be counted or not.
+   */
+  written_off: Int8;
+}
+
 export interface ReportingRefresh {
   /**
    * Always true: the table has one row.
@@ -4298,6 +4549,119 @@ export interface ReportingRefresh {
    * Database clock; null: never yet.
    */
   refreshed_at: Timestamp | null;
+}
+
+export interface ReportingReturnFees {
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal; empty for the fee of a code.
+   */
+  deal_id: string;
+  /**
+   * Fee, in currency.
+   */
+  fee_amount: Numeric;
+  /**
+   * First day of the month in which it is owed.
+   */
+  month_utc: Timestamp;
+}
+
+export interface ReportingReturnMonths {
+  /**
+   * Brand; empty where it is unknown.
+   */
+  brand_id: string;
+  /**
+   * Commission of orders whose rate is known, as in statements.
+   */
+  commission_amount: Numeric;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Deal that the service credited.
+   */
+  deal_id: string;
+  /**
+   * Fixed fees of the terms that begin in the month; of a deal with several brands, beside the first.
+   */
+  fee_amount: Generated<Numeric>;
+  /**
+   * Influencer, where an order names one.
+   */
+  influencer_handle: string | null;
+  /**
+   * First order of the last of new_customers.
+   */
+  last_won_at: Timestamp | null;
+  /**
+   * First day of the month of the orders, in UTC.
+   */
+  month_utc: Timestamp;
+  /**
+   * Net revenue of all orders of new_customers in this currency, in 30 days from the first.
+   */
+  net_30_amount: Numeric;
+  /**
+   * The same, in 365 days.
+   */
+  net_365_amount: Numeric;
+  /**
+   * The same, in 90 days.
+   */
+  net_90_amount: Numeric;
+  /**
+   * Revenue net of refunds and cancellations.
+   */
+  net_amount: Numeric;
+  /**
+   * Orders that are the first known one of their customer.
+   */
+  new_customers: Int8;
+  /**
+   * Orders that we posted and the service accepted.
+   */
+  orders: Int8;
+  /**
+   * Of new_customers: those who have ordered again since, whatever brought them.
+   */
+  repeat_customers: Int8;
+  /**
+   * Orders of customers who had ordered before.
+   */
+  returning_orders: Int8;
+  /**
+   * Revenue as sent.
+   */
+  sent_amount: Numeric;
+  /**
+   * Orders of which it is unknown: without a key of the customer, or too soon after keys begin.
+   */
+  unknown_orders: Int8;
+  /**
+   * Orders whose rate nobody says.
+   */
+  unrated_orders: Int8;
+}
+
+export interface ReportingReturnRules {
+  /**
+   * statements.margin_percent; null: not configured.
+   */
+  margin_percent: Numeric | null;
+  /**
+   * There is one row.
+   */
+  only_row: Generated<boolean>;
+  /**
+   * Digest of terms, rates, time zone, and since when customers are known.
+   */
+  rules_hash: string;
 }
 
 export interface DB {
@@ -4316,6 +4680,7 @@ export interface DB {
   "intake.customers": IntakeCustomers;
   "intake.expected_dates": IntakeExpectedDates;
   "intake.file_statistics": IntakeFileStatistics;
+  "intake.forgotten_customers": IntakeForgottenCustomers;
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.lookups": IntakeLookups;
   "intake.order_continuations": IntakeOrderContinuations;
@@ -4383,13 +4748,20 @@ export interface DB {
   "ops.statement_lines": OpsStatementLines;
   "ops.statements": OpsStatements;
   "ops.webhook_events": OpsWebhookEvents;
+  "ops.work_units": OpsWorkUnits;
+  "ops.workers": OpsWorkers;
   "reporting.applied_views": ReportingAppliedViews;
   "reporting.brand_days": ReportingBrandDays;
   "reporting.changed_days": ReportingChangedDays;
+  "reporting.changed_deals": ReportingChangedDeals;
   "reporting.code_days": ReportingCodeDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
   "reporting.funnel_days": ReportingFunnelDays;
   "reporting.order_dispositions": ReportingOrderDispositions;
+  "reporting.reconciliation": ReportingReconciliation;
   "reporting.refresh": ReportingRefresh;
+  "reporting.return_fees": ReportingReturnFees;
+  "reporting.return_months": ReportingReturnMonths;
+  "reporting.return_rules": ReportingReturnRules;
 }

@@ -1,6 +1,6 @@
 import { readErrorText } from '../api/read-error.ts';
 import { parseRetryAfter } from '../api/retry-after.ts';
-import type { Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 
 /** What the body of a 2xx says: that it was taken, why it was not, or nothing that can be relied on. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ExchangeInput } from '../api/client.ts';
 import type { OperationName } from '../api/contract.ts';
-import type { Exchange } from '../model/exchange.ts';
+import type { Exchange } from '../model/http/exchange.ts';
 import type { Outcome } from '../model/ledger.ts';
 import { backoffMs } from './backoff.ts';
 import { classify, type Said } from './classify.ts';

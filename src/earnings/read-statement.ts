@@ -1,15 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
-import { minorDigits } from '../model/money.ts';
+import { ratedOrders } from './rated-orders.ts';
 import type { Statement, StatementLine, StatementRules, UncountedOrders } from './statement.ts';
 
 /**
- * What is earned, and how statements say it.
- *
- * An order earns when the service has accepted it. Its revenue is the one that was sent, or the one that the last adjustment says since: nothing
- * where it was cancelled. Its rate is that of the terms of the code that it carries, else of its deal, on the day of the order; else the
- * service's own for the collaboration, as it was then. It counts from the day on which its return window is over.
+ * How statements say what is earned (see `ratedOrders`).
  *
  * A statement never looks at what happened within its month. It has one line for each order that has earned something else than all closed statements
  * together say. So whatever comes late (a refund, a file, a doubt that was settled, terms that were corrected) is in the next statement by
@@ -42,62 +37,9 @@ function lastDay(month: string): RawBuilder<Date> {
   return sql`(${`${month}-01`}::date + interval '1 month' - interval '1 day')::date`;
 }
 
-function withEarnings(
-  { terms, returnWindowDays, timeZone }: StatementRules,
-  month: string,
-): RawBuilder<unknown> {
+function withEarnings(rules: StatementRules, month: string): RawBuilder<unknown> {
   return sql`
-    with terms as materialized (
-      select line, "dealId" as deal_id, "codeFolded" as code, "ratePercent" as rate, "fixedFee" as fee, currency,
-        coalesce("validFrom", '-infinity')::date as valid_from, coalesce("validTo", 'infinity')::date as valid_to
-      from jsonb_to_recordset(${toJsonParameter(terms)}::jsonb) as t (line integer, "dealId" text, "codeFolded" text, "ratePercent" numeric,
-        "fixedFee" numeric, currency text, "validFrom" text, "validTo" text)
-    ),
-    accepted as materialized (
-      select e.entry_id, e.source, e.order_platform, e.order_id, o.ordered_at, (o.ordered_at at time zone ${timeZone})::date as ordered_on,
-        e.deal_id, e.collab_id, e.brand_id, o.influencer_handle, e.currency, e.amount as sent_amount,
-        case when a.entry_id is null then e.amount when a.kind = 'reattributed' then coalesce(a.new_amount, a.old_amount)
-          else coalesce(a.new_amount, 0) end as net_amount,
-        o.codes
-      from ledger.entries e
-      join (
-        select t.entry_id, t.job, t.influencer_handle, coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at,
-          case when t.matched_by = 'code' then v.codes_folded end as codes
-        from intake.attributions t join intake.orders v using (order_version_id)
-        where t.entry_id is not null
-      ) o on o.entry_id = e.entry_id and o.job = e.job
-      left join (
-        select distinct on (entry_id) entry_id, kind, old_amount, new_amount from ledger.adjustments order by entry_id, adjustment_id desc
-      ) a on a.entry_id = e.entry_id
-      -- Without an attempt it was credited by somebody else, whose statement it is in.
-      where e.effect = 'referral' and e.state = 'accepted' and e.attempt > 0
-    ),
-    rated as (
-      select a.*, a.ordered_on + ${returnWindowDays}::integer as due_on,
-        coalesce(by_code.rate, by_deal.rate, by_service.commission_perc) as rate_percent,
-        case when by_code.rate is not null then 'code' when by_deal.rate is not null then 'deal'
-          when by_service.commission_perc is not null then 'service' end as rate_from
-      from accepted a
-      left join lateral (
-        select t.rate from terms t
-        where t.code = any (a.codes) and t.rate is not null and a.ordered_on between t.valid_from and t.valid_to
-        order by t.line limit 1) by_code on true
-      left join lateral (
-        select t.rate from terms t
-        where t.deal_id = a.deal_id and t.rate is not null and a.ordered_on between t.valid_from and t.valid_to
-        order by t.line limit 1) by_deal on true
-      left join lateral (
-        select v.commission_perc from mirror.collaboration_versions v
-        where v.collab_id = a.collab_id and v.commission_perc is not null
-        -- The version of that day; of a day before the first one was read, the first.
-        order by v.valid_from > a.ordered_at, case when v.valid_from > a.ordered_at then v.valid_from end,
-          v.valid_from desc limit 1) by_service on by_code.rate is null and by_deal.rate is null
-    ),
-    earnings as (
-      select 'order:' || r.entry_id as subject, r.*,
-        round(r.net_amount * r.rate_percent / 100, coalesce((${toJsonParameter(DIGITS)}::jsonb ->> r.currency)::integer, 2)) as earned_amount
-      from rated r
-    ),
+    with ${ratedOrders(rules)},
     fees as (
       select concat('fee:', coalesce('deal ' || t.deal_id, 'code ' || t.code), ':', t.valid_from) as subject, t.valid_from as due_on, t.deal_id, t.currency,
         t.fee as earned_amount
@@ -111,13 +53,6 @@ function withEarnings(
       group by l.subject
     )`;
 }
-
-/** Currencies whose amounts do not have two decimals. */
-const DIGITS = Object.fromEntries(
-  Intl.supportedValuesOf('currency')
-    .map((currency) => [currency, minorDigits(currency)] as const)
-    .filter(([, digits]) => digits !== 2),
-);
 
 /** A statement as it was closed, or as closing would write it now. */
 export async function readStatement(
@@ -138,17 +73,26 @@ export async function readStatement(
     select ${columns} from (select *, earned_amount - closed_before as amount from lines) l where amount <> 0 ${inOrder}`.execute(
     db,
   );
-  const { rows: uncounted } = await sql<UncountedOrders>`
+  const uncounted = await readUncounted(db, { month, rules });
+  const { timeZone, returnWindowDays } = rules;
+  return { month, closed: null, timeZone, returnWindowDays, lines, uncounted };
+}
+
+/** Accepted orders that are in no line of an open statement. */
+export async function readUncounted(
+  db: Database,
+  { month, rules }: { readonly month: string; readonly rules: StatementRules },
+): Promise<readonly UncountedOrders[]> {
+  const { rows } = await sql<UncountedOrders>`
     ${withEarnings(rules, month)}
-    select case when rate_percent is null then 'unknown_rate' else 'pending' end as why, deal_id as "dealId",
+    select case when earned_amount is null then 'unknown_rate' else 'pending' end as why, deal_id as "dealId",
       min(influencer_handle) as "influencerHandle", currency, count(*)::integer as orders, sum(net_amount)::text as "netAmount",
       case when bool_and(earned_amount is not null) then sum(earned_amount)::text end as "earnedAmount"
     from earnings e
     where e.ordered_on <= ${lastDay(month)}
-      and (e.rate_percent is null or (e.due_on > ${lastDay(month)} and not exists (select from closed c where c.subject = e.subject)))
+      and (e.earned_amount is null or (e.due_on > ${lastDay(month)} and not exists (select from closed c where c.subject = e.subject)))
     group by 1, 2, 4 order by 1, 2 nulls last, 4`.execute(db);
-  const { timeZone, returnWindowDays } = rules;
-  return { month, closed: null, timeZone, returnWindowDays, lines, uncounted };
+  return rows;
 }
 
 /** Lines by deal, then day: as a person reads them. */
@@ -156,7 +100,8 @@ export const inOrder = sql`order by deal_id nulls last, currency, due_on, kind, 
 
 const day = (column: string) => sql`to_char(${sql.ref(column)}, 'YYYY-MM-DD')`;
 
-const columns = sql`
+/** Of a line `l`. */
+export const columns = sql`
   l.kind, l.subject, l.entry_id as "entryId", l.source, l.order_platform as "orderPlatform", l.order_id as "orderId",
   ${day('l.ordered_on')} as "orderedOn", ${day('l.due_on')} as "dueOn", l.deal_id as "dealId", l.collab_id as "collabId",
   l.brand_id as "brandId", l.influencer_handle as "influencerHandle", l.currency, l.sent_amount::numeric(18,4)::text as "sentAmount",
@@ -165,7 +110,8 @@ const columns = sql`
 
 type Closed = NonNullable<Statement['closed']> & Pick<Statement, 'timeZone' | 'returnWindowDays'>;
 
-async function findClosed(db: Database, month: string): Promise<Closed | null> {
+/** @returns null while the month is open. */
+export async function findClosed(db: Database, month: string): Promise<Closed | null> {
   const { rows } = await sql<Closed>`
     select statement_id as "statementId", closed_by as by, closed_at as at, hash, time_zone as "timeZone",
       return_window_days as "returnWindowDays"

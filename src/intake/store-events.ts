@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../db/tables.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
-import type { WebhookEvent } from '../model/webhook-event.ts';
+import type { WebhookEvent } from '../model/http/webhook-event.ts';
 
 /**
  * Stores events in the order in which they came, and the changes of codes and links that they tell of. They are durable when the

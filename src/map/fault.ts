@@ -53,3 +53,9 @@ export const TOO_LONG: Fault = {
   reason: `The value is longer than ${MAX_TEXT_CHARS} characters.`,
   help: 'Check that the cells of this row are in the right columns.',
 };
+
+export const OTHER_CURRENCY: Fault = {
+  code: 'other_currency',
+  reason: 'The amount has another currency than its order or its source.',
+  help: 'Check the currency of the source in pipeline.yaml. If a shop sells in several currencies, export a currency column.',
+};

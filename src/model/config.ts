@@ -1,6 +1,9 @@
 import type { Expectations } from './checks/expectations.ts';
+import type { WebhookSettings } from './http/webhook-event.ts';
+import type { ReconcileSettings } from './money/reconciliation.ts';
 import type { NotifySettings } from './notify/settings.ts';
-import type { WebhookSettings } from './webhook-event.ts';
+import type { DecimalText } from './order.ts';
+import type { RetentionSettings } from './privacy/retention.ts';
 
 /** `config/pipeline.yaml` after validation: every default filled in, every path absolute. */
 export type PipelineConfig = {
@@ -16,9 +19,12 @@ export type PipelineConfig = {
   readonly customers: CustomerSettings;
   readonly webhooks: WebhookSettings;
   readonly serve: ServeSettings;
+  readonly work: WorkSettings;
   readonly console: ConsoleSettings;
   readonly notify: NotifySettings;
   readonly statements: StatementSettings;
+  readonly retention: RetentionSettings;
+  readonly reconcile: ReconcileSettings;
 };
 
 /** How statements of earnings are made. */
@@ -26,6 +32,8 @@ export type StatementSettings = {
   /** Absolute path of terms.csv; null: only the rates of the service count. */
   readonly terms: string | null;
   readonly returnWindowDays: number;
+  /** What is left of 100 of net revenue after the goods are paid for; null: not configured. */
+  readonly marginPercent: DecimalText | null;
   /** IANA zone of days and months. */
   readonly timeZone: string;
 };
@@ -39,6 +47,8 @@ export type ConsoleSettings = {
   readonly enabled: boolean;
   /** Where people open it, without a trailing slash, for links; empty where that is not known. */
   readonly url: string;
+  /** Address of a trace, with `{trace_id}`; empty: traces are not linked. */
+  readonly traceUrl: string;
   /** Path below which they are, without a trailing slash; empty for the root. */
   readonly basePath: string;
   /** IANA zone in which times are shown beside UTC. */
@@ -82,9 +92,19 @@ export type ServeSettings = {
   readonly graceSeconds: number;
 };
 
+/** Who does the work of runs. */
+export type WorkSettings = {
+  /** `pg-boss`: workers, where there are any. */
+  readonly engine: 'in-process' | 'pg-boss';
+  /** With pg-boss: whether `serve` is a worker as well. */
+  readonly serveWorks: boolean;
+};
+
 export type CustomerSettings = {
-  /** Secret under which e-mail addresses are hashed; empty when none is set. Never changes for a database. */
+  /** Secret under which e-mail addresses are hashed; empty when none is set. */
   readonly hashKey: string;
+  /** Secret that it takes the place of; empty when it takes that of none. */
+  readonly previousHashKey: string;
 };
 
 export type ApiSettings = {
@@ -138,6 +158,8 @@ export type SourceSettings = {
   readonly dateOrder: 'MDY' | 'DMY' | null;
   /** `not_recorded`: its exports do not record consent, and are read all the same. Otherwise a file without a column of consent is held. */
   readonly consent: 'recorded' | 'not_recorded';
+  /** Whether orders are stored with the key of their customer, which is made of the address with `customers.hash_key`. */
+  readonly customerKey: boolean;
   /** Overrides the layout's encoding; null: the layout's. A WHATWG or iconv label. */
   readonly encoding: string | null;
   /** Patterns of names that are no exports. */
@@ -207,4 +229,6 @@ export type JobSettings = JobTiming & {
   readonly kind: string;
   /** Names of the sources that it reads; empty where it reads no exports. */
   readonly sources: readonly string[];
+  /** Brand whose customers it reads, sends or works with; left out where it has nothing to do with customers. While it runs, none is forgotten. */
+  readonly customersOf?: string;
 };

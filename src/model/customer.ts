@@ -4,6 +4,9 @@ import type { RejectedRow } from './record.ts';
 /** Tells a customer of a brand apart without saying who it is: 32 hexadecimal digits. */
 export type CustomerHash = string;
 
+/** Digests of one customer under the previous key and under the key in force. */
+export type RekeyedHash = { readonly previous: CustomerHash; readonly current: CustomerHash };
+
 /** A customer as an export states it. Its address goes to intake.waiting_batches and to the service, and nowhere else. */
 export type StatedCustomer = {
   /** As it is sent: trimmed, NFKC, its domain in lower case and ASCII. */
@@ -19,8 +22,22 @@ export type StatedCustomer = {
   readonly boughtWithCode: boolean | null;
 };
 
-/** Why a row's customer is not submitted. `unsubscribed` ones are stated all the same, so that no other file brings them back. */
-export type PassedOver = 'no_address' | 'no_consent' | 'unsubscribed';
+/**
+ * Why a row's customer is not submitted. `unsubscribed` ones are stated all the same, so that no other file brings them back. Of `forgotten`
+ * ones nothing is kept.
+ */
+export const PASSED_OVER = ['no_address', 'no_consent', 'unsubscribed', 'forgotten'] as const;
+export type PassedOver = (typeof PASSED_OVER)[number];
+
+/** Rows of customers who are not submitted, by reason. */
+export type PassedOverCounts = Readonly<Record<PassedOver, number>>;
+
+export const NOBODY_PASSED_OVER: PassedOverCounts = {
+  no_address: 0,
+  no_consent: 0,
+  unsubscribed: 0,
+  forgotten: 0,
+};
 
 /** Where customers' consent stands, and what it says. Rows without a usable address are not counted. */
 export type ConsentCount = {
@@ -72,7 +89,7 @@ export type CustomerBatch = {
   readonly customers: readonly StatedCustomer[];
   /** What the file has shown up to here, this batch included. */
   readonly seen: CustomersSeen;
-  readonly passedOver: Readonly<Record<PassedOver, number>>;
+  readonly passedOver: PassedOverCounts;
   readonly rejected: readonly RejectedRow[];
   /** Records consumed = rows of customers that are not unsubscribed + Σ passedOver + rejected rows. */
   readonly rowsRead: number;

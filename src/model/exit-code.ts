@@ -11,6 +11,8 @@ export const EXIT = {
   doubts: 6,
   /** The database lacks claims that were made: it was restored, failed over or replaced. */
   ledgerWentBack: 7,
+  /** Of `forget`: nothing was known of the customer; the tombstone was written. */
+  nothingKnown: 8,
   interrupted: 130,
 } as const;
 

@@ -50,6 +50,12 @@ export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
   return `${total < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
 }
 
+/** Whether an amount is larger than a limit. */
+export function isMore(amount: string, limit: string): boolean {
+  const difference = sumMoney([amount, `-${limit}`]);
+  return !difference.startsWith('-') && /[1-9]/.test(difference);
+}
+
 function toScaled(amount: DecimalText): bigint {
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
   const scaled = BigInt(whole + fraction.padEnd(SCALE_DIGITS, '0').slice(0, SCALE_DIGITS));

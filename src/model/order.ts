@@ -1,3 +1,4 @@
+import type { CustomerHash } from './customer.ts';
 import type { RejectedRow } from './record.ts';
 
 /** An exact decimal such as `1249.00`: optional minus, digits, optional fraction, at most 14 + 4 digits. Never a float. */
@@ -41,6 +42,11 @@ export type StagedOrder = {
   readonly rowCount: number;
   /** Digest over the meaning (every field above except line, record, rowCount): equal hash, equal order. */
   readonly contentHash: string;
+  /**
+   * Who ordered, as identify-customers tells customers of the brand apart; null where the source does not ask for it or the export does not
+   * say. No part of the meaning: to begin with it, to rotate its key or to forget a customer makes no order a changed one.
+   */
+  readonly customerKey: CustomerHash | null;
 };
 
 /**

@@ -84,7 +84,7 @@ export type CodeProblem = {
   readonly help: string;
 };
 
-/** How things stand, as numbers that go up and down. */
+/** How things stand, as numbers that go up and down. Texts are names of the configuration, states and currencies, so that they stay few. */
 export type Gauges = {
   /** Entries that are not settled, by job and state; those of processes that are gone count as in doubt. */
   readonly entries: readonly {
@@ -94,10 +94,33 @@ export type Gauges = {
     /** Of the one that was made first. */
     readonly oldestSeconds: number;
   }[];
-  /** When a run of each job last came to its end. */
-  readonly lastSuccess: readonly { readonly job: string; readonly at: Date }[];
+  /** The money of entries in doubt. */
+  readonly doubtAmounts: readonly {
+    readonly job: string;
+    readonly currency: string;
+    readonly amount: number;
+  }[];
+  /** Entries that the service refused and that are still wanted. */
+  readonly refused: readonly { readonly job: string; readonly entries: number }[];
+  readonly heldFiles: readonly { readonly source: string; readonly files: number }[];
+  /** The last run of each job that came to its end. */
+  readonly lastSuccess: readonly {
+    readonly job: string;
+    readonly startedAt: Date;
+    readonly at: Date;
+    /** As its kind counts. */
+    readonly counts: object;
+  }[];
+  /** Jobs whose slots are skipped until a person resumes them. */
+  readonly pausedJobs: readonly string[];
   /** Slots of the last day, and all that are not settled. */
   readonly slots: readonly { readonly job: string; readonly state: string; readonly slots: number }[];
+  /** Processes that run jobs by their schedule, this one included. */
+  readonly servingProcesses: number;
+  /** Workers that are alive; several versions during an upgrade. */
+  readonly workers: readonly { readonly version: string; readonly workers: number }[];
+  /** Units of work that runs have handed out and nobody has done. */
+  readonly openUnits: readonly { readonly kind: string; readonly units: number }[];
   /** Problems that are open, as notices tell of them. */
   readonly problems: readonly { readonly kind: string; readonly job: string; readonly severity: string }[];
   /** Notices that channels have not taken: pending, or given up within the last day. */
@@ -105,5 +128,7 @@ export type Gauges = {
     readonly channel: string;
     readonly state: string;
     readonly deliveries: number;
+    /** For how long the oldest of them could have been sent; 0 while none may be. */
+    readonly oldestSeconds: number;
   }[];
 };

@@ -9,6 +9,8 @@ export type RunStop =
   | { readonly kind: 'overdue'; readonly message: string }
   /** All that a run does was done; only the reports that analysts read could not be brought up to date. */
   | { readonly kind: 'reports_stale'; readonly message: string }
+  /** Parts of the run that workers could not do; the rest was done. */
+  | { readonly kind: 'units_given_up'; readonly message: string }
   | { readonly kind: 'unauthorised'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'throttled'; readonly message: string }

@@ -18,9 +18,3 @@ function toExact(amount: string): string {
   if (amount.endsWith('00')) return amount.slice(0, -2);
   return amount.endsWith('0') ? amount.slice(0, -1) : amount;
 }
-
-/** Whether an amount is larger than a limit. */
-export function isMore(amount: string, limit: string): boolean {
-  const difference = sumMoney([amount, `-${limit}`]);
-  return !difference.startsWith('-') && /[1-9]/.test(difference);
-}

@@ -4,7 +4,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import type { Problem, ProblemKind } from '../model/notify/notice.ts';
 import type { HeldFile } from '../model/report.ts';
 import type { RunnableKind } from '../pipeline/runnable-kind.ts';
-import { listHeldFiles } from '../report/list-held-files.ts';
+import { listHeldFiles } from '../report/files/list-held-files.ts';
 import { type ListedRun, listRuns } from '../report/list-runs.ts';
 import { readDatabaseClock } from '../schedule/poll-schedule.ts';
 import { PROCESS_GONE } from '../schedule/run-record.ts';

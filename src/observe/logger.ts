@@ -7,6 +7,8 @@ export type LoggerOptions = {
   readonly isInteractive: boolean;
   /** Where lines go; standard error when not given. Standard output is for results. */
   readonly stream?: { write(line: string): void };
+  /** Gets each line as well. */
+  readonly copyTo?: (line: string) => void;
 };
 
 const STDERR = 2;
@@ -36,7 +38,7 @@ const MAX_TEXT = 200;
  * Logs JSON lines with ids and counts. What else is handed in is left out, so that no row value, address or secret can reach a log by
  * mistake: numbers, booleans and instants pass; text only under the key of an id or of one of our own words.
  */
-export function createLogger({ level, isInteractive, stream }: LoggerOptions): Logger {
+export function createLogger({ level, isInteractive, stream, copyTo }: LoggerOptions): Logger {
   const isKnown = level !== undefined && (level === 'silent' || level in levels.values);
   const options: pino.LoggerOptions = {
     level: isKnown ? level : isInteractive ? 'silent' : 'info',
@@ -57,13 +59,23 @@ export function createLogger({ level, isInteractive, stream }: LoggerOptions): L
       },
     },
   };
-  const logger = pino(options, stream ?? destination({ fd: STDERR, sync: true }));
+  const lines = stream ?? destination({ fd: STDERR, sync: true });
+  const logger = pino(options, copyTo === undefined ? lines : writeBoth(lines, copyTo));
   // The formatters of pino do not see what a child is bound to.
   const { child } = logger;
   logger.child = function keepingChild(this: Logger, bindings: object, ...rest: unknown[]) {
     return Reflect.apply(child, this, [keepIdsAndCounts(bindings), ...rest]);
   } as typeof child;
   return logger;
+}
+
+function writeBoth(lines: { write(line: string): unknown }, copyTo: (line: string) => void) {
+  return {
+    write(line: string) {
+      lines.write(line);
+      copyTo(line);
+    },
+  };
 }
 
 function keepIdsAndCounts(fields: object): Record<string, unknown> {

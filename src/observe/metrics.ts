@@ -1,5 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Exchange } from '../model/exchange.ts';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+  Registry,
+} from 'prom-client';
+import type { Exchange } from '../model/http/exchange.ts';
 import type { Gauges } from '../model/report.ts';
 
 export type MetricsOptions = {
@@ -8,6 +16,14 @@ export type MetricsOptions = {
   readonly readGauges: () => Promise<Gauges | null>;
   /** When each job's next slot comes. */
   readonly nextSlots: () => readonly { readonly job: string; readonly at: Date }[];
+  /** How late each job is by its schedule, and how late it may be. @param lastBegunAt of the last run that came to its end. */
+  readonly overdue: (
+    lastBegunAt: (job: string) => Date | null,
+  ) => readonly { readonly job: string; readonly seconds: number; readonly limitSeconds: number }[];
+  /** What a run left for later because its budget was spent, by its counts; null for a job without a budget. */
+  readonly beyondBudget: (job: string, counts: object) => number | null;
+  /** When this process last looked at the schedule with success; null: not yet. */
+  readonly lastPoll: () => Date | null;
   /** Jobs at work in this process. */
   readonly atWork: () => readonly string[];
   /** Whether the database has all that was posted from here, as far as the last look tells. */
@@ -18,11 +34,16 @@ export type Metrics = {
   /** In the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
+  /** The same for those that send them elsewhere. */
+  values(): Promise<readonly MetricValues[]>;
   requestBegun(operation: string): void;
   requestEnded(operation: string, exchange: Exchange, seconds: number): void;
   /** @param counts those of the run's own report; figures named rows and rejected_rows are added up. */
   runEnded(run: { readonly job: string; readonly status: string; readonly counts: object }): void;
 };
+
+/** A metric with what it is worth for each combination of its labels. */
+export type MetricValues = MetricObjectWithValues<MetricValueWithName<string>>;
 
 /** The service answers in tens of milliseconds to seconds; api.timeout_seconds ends at 30 by default. */
 const LATENCY_BUCKETS_S = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -64,17 +85,44 @@ export function createMetrics(options: MetricsOptions): Metrics {
       'Whether the database has every claim that was made from here; 0 means that nothing is posted.',
     ),
   );
+  const lastPoll = new Gauge(
+    define('last_poll_timestamp_seconds', 'When this process last looked for slots that are due.'),
+  );
   const database = new Gauge(
     define('database_up', 'Whether the database could be read for the metrics below.'),
   );
+  const serving = new Gauge(
+    define('serving_processes', 'Processes that run jobs by their schedule, as the database has it.'),
+  );
   const entries = new Gauge(define('entries', 'Unsettled entries of the ledger.', ['job', 'state']));
+  const doubtAmount = new Gauge(
+    define('doubt_amount', 'Money of the entries in doubt, in units of the currency.', ['job', 'currency']),
+  );
+  const refused = new Gauge(
+    define('refused_entries', 'Entries that the service refused and that are still wanted.', ['job']),
+  );
+  const held = new Gauge(define('held_files', 'Files that are held; none of their rows count.', ['source']));
   const backlog = new Gauge(define('backlog_entries', 'Entries that wait to be posted.', ['job']));
   const backlogAge = new Gauge(
     define('backlog_oldest_seconds', 'Age of the oldest entry that waits to be posted.', ['job']),
   );
+  const beyondBudget = new Gauge(
+    define('beyond_budget', 'What the last run left for later because its budget was spent.', ['job']),
+  );
   const lastSuccess = new Gauge(
     define('last_success_timestamp_seconds', 'When a run of the job last finished (ok or issues).', ['job']),
   );
+  const overdue = new Gauge(
+    define('overdue_seconds', 'Since when a run is due by the schedule and none has come to its end.', [
+      'job',
+    ]),
+  );
+  const overdueLimit = new Gauge(
+    define('overdue_limit_seconds', 'How long the job may be overdue: its deadline_minutes, or an hour.', [
+      'job',
+    ]),
+  );
+  const paused = new Gauge(define('paused', 'Always 1: the job is paused by a person.', ['job']));
   const slots = new Gauge(
     define('slots', 'Slots of the last 24 hours, and older unsettled ones.', ['job', 'state']),
   );
@@ -90,30 +138,70 @@ export function createMetrics(options: MetricsOptions): Metrics {
       'state',
     ]),
   );
+  const deliveryAge = new Gauge(
+    define('notice_oldest_seconds', 'For how long a channel has not taken a notice that it should have.', [
+      'channel',
+    ]),
+  );
+  const workers = new Gauge(define('workers', 'Processes that do units of work for runs.', ['version']));
+  const units = new Gauge(
+    define('work_units_open', 'Units of work that are handed out and not done.', ['kind']),
+  );
   const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
   // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });
 
+  const fromDatabase = [
+    ...[serving, entries, doubtAmount, refused, held, backlog, backlogAge, beyondBudget, lastSuccess],
+    ...[overdue, overdueLimit, paused, slots, problems, deliveries, deliveryAge, workers, units],
+  ];
+
   async function gather(): Promise<void> {
     atWork.set(options.atWork().length);
     continuous.set(options.isLedgerContinuous() ? 1 : 0);
+    const polledAt = options.lastPoll();
+    if (polledAt !== null) lastPoll.set(polledAt.getTime() / 1000);
     for (const { job, at } of options.nextSlots()) nextSlot.set({ job }, at.getTime() / 1000);
     const gauges = await options.readGauges();
     database.set(gauges === null ? 0 : 1);
-    for (const gauge of [entries, backlog, backlogAge, lastSuccess, slots, problems, deliveries])
-      gauge.reset();
-    if (gauges === null) return;
+    for (const gauge of fromDatabase) gauge.reset();
+    if (gauges !== null) show(gauges);
+    // Without labels a gauge that is reset is 0, which would be an answer.
+    else serving.remove();
+  }
+
+  function show(gauges: Gauges): void {
+    serving.set(gauges.servingProcesses);
     for (const { job, state, entries: count, oldestSeconds } of gauges.entries) {
       entries.set({ job, state }, count);
       if (state !== 'ready') continue;
       backlog.set({ job }, count);
       backlogAge.set({ job }, oldestSeconds);
     }
-    for (const { job, at } of gauges.lastSuccess) lastSuccess.set({ job }, at.getTime() / 1000);
+    for (const { job, currency, amount } of gauges.doubtAmounts) doubtAmount.set({ job, currency }, amount);
+    for (const { job, entries: count } of gauges.refused) refused.set({ job }, count);
+    for (const { source, files } of gauges.heldFiles) held.set({ source }, files);
+    for (const { job, at, counts } of gauges.lastSuccess) {
+      lastSuccess.set({ job }, at.getTime() / 1000);
+      const left = options.beyondBudget(job, counts);
+      if (left !== null) beyondBudget.set({ job }, left);
+    }
+    for (const job of gauges.pausedJobs) paused.set({ job }, 1);
+    const begun = new Map(gauges.lastSuccess.map(({ job, startedAt }) => [job, startedAt]));
+    for (const { job, seconds, limitSeconds } of options.overdue((name) => begun.get(name) ?? null)) {
+      // A person has paused it: nothing is due.
+      if (gauges.pausedJobs.includes(job)) continue;
+      overdue.set({ job }, seconds);
+      overdueLimit.set({ job }, limitSeconds);
+    }
     for (const { job, state, slots: count } of gauges.slots) slots.set({ job, state }, count);
+    for (const { version, workers: count } of gauges.workers) workers.set({ version }, count);
+    for (const { kind, units: count } of gauges.openUnits) units.set({ kind }, count);
     for (const { kind, job, severity } of gauges.problems) problems.set({ kind, job, severity }, 1);
-    for (const { channel, state, deliveries: count } of gauges.deliveries)
+    for (const { channel, state, deliveries: count, oldestSeconds } of gauges.deliveries) {
       deliveries.set({ channel, state }, count);
+      if (state === 'pending') deliveryAge.set({ channel }, oldestSeconds);
+    }
   }
 
   return {
@@ -121,6 +209,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async text() {
       await gather();
       return registry.metrics();
+    },
+    async values() {
+      await gather();
+      return (await registry.getMetricsAsJSON()) as MetricValues[];
     },
     requestBegun: () => inFlight.inc(),
     requestEnded(operation, exchange, seconds) {

@@ -11,9 +11,11 @@ import type { Layout, OtherLayouts, Purpose } from '../model/layout.ts';
 import type { CsvChunk } from '../model/record.ts';
 import type { HoldReason, SourceFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
+import { inSpan, type PartSpan } from '../observe/spans.ts';
 import { parseCsv } from '../parse/parse-csv.ts';
 import { toParseOptions } from '../parse/parse-options.ts';
 import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
+import type { OpenStored } from '../source/read-ahead.ts';
 import { readText } from '../source/read-text.ts';
 import type { SourceChecks } from './check-files.ts';
 import type { Run } from './run.ts';
@@ -29,6 +31,8 @@ export type Reading = {
   /** Reads it although it was held before and nothing about it has changed. */
   readonly again: boolean;
   readonly checks: SourceChecks;
+  /** Opens its stored bytes, which may be there already. */
+  readonly open: OpenStored;
 };
 
 /** What a file is read for, and what then is done with its records. */
@@ -67,19 +71,39 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
     readFor: intake.purpose.readFor,
   });
   if (begun.kind === 'known') return null;
-  const read = { sourceFileId: begun.sourceFileId, reader };
-
   progress.begin({
     name: 'read',
     label: `Reading ${fileName(file.uri)}`,
     unit: 'bytes',
     total: file.sizeBytes,
   });
+  const attributes = {
+    'influencer_sync.source.name': source.name,
+    'influencer_sync.file.id': begun.sourceFileId,
+    'influencer_sync.file.bytes': file.sizeBytes ?? 0,
+  };
+  return inSpan({ name: 'file', attributes }, (span) =>
+    readFile(run, { reading, intake, read: { sourceFileId: begun.sourceFileId, reader }, span }),
+  );
+}
+
+async function readFile(
+  run: Run,
+  {
+    reading,
+    intake,
+    read,
+    span,
+  }: { readonly reading: Reading; readonly intake: Intake; readonly read: FileRead; readonly span: PartSpan },
+): Promise<KnownError | null> {
+  const { db, progress } = run;
+  const { file } = reading;
   try {
     const { chunks, digest } = openFile(run, reading);
     const { watched, header } = watchHeader(chunks);
     const { check, learn } = await reading.checks.begin(file, header);
     const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check });
+    span.describe({ 'influencer_sync.file.state': result.kind });
     if (result.kind === 'sealed') learn();
     if (result.kind === 'held') progress.note(heldNote(file, result.reason));
     if (result.kind === 'duplicate')
@@ -88,6 +112,7 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
       );
   } catch (error) {
     if (!(error instanceof FileHeld)) throw error;
+    span.describe({ 'influencer_sync.file.state': 'held', 'error.type': error.reason.code });
     await holdFile(db, { ...read, reason: error.reason });
     progress.note(heldNote(file, error.reason));
     if (error.reason.code === FILE_UNAVAILABLE && error.cause instanceof KnownError) return error.cause;
@@ -96,9 +121,10 @@ export async function intakeFile(run: Run, reading: Reading, intake: Intake): Pr
 }
 
 function openFile({ sourceClients: clients, draining: signal, progress }: Run, reading: Reading) {
-  const { source, layout, file } = reading;
+  const { source, layout, file, open } = reading;
   const text = readText(file, {
     source,
+    open,
     clients,
     encoding: layout.encoding,
     signal,

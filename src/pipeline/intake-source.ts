@@ -4,11 +4,13 @@ import { selectUnread } from '../intake/files/select-unread.ts';
 import { checkSource } from '../map/layout/check-source.ts';
 import { layoutHash } from '../map/layout/layout-hash.ts';
 import { loadLayout, loadLayouts } from '../map/layout/load-layout.ts';
-import type { SourceSettings } from '../model/config.ts';
+import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
+import type { Purpose } from '../model/layout.ts';
 import type { SourceFile } from '../model/source.ts';
 import { coversFile, listFiles } from '../source/list-files.ts';
+import { readAhead } from '../source/read-ahead.ts';
 import { openSourceChecks } from './check-files.ts';
 import { type Intake, intakeFile } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
@@ -59,13 +61,22 @@ export async function intakeSource(run: Run, source: SourceSettings, intake: Int
 
   await endHolds(run, { source, held, listed });
   let unavailable = 0;
-  for (const file of wanted) {
-    throwIfDraining(run);
-    const cause = await intakeFile(run, { ...reading, file, again: options.file !== null }, intake);
-    if (cause === null) continue;
-    unavailable += 1;
-    if (unavailable > found * MAX_UNAVAILABLE_SHARE)
-      throw sourceUnavailable(run, { source, unavailable, found, cause });
+  let isAvailable = true;
+  const ahead = readAhead(wanted, { source, clients });
+  try {
+    for (const [place, file] of wanted.entries()) {
+      throwIfDraining(run);
+      ahead.moveTo(place, isAvailable);
+      const one = { ...reading, file, open: ahead.open, again: options.file !== null };
+      const cause = await intakeFile(run, one, intake);
+      isAvailable = cause === null;
+      if (cause === null) continue;
+      unavailable += 1;
+      if (unavailable > found * MAX_UNAVAILABLE_SHARE)
+        throw sourceUnavailable(run, { source, unavailable, found, cause });
+    }
+  } finally {
+    ahead.stop();
   }
   throwIfDraining(run);
 }
@@ -140,6 +151,11 @@ function noFiles({ nouns, options: { file: wanted } }: Run, source: SourceSettin
     safe: `Nothing was ${nouns.done}.`,
     exitCode: EXIT.configuration,
   });
+}
+
+/** Digest of everything by which a source's files are read: of two processes that have the same one, each reads a file as the other does. */
+export function readingHash(config: PipelineConfig, source: SourceSettings, purpose: Purpose): string {
+  return layoutHash(loadLayout(source.layout, layoutFolders(config.path)), source, purpose);
 }
 
 /** Gathers what comes one by one into arrays of `size`, the last one shorter. */

@@ -17,6 +17,8 @@ export type KeepScheduleOptions = {
 export type KeptSchedule = {
   /** Looks once; never throws. */
   poll(): Promise<void>;
+  /** When it last looked with success; null: not yet. */
+  lastPoll(): Date | null;
   /** What the looks so far have found. */
   readiness(): Readiness;
 };
@@ -74,6 +76,9 @@ export function keepSchedule({
       } finally {
         beating = false;
       }
+    },
+    lastPoll() {
+      return lookedAt === null ? null : new Date(Date.now() - (performance.now() - lookedAt));
     },
     readiness() {
       const agoMs = lookedAt === null ? null : performance.now() - lookedAt;

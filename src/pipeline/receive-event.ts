@@ -4,7 +4,7 @@ import { isConnectionLost } from '../db/server/connection-lost.ts';
 import { storeEvents } from '../intake/store-events.ts';
 import { applyEvidences } from '../ledger/apply-evidence.ts';
 import { groupCommit } from '../ledger/group-commit.ts';
-import type { WebhookEvent } from '../model/webhook-event.ts';
+import type { WebhookEvent } from '../model/http/webhook-event.ts';
 
 /** Makes an event durable before it resolves. @returns false when the same body was stored before: then nothing happens. */
 export type StoreEvent = (event: WebhookEvent) => Promise<boolean>;

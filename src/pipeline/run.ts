@@ -5,6 +5,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import type { Progress } from '../model/progress.ts';
 import type { RunTarget } from '../model/run.ts';
+import type { Spread } from '../model/work.ts';
 import type { SourceClients } from '../source/source-clients.ts';
 import type { Nouns } from './runnable-kind.ts';
 
@@ -44,6 +45,8 @@ export type Run<Settings extends JobSettings = JobSettings> = {
   readonly sourceClients: SourceClients;
   /** The service; null for a plan, which sends nothing. */
   readonly client: Client | null;
+  /** Hands out parts of the run to workers; left out where it does everything itself. */
+  readonly spread?: Spread | undefined;
   /** Told where the run sends to, before it does. */
   readonly onTarget?: (target: RunTarget) => void;
 };

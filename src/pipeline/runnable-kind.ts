@@ -4,6 +4,7 @@ import type { CsvChunk } from '../model/record.ts';
 import type { RunReport } from '../model/report.ts';
 import type { RunStop } from '../model/run.ts';
 import type { Check } from './doctor/check.ts';
+import type { Intake } from './intake-file.ts';
 import type { Run } from './run.ts';
 
 /** How a flow ended. */
@@ -29,6 +30,8 @@ export type RunnableKind<Settings extends JobSettings = JobSettings, Report exte
   flow(run: Run<Settings>): Promise<FlowEnd<Report>>;
   /** What its sources are read for; null where it reads no exports. */
   purpose(job: Settings): Purpose | null;
+  /** Opens what reads files of its sources, for a worker that reads one of them; left out where a run reads all of them itself. */
+  openIntake?(run: Run<Settings>): Promise<Intake>;
   /** What a run keeps others from while it is at work, besides the job itself: `source:shop-orders`. */
   leases(job: Settings): readonly string[];
   /** Whether a plan, which may write millions of rows, writes them to temporary tables. */

@@ -2,7 +2,7 @@ import type { Database } from '../db/connect.ts';
 import type { PipelineConfig, SourceSettings } from '../model/config.ts';
 import type { ReadFor } from '../model/layout.ts';
 import { FILE_STATES, type FileState, type SourceFile, type SurveyedFile } from '../model/source.ts';
-import { type KnownFile, listKnownFiles } from '../report/list-known-files.ts';
+import { type KnownFile, listKnownFiles } from '../report/files/list-known-files.ts';
 import type { SkippedFile } from '../source/exclude.ts';
 import { listFiles } from '../source/list-files.ts';
 import type { SourceClients } from '../source/source-clients.ts';

@@ -4,6 +4,7 @@ import { stageRejected } from '../intake/files/stage-leftovers.ts';
 import { type SealRowsOptions, sealRows, stageRows } from '../intake/files/stage-rows.ts';
 import { type MapRowsOptions, mapRows } from '../map/map-rows.ts';
 import type { Purpose } from '../model/layout.ts';
+import { inSpan } from '../observe/spans.ts';
 import type { FileContent, Intake, Reading } from './intake-file.ts';
 import { type Run, throwIfDraining } from './run.ts';
 
@@ -35,9 +36,14 @@ export function createRowIntake<Row>({ purpose, open, publish }: RowIntakeOption
     for await (const batch of mapRows(chunks, { layout, readFor, otherLayouts, open: open(reading) })) {
       throwIfDraining(run);
       rejectedSoFar.take(batch);
-      if (batch.rows.length > 0 && !(await stageRows(db, read, batch.rows))) return { kind: 'lost' };
-      if (batch.rejected.length > 0 && !(await stageRejected(db, { ...read, runId }, batch.rejected)))
-        return { kind: 'lost' };
+      const attributes = { 'influencer_sync.rows': batch.rowsRead };
+      const isStaged = await inSpan(
+        { name: 'batch', attributes },
+        async () =>
+          (batch.rows.length === 0 || (await stageRows(db, read, batch.rows))) &&
+          (batch.rejected.length === 0 || (await stageRejected(db, { ...read, runId }, batch.rejected))),
+      );
+      if (!isStaged) return { kind: 'lost' };
       for (const [why, rows] of Object.entries(batch.passedOver))
         passedOver[why] = (passedOver[why] ?? 0) + rows;
       staged += batch.rows.length;

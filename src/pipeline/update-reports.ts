@@ -1,14 +1,17 @@
 import { analyzeGrown } from '../db/analyze.ts';
 import { isConnectionLost } from '../db/server/connection-lost.ts';
+import type { ReturnRules } from '../earnings/add-up-returns.ts';
 import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import type { Run } from './run.ts';
+import { loadStatementRules } from './statements/load-rules.ts';
+import { updateReturns } from './statements/update-returns.ts';
 
 /** Once the run is to end, the refresh may take so long to come to its end. */
 const ENDING_MS = 5_000;
 
-const TABLES = ['order_dispositions', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
+const TABLES = ['order_dispositions', 'funnel_days', 'deal_days', 'brand_days', 'code_days', 'return_months'];
 
 /**
  * Brings `reporting` up to date, a step of its own: whatever becomes of it, what was posted is posted. Where it cannot be done the next run
@@ -29,6 +32,8 @@ export async function updateReports(run: Run): Promise<string | null> {
   }
   try {
     await refreshReporting(db, { job: job.name, onStep });
+    const rules = loadReturnRules(run);
+    if (rules !== null) await updateReturns(db, { rules, onStep: () => onStep(0) });
   } catch (error) {
     // A plan is one transaction, which goes on with nothing after an error.
     if (db.isTransaction || isConnectionLost(error) || isInterrupted(error)) throw error;
@@ -39,6 +44,19 @@ export async function updateReports(run: Run): Promise<string | null> {
     TABLES.map((table) => `reporting.${table}`),
   );
   return null;
+}
+
+/** By what returns are added up; null, with a note, where the terms cannot be used: then they stay as they are. */
+function loadReturnRules({ config, progress }: Run): ReturnRules | null {
+  try {
+    return { ...loadStatementRules(config.statements), marginPercent: config.statements.marginPercent };
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    progress.note(
+      `The returns (bi.returns_monthly) were not updated: ${error.message} To see what is wrong: npx influencer-sync statement`,
+    );
+    return null;
+  }
 }
 
 function isInterrupted(error: unknown): boolean {

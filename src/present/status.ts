@@ -32,6 +32,8 @@ export function renderStatus(input: StatusInput, terminal: Terminal): string {
     renderBacklog(input, terminal),
     renderCustomers(input, terminal),
     renderWork(input, terminal),
+    renderWorkers(input, terminal),
+    renderGivenUp(input, terminal),
     renderProblems(input, terminal),
     renderHeld(input, terminal),
     renderBlocks(describeFindings(input.status.warnings, input.configOption ?? ''), terminal),
@@ -99,12 +101,53 @@ function renderCustomers({ status }: StatusInput, terminal: Terminal): string {
 }
 
 function renderWork({ status }: StatusInput, terminal: Terminal): string {
-  if (status.leases.length === 0) return '';
-  const lines = status.leases.map(
+  // A unit is shown with the worker that does it.
+  const leases = status.leases.filter(({ name }) => !name.startsWith('unit:'));
+  if (leases.length === 0) return '';
+  const lines = leases.map(
     ({ name, host, pid, secondsLeft }) =>
       `  ${name.replace(/^serve:.*/, 'serve')}  pid ${pid} on ${host}, lease valid for ${secondsLeft} s`,
   );
   return [terminal.style('bold', 'At work now'), ...lines].join('\n');
+}
+
+function renderWorkers({ status }: StatusInput, terminal: Terminal): string {
+  if (status.workers.length === 0) return '';
+  const columns = [
+    { title: 'worker' },
+    { title: 'version', cutAt: 'never' },
+    { title: 'takes' },
+    { title: 'doing now', align: 'right' },
+    { title: 'since (UTC)', cutAt: 'never' },
+  ] as const;
+  const rows = status.workers.map(({ host, pid, version, kinds, units, startedAt }) => [
+    `pid ${pid} on ${host}`,
+    version,
+    kinds.join(', '),
+    formatCount(units),
+    formatInstant(startedAt).slice(0, 16),
+  ]);
+  return `${terminal.style('bold', 'Workers')}\n${renderTable(columns, rows, { terminal })}`;
+}
+
+/** What the last run of a job could not have done by any worker. */
+function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Terminal): string {
+  if (status.givenUpUnits.length === 0) return '';
+  const jobs = [...new Set(status.givenUpUnits.map(({ job }) => job))];
+  const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) => {
+    const what =
+      kind === 'read-source' ? `reading source ${payload.source}` : 'posting a share of its orders';
+    return wrap(`${job}, run ${runId}: ${what} ended its worker each time.`, {
+      ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
+    });
+  });
+  const commands = jobs.map((job) => `  npx influencer-sync run ${job}${configOption}`);
+  return [
+    terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
+    ...lines,
+    '  The log of the workers says why. Then run the job again; it does what is left:',
+    ...commands,
+  ].join('\n');
 }
 
 /** Kinds of problems that `status` shows in a part of their own, with more than a notice says. */

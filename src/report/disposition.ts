@@ -68,3 +68,9 @@ const hasLiveOwner = sql`exists (select 1 from ops.leases l where l.owner = e.ow
 
 /** Entry `e` may have been processed without an answer that says so: in doubt, or its process is gone. */
 export const isDoubt = sql`(not e.is_settled and (e.state = 'in_doubt' or (e.state = 'sending' and not ${hasLiveOwner})))`;
+
+/** Entry `e` is of clicks that were refused, and that belong to another influencer, or to none, by now: nothing is left to do. */
+export const isRefusedAndGone = sql`(e.state = 'rejected' and not exists (
+  select from intake.clicks c
+  where c.job = e.job and c.source = e.source and c.outcome = 'attributed' and c.target = e.details ->> 'target'
+    and c.day = (e.details ->> 'day')::date and c.country = e.details ->> 'country'))`;

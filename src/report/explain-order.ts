@@ -43,6 +43,8 @@ export type OrderLife = {
   readonly orderId: string;
   readonly orderName: string | null;
   readonly versions: readonly OrderVersion[];
+  /** Versions before those were deleted, because they were older than `retention.order_versions`. */
+  readonly hasPrunedVersions: boolean;
   readonly attributions: readonly OrderAttribution[];
   readonly entries: readonly EntryLife[];
 };
@@ -114,7 +116,7 @@ async function readLife(
 ): Promise<OrderLife> {
   return {
     ...life,
-    versions: await readVersions(db, life),
+    ...(await readVersions(db, life)),
     attributions: await readAttributions(db, life),
     entries: await readEntries(db, life),
   };
@@ -122,9 +124,12 @@ async function readLife(
 
 type Of = Pick<OrderLife, 'source' | 'orderId'>;
 
-async function readVersions(db: Database, { source, orderId }: Of): Promise<readonly OrderVersion[]> {
+async function readVersions(
+  db: Database,
+  { source, orderId }: Of,
+): Promise<Pick<OrderLife, 'versions' | 'hasPrunedVersions'>> {
   // The one in force and those that it replaced, and what is read or held now.
-  const { rows } = await sql<OrderVersion>`
+  const { rows } = await sql<OrderVersion & { readonly isPrunedBefore: boolean }>`
     with recursive versions as (
       select order_version_id, replaces from intake.orders where source = ${source} and order_id = ${orderId} and is_current
       union
@@ -136,11 +141,15 @@ async function readVersions(db: Database, { source, orderId }: Of): Promise<read
     )
     select f.uri, o.line_no as line, o.row_count as rows, f.state as "fileState", o.is_current as "isCurrent", o.status, o.currency, o.total,
       o.subtotal, o.refunded, o.codes, o.links, o.exclusion, o.placed_at as "placedAt", o.cancelled_at as "cancelledAt",
-      o.first_seen_at as "firstSeenAt", f.run_id as "runId"
+      o.first_seen_at as "firstSeenAt", f.run_id as "runId",
+      o.replaces is not null and not exists (select from intake.orders r where r.order_version_id = o.replaces) as "isPrunedBefore"
     from intake.orders o join intake.source_files f using (source_file_id)
     where o.order_version_id in (select order_version_id from versions union select order_version_id from waiting)
     order by o.order_version_id`.execute(db);
-  return rows;
+  return {
+    versions: rows.map(({ isPrunedBefore: _, ...version }) => version),
+    hasPrunedVersions: rows.some(({ isPrunedBefore }) => isPrunedBefore),
+  };
 }
 
 async function readAttributions(db: Database, { source, orderId }: Of): Promise<readonly OrderAttribution[]> {

@@ -32,11 +32,18 @@ export async function listDoubts(
     ...filter
   }: DoubtFilter & { readonly limit?: number | null; readonly after?: DoubtKey | null } = {},
 ): Promise<readonly Doubt[]> {
+  const isBehind =
+    after === null
+      ? sql`true`
+      : sql`(${since}, e.entry_id) > (${after.since}::timestamptz, ${after.entryId}::bigint)`;
+  // First which they are: what is shown of each is looked up for these alone.
   const { rows } = await sql<Row>`
-    select ${doubtColumns} ${fromEntries} where ${isDoubt} and ${matches(filter)}
-      and (${after === null} or (${since}, e.entry_id) > (${after?.since ?? null}::timestamptz, ${after?.entryId ?? null}::bigint))
-    order by ${since}, e.entry_id
-    limit ${limit}::bigint`.execute(db);
+    select ${doubtColumns}
+    from (
+      select e.entry_id ${fromDoubts(filter, { withSince: true })} and ${isBehind} order by ${since}, e.entry_id limit ${limit}::bigint) listed
+    cross join lateral (select * from ledger.entries e where e.entry_id = listed.entry_id limit 1) e
+    ${withFirstClaim} ${withAttribution}
+    order by ${since}, e.entry_id`.execute(db);
   return rows.map(toDoubt);
 }
 
@@ -47,7 +54,9 @@ export type OpenEntry = Doubt & { readonly state: EntryState; readonly attempt: 
 export async function findEntry(db: Database, entryId: string): Promise<OpenEntry | null> {
   const { rows } = await sql<Row<Pick<OpenEntry, 'state' | 'attempt'>>>`
     select ${doubtColumns}, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.attempt
-    ${fromEntries} where e.entry_id = ${entryId}::bigint`.execute(db);
+    from ledger.entries e ${withFirstClaim} ${withAttribution} where e.entry_id = ${entryId}::bigint`.execute(
+    db,
+  );
   const [row] = rows;
   return row === undefined ? null : { ...toDoubt(row), state: row.state, attempt: row.attempt };
 }
@@ -64,7 +73,7 @@ export type DoubtSum = {
 export async function sumDoubts(db: Database, filter: DoubtFilter = {}): Promise<readonly DoubtSum[]> {
   const { rows } = await sql<Omit<DoubtSum, 'doubts'> & { doubts: string }>`
     select ${reason} as reason, e.currency, count(*) as doubts, coalesce(sum(e.amount), 0) as amount
-    ${fromEntries} where ${isDoubt} and ${matches(filter)}
+    ${fromDoubts(filter)}
     group by 1, 2 order by 3 desc, 1, 2`.execute(db);
   return rows.map((row) => ({ ...row, doubts: Number(row.doubts) }));
 }
@@ -83,7 +92,7 @@ export function selectToSettle(
   return sql`
     select e.entry_id, e.job, e.effect, e.state, e.attempt, e.amount, e.currency, coalesce(${dealId}, v.deal_id) as deal_id,
       ${collabId} as collab_id, v.has_evidence
-    ${fromEntries}
+    from ledger.entries e ${withFirstClaim} ${withAttribution}
     cross join lateral (
       select count(*) > 0 as has_evidence,
         (array_agg(v.deal_id order by v.evidence_id) filter (where v.deal_id is not null))[1] as deal_id
@@ -112,12 +121,23 @@ const doubtColumns = sql`
     from ledger.evidence v where ${isAboutEntry}
   ), '[]'::jsonb) as evidence`;
 
-const fromEntries = sql`
-  from ledger.entries e
+/** When the entry came into doubt, as `first`. */
+const withFirstClaim = sql`
   left join lateral (
     select t.claimed_at from ledger.attempts t
-    where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true
+    where t.entry_id = e.entry_id and t.attempt = coalesce(e.doubtful_attempt, e.attempt) limit 1) first on true`;
+
+/** Whose the order is, as `a`. */
+const withAttribution = sql`
   left join lateral (select a.* from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true`;
+
+/** Doubts that a filter finds. Other tables are asked only where the filter, or its reader, needs them: there may be 100,000 doubts. */
+function fromDoubts(filter: DoubtFilter, { withSince = false } = {}): RawBuilder<unknown> {
+  const needsSince = withSince || filter.sinceBefore != null;
+  return sql`
+    from ledger.entries e ${needsSince ? withFirstClaim : sql``} ${filter.dealId == null ? sql`` : withAttribution}
+    where ${isDoubt} and ${matches(filter)}`;
+}
 
 function matches({
   job = null,
@@ -126,9 +146,14 @@ function matches({
   dealId: deal = null,
   sinceBefore = null,
 }: DoubtFilter): RawBuilder<unknown> {
-  return sql`(${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
-    and (${words}::text is null or ${reason} = ${words}) and (${deal}::text is null or ${dealId} = ${deal})
-    and (${sinceBefore}::timestamptz is null or ${since} <= ${sinceBefore}::timestamptz)`;
+  const conditions = [
+    ...(job === null ? [] : [sql`e.job = ${job}`]),
+    ...(entryId === null ? [] : [sql`e.entry_id = ${entryId}::bigint`]),
+    ...(words === null ? [] : [sql`${reason} = ${words}`]),
+    ...(deal === null ? [] : [sql`${dealId} = ${deal}`]),
+    ...(sinceBefore === null ? [] : [sql`${since} <= ${sinceBefore}::timestamptz`]),
+  ];
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
 function toDoubt(row: Row): Doubt {
@@ -171,6 +196,22 @@ export async function listDoubleCredits(
     where (${job}::text is null or e.job = ${job}) and (${entryId}::bigint is null or e.entry_id = ${entryId}::bigint)
     order by e.entry_id`.execute(db);
   return rows.map((row) => ({ ...row, credits: Number(row.credits) }));
+}
+
+/**
+ * Double credits to be acknowledged together, as SQL: those of a job, or the entries that a person picked, whether or not they are credited
+ * twice. Rows have entry_id, job, state, attempt, amount, currency and credits.
+ */
+export function selectToAcknowledge(
+  chosen: { readonly job: string | null } | { readonly entryIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'entryIds' in chosen
+      ? sql`e.entry_id = any(${[...chosen.entryIds]}::bigint[])`
+      : sql`d.credits is not null and (${chosen.job}::text is null or e.job = ${chosen.job})`;
+  return sql`
+    select e.entry_id, e.job, e.state, e.attempt, e.amount, e.currency, d.credits::integer as credits
+    from ledger.entries e left join ledger.double_credits d using (entry_id) where ${isChosen}`;
 }
 
 /** A deal of an influencer, as the mirror last read it. */

@@ -41,11 +41,12 @@ export type ListedNotice = {
   }[];
 };
 
-/** Notices, newest first, with what became of them in each channel. */
+/** Notices, newest first, with what became of them in each channel. @param options.after `noticeId` of the last row of the part before. */
 export async function listNotices(
   db: Database,
-  { limit }: { readonly limit: number },
+  options: { readonly limit: number; readonly after?: string | null; readonly problem?: string | null },
 ): Promise<readonly ListedNotice[]> {
+  const { limit, after = null, problem = null } = options;
   const { rows } = await sql<ListedNotice>`
     select n.notice_id as "noticeId", n.created_at as "createdAt", n.event, n.message ->> 'problem' as problem, n.message ->> 'job' as job,
       n.message ->> 'severity' as severity, n.message -> 'amounts' as amounts, n.message ->> 'summary' as summary,
@@ -53,7 +54,9 @@ export async function listNotices(
         select jsonb_agg(jsonb_build_object('channel', d.channel, 'state', d.state, 'attempts', d.attempts, 'lastError', d.last_error)
           order by d.channel)
         from ops.notice_deliveries d where d.notice_id = n.notice_id), '[]') as deliveries
-    from ops.notices n order by n.notice_id desc limit ${limit}`.execute(db);
+    from ops.notices n
+    where (${after}::bigint is null or n.notice_id < ${after}::bigint) and (${problem}::text is null or n.message ->> 'problem' = ${problem})
+    order by n.notice_id desc limit ${limit}`.execute(db);
   return rows;
 }
 

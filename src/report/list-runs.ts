@@ -21,6 +21,8 @@ export type ListedRun = {
   readonly counts: object | null;
   /** Base address of the service that it called; null for a plan, and where it is not known. */
   readonly service: string | null;
+  /** Of OpenTelemetry; null where nothing was traced. */
+  readonly traceId: string | null;
 };
 
 export type RunFilter = {
@@ -39,7 +41,8 @@ const status = sql<string>`case when r.status = 'running' and not exists (
 
 const columns = sql`r.run_id as "runId", r.job, r.kind, r.started_at as "startedAt", r.finished_at as "finishedAt", ${status} as status,
   extract(epoch from coalesce(r.finished_at, clock_timestamp()) - r.started_at)::float8 as seconds,
-  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service`;
+  r.exit_code as "exitCode", r.counts, r.amounts, r.problem, r.problem_code as "problemCode", r.service,
+  r.trace_id as "traceId"`;
 
 /** Goes from job to job by the index: a comparison with the largest id of its job would look at every run. */
 const LAST_OF_EACH_JOB = sql`(

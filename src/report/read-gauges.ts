@@ -1,18 +1,29 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import type { Gauges } from '../model/report.ts';
-import { isDoubt } from './disposition.ts';
+import type { WorkerSeen } from '../model/work.ts';
+import { isDoubt, isRefusedAndGone } from './disposition.ts';
+import { listHeldFiles } from './files/list-held-files.ts';
 import { listOpenProblems } from './list-notices.ts';
+import { listPausedJobs } from './list-slots.ts';
+import { listWorkers } from './list-workers.ts';
 
 /**
- * The figures of /metrics. None of the queries reads what is settled, so they stay cheap however long the ledger is: the entries that wait
- * by their index, the runs from the newest on, the slots of a day.
+ * The figures of /metrics. None of the queries reads what is settled and done, so they stay cheap however long the ledger is: the entries
+ * that wait, those that were refused and the files that are held by their indexes, the runs from the newest on, the slots of a day.
  */
 export async function readGauges(db: Database, jobs: readonly string[]): Promise<Gauges> {
+  const held = Map.groupBy(await listHeldFiles(db), ({ source }) => source);
   return {
-    entries: await readEntries(db),
+    ...(await readEntries(db)),
+    refused: await readRefused(db),
+    heldFiles: [...held].map(([source, files]) => ({ source, files: files.length })),
     lastSuccess: await readLastSuccess(db, jobs),
+    pausedJobs: (await listPausedJobs(db)).map(({ job }) => job),
     slots: await readSlots(db),
+    servingProcesses: await countServing(db),
+    workers: countByVersion(await listWorkers(db)),
+    openUnits: await countOpenUnits(db),
     problems: (await listOpenProblems(db)).map(({ kind, job, severity }) => ({
       kind,
       job: job ?? '',
@@ -22,28 +33,55 @@ export async function readGauges(db: Database, jobs: readonly string[]): Promise
   };
 }
 
-async function readEntries(db: Database): Promise<Gauges['entries']> {
-  const { rows } = await sql<{ job: string; state: string; entries: string; oldest: string }>`
-    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state, count(*) as entries,
-      extract(epoch from clock_timestamp() - min(e.created_at)) as oldest
+async function readEntries(db: Database): Promise<Pick<Gauges, 'entries' | 'doubtAmounts'>> {
+  const { rows } = await sql<{
+    job: string;
+    state: string;
+    currency: string | null;
+    entries: string;
+    amount: string;
+    oldest: string;
+  }>`
+    select e.job, case when ${isDoubt} then 'in_doubt' else e.state end as state, e.currency, count(*) as entries,
+      coalesce(sum(e.amount), 0) as amount, extract(epoch from clock_timestamp() - min(e.created_at)) as oldest
     from ledger.entries e where not e.is_settled
-    group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map(({ job, state, entries, oldest }) => ({
-    job,
-    state,
-    entries: Number(entries),
-    oldestSeconds: Number(oldest),
-  }));
+    group by 1, 2, 3 order by 1, 2, 3`.execute(db);
+  return {
+    entries: [...Map.groupBy(rows, ({ job, state }) => `${job} ${state}`).values()].flatMap((group) =>
+      group.slice(0, 1).map(({ job, state }) => ({
+        job,
+        state,
+        entries: group.reduce((sum, { entries }) => sum + Number(entries), 0),
+        oldestSeconds: Math.max(...group.map(({ oldest }) => Number(oldest))),
+      })),
+    ),
+    doubtAmounts: rows.flatMap(({ job, state, currency, amount }) =>
+      state === 'in_doubt' && currency !== null ? [{ job, currency, amount: Number(amount) }] : [],
+    ),
+  };
+}
+
+/** As `dispositionOfOrders` has it: an order that attribution no longer wants was refused and is of no interest. */
+async function readRefused(db: Database): Promise<Gauges['refused']> {
+  const { rows } = await sql<{ job: string; entries: string }>`
+    select e.job, count(*) as entries
+    from ledger.entries e
+    left join lateral (select a.outcome from intake.attributions a where a.entry_id = e.entry_id limit 1) a on true
+    where e.state = 'rejected'
+      and case e.effect when 'referral' then a.outcome = 'attributed' when 'click' then not ${isRefusedAndGone} else true end
+    group by 1 order by 1`.execute(db);
+  return rows.map(({ job, entries }) => ({ job, entries: Number(entries) }));
 }
 
 async function readLastSuccess(db: Database, jobs: readonly string[]): Promise<Gauges['lastSuccess']> {
-  const { rows } = await sql<{ job: string; at: Date }>`
-    select j.job, r.finished_at as at
+  const { rows } = await sql<Omit<Gauges['lastSuccess'][number], 'counts'> & { counts: object | null }>`
+    select j.job, r.started_at as "startedAt", r.finished_at as at, r.counts
     from unnest(${jobs}::text[]) as j (job)
     cross join lateral (
-      select finished_at from ops.runs r where r.job = j.job and r.status in ('ok', 'issues') order by r.run_id desc limit 1
+      select started_at, finished_at, counts from ops.runs r
+      where r.job = j.job and r.status in ('ok', 'issues') order by r.run_id desc limit 1
     ) r`.execute(db);
-  return rows;
+  return rows.map(({ counts, ...row }) => ({ ...row, counts: counts ?? {} }));
 }
 
 async function readSlots(db: Database): Promise<Gauges['slots']> {
@@ -54,10 +92,39 @@ async function readSlots(db: Database): Promise<Gauges['slots']> {
   return rows.map(({ job, state, slots }) => ({ job, state, slots: Number(slots) }));
 }
 
+async function countServing(db: Database): Promise<number> {
+  const { rows } = await sql<{ processes: string }>`
+    select count(*) as processes from ops.leases
+    where starts_with(name, 'serve:') and expires_at > clock_timestamp()`.execute(db);
+  return Number(rows[0]?.processes ?? 0);
+}
+
+function countByVersion(workers: readonly WorkerSeen[]): Gauges['workers'] {
+  return [...Map.groupBy(workers, ({ version }) => version)].map(([version, group]) => ({
+    version,
+    workers: group.length,
+  }));
+}
+
+async function countOpenUnits(db: Database): Promise<Gauges['openUnits']> {
+  const { rows } = await sql<{ kind: string; units: string }>`
+    select kind, count(*) as units from ops.work_units where state in ('open', 'returned') group by 1 order by 1`.execute(
+    db,
+  );
+  return rows.map(({ kind, units }) => ({ kind, units: Number(units) }));
+}
+
 async function readDeliveries(db: Database): Promise<Gauges['deliveries']> {
-  const { rows } = await sql<{ channel: string; state: string; deliveries: string }>`
-    select channel, state, count(*) as deliveries from ops.notice_deliveries
+  const { rows } = await sql<{ channel: string; state: string; deliveries: string; oldest: string }>`
+    select channel, state, count(*) as deliveries,
+      greatest(0, extract(epoch from clock_timestamp() - min(due_at))) as oldest
+    from ops.notice_deliveries
     where state = 'pending' or (state = 'given_up' and due_at > clock_timestamp() - interval '2 days')
     group by 1, 2 order by 1, 2`.execute(db);
-  return rows.map((row) => ({ ...row, deliveries: Number(row.deliveries) }));
+  return rows.map(({ channel, state, deliveries, oldest }) => ({
+    channel,
+    state,
+    deliveries: Number(deliveries),
+    oldestSeconds: Number(oldest),
+  }));
 }

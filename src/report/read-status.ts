@@ -3,10 +3,11 @@ import type { Database } from '../db/connect.ts';
 import type { CheckFinding } from '../model/checks/check-result.ts';
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import type { HeldFile } from '../model/report.ts';
+import type { GivenUpUnit, WorkerSeen } from '../model/work.ts';
 import { listFindings } from './checks/read-checks.ts';
 import { isDoubt } from './disposition.ts';
+import { listHeldFiles } from './files/list-held-files.ts';
 import { listDoubleCredits, listDoubts } from './list-doubts.ts';
-import { listHeldFiles } from './list-held-files.ts';
 import {
   type ChannelTrouble,
   listChannelTroubles,
@@ -15,6 +16,7 @@ import {
 } from './list-notices.ts';
 import { type ListedRun, listRuns } from './list-runs.ts';
 import { listPausedJobs, type PausedJob, type SlotSummary, summariseSlots } from './list-slots.ts';
+import { listGivenUpUnits, listWorkers } from './list-workers.ts';
 import { readWaitingClaims, type WaitingClaims } from './waiting-claims.ts';
 
 /** Entries of a job in one state. Sending ones whose process is gone count as in_doubt. */
@@ -51,6 +53,8 @@ export type Status = {
   /** What checks found unusual lately in files that count all the same, until a person acknowledges it. */
   readonly warnings: readonly CheckFinding[];
   readonly leases: readonly LiveLease[];
+  readonly workers: readonly WorkerSeen[];
+  readonly givenUpUnits: readonly GivenUpUnit[];
   readonly slots: readonly SlotSummary[];
   readonly pausedJobs: readonly PausedJob[];
   /** As notices tell of them; none where no channel is configured. */
@@ -72,6 +76,8 @@ export async function readStatus(db: Database): Promise<Status> {
     doubts: await listDoubts(db, { limit: SHOWN_DOUBTS }),
     lastRuns: await listRuns(db, { perJob: true }),
     leases: await readLeases(db),
+    workers: await listWorkers(db),
+    givenUpUnits: await listGivenUpUnits(db),
     slots: await summariseSlots(db),
     pausedJobs: await listPausedJobs(db),
     problems: await listOpenProblems(db),

@@ -161,7 +161,7 @@ async function refreshPage(
   const { rows } = await sql<{ seen: string; changed: string; last_source: string; last_id: string }>`
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),
     compared as materialized (
-      select n.*, s.day_before is null as is_new, s.day_before
+      select n.*, s.day_before is null as is_new, s.day_before, case when (s.before).disposition = 'accepted' then (s.before).deal_id end as deal_before
       from (${dispositionOfOrders({ job, orders: sql`(select * from page where is_current)` })}) n
       left join lateral (
         select s as before, s.day_utc as day_before from reporting.order_dispositions s
@@ -171,6 +171,26 @@ async function refreshPage(
     noted as (
       insert into reporting.changed_days (day_utc)
       select day_utc from compared union select day_before from compared where not is_new
+      on conflict do nothing
+    ),
+    noted_deals as (
+      insert into reporting.changed_deals (deal_id, month_utc)
+      select deal_id, date_trunc('month', day)::date from (
+        select deal_id, day_utc as day from compared where disposition = 'accepted'
+        union select deal_before, day_before from compared
+        -- What is a first order depends on the customer's others.
+        union select s.deal_id, s.day_utc
+        from (
+          select distinct o.customer_key from compared c
+          cross join lateral (select o.customer_key from intake.orders o where o.order_version_id = c.order_version_id limit 1) o
+          where o.customer_key is not null) k
+        cross join lateral (
+          select o.source, o.order_id from intake.orders o where o.customer_key = k.customer_key and o.is_current offset 0) o
+        cross join lateral (
+          select s.deal_id, s.day_utc, s.disposition from reporting.order_dispositions s
+          where s.job = any (array(select distinct job from reporting.counted_files)) and s.source = o.source and s.order_id = o.order_id offset 0) s
+        where s.disposition = 'accepted'
+      ) d where deal_id is not null
       on conflict do nothing
     ),
     updated as (

@@ -3,9 +3,9 @@ import type { Database } from '../db/connect.ts';
 import type { ReadFor } from '../model/layout.ts';
 import type { DoubtDetails, FileCounts, FileDetails } from '../model/report.ts';
 import { listFindings } from './checks/read-checks.ts';
+import { listHeldFiles } from './files/list-held-files.ts';
+import { listRejected } from './files/list-rejected.ts';
 import { countDoubts, listDoubleCredits, listDoubts } from './list-doubts.ts';
-import { listHeldFiles } from './list-held-files.ts';
-import { listRejected } from './list-rejected.ts';
 import { unreportedRuns } from './unreported-runs.ts';
 
 /** What the reports of several kinds of jobs tell in the same way: of files, of doubts, of entries. */

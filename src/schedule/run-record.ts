@@ -14,6 +14,8 @@ export async function beginRun(
     readonly kind: string;
     /** Base address that it sends to; left out for a plan. */
     readonly service?: string;
+    /** 32 hex digits; null or left out where nothing is traced. */
+    readonly trace_id?: string | null;
   },
 ): Promise<string> {
   const run = await db

@@ -4,11 +4,14 @@ import type { SourceFile } from '../model/source.ts';
 import { decodeText } from './decode/decode-text.ts';
 import { decompress } from './decode/decompress.ts';
 import { openFile } from './open-file.ts';
+import type { OpenStored } from './read-ahead.ts';
 import type { SourceClients } from './source-clients.ts';
 
 export type ReadTextOptions = {
   readonly source: SourceSettings;
   readonly clients: SourceClients;
+  /** Opens its stored bytes; left out, they are read as they come. */
+  readonly open?: OpenStored | undefined;
   /** The layout's encoding; the source's own comes before it. */
   readonly encoding: string;
   /** Ends the read at once. */
@@ -79,12 +82,13 @@ export function readText(file: SourceFile, options: ReadTextOptions): TextRead {
 
 function decode(
   file: SourceFile,
-  { source, clients, encoding, onStoredBytes }: ReadTextOptions,
+  { source, clients, encoding, onStoredBytes, open }: ReadTextOptions,
   { signal, onPlain }: { readonly signal: AbortSignal; readonly onPlain: () => void },
 ): AsyncGenerator<Uint8Array> {
   const { uri } = file;
   let isCompressed = true;
-  const stored = tell(openFile(file, { source, clients, signal }), onStoredBytes);
+  const bytes = open?.(file, signal) ?? openFile(file, { source, clients, signal });
+  const stored = tell(bytes, onStoredBytes);
   const content = decompress(stored, {
     uri,
     limits: source.limits,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { CodeChange, OrderEvent, WebhookEvent } from '../model/http/webhook-event.ts';
 import { parseJsonWith } from '../model/text/exact-json.ts';
 import { toNfc } from '../model/text/normal-form.ts';
-import { cleanText, parseStorable } from '../model/text/storable-json.ts';
-import type { CodeChange, OrderEvent, WebhookEvent } from '../model/webhook-event.ts';
+import { parseStorable } from '../model/text/storable-json.ts';
+import { redactEvent } from './redact-event.ts';
 
 /** A delivery whose signature was verified. */
 export type Delivery = {
@@ -47,10 +48,13 @@ export function readEvent({ body, addressKind, timestamp }: Delivery): WebhookEv
   };
 }
 
-/** The body as JSON text that Postgres takes, whatever was sent. What is no JSON, or nested absurdly deep, becomes one JSON text. */
+/**
+ * The body as JSON text that Postgres takes, whatever was sent, without values that we do not need. Of what is no JSON, or nested absurdly deep,
+ * nothing is stored.
+ */
 function toStorableJson(text: string): string {
   const parsed = parseStorable(text);
-  return JSON.stringify(parsed === null ? cleanText(text) : parsed.value);
+  return JSON.stringify(redactEvent(parsed?.value ?? text));
 }
 
 /** Numbers become the text that they are written as, so that no id and no amount loses a digit. */

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookSettings } from '../model/webhook-event.ts';
+import type { WebhookSettings } from '../model/http/webhook-event.ts';
 
 /**
  * Whether a signature is HMAC-SHA256 over the raw bytes of the body under one of the secrets, written in the agreed encoding and no other.

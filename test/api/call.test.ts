@@ -9,7 +9,7 @@ import {
 } from '../../src/api/account.ts';
 import { call } from '../../src/api/call.ts';
 import type { Client } from '../../src/api/client.ts';
-import type { Exchange } from '../../src/model/exchange.ts';
+import type { Exchange } from '../../src/model/http/exchange.ts';
 import { startTestSandbox } from '../sandbox/start-test-sandbox.ts';
 import { openClient } from './test-client.ts';
 

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { expect, test, vi } from 'vitest';
 import { InFlightRequest } from '../../src/api/in-flight-request.ts';
-import type { Exchange } from '../../src/model/exchange.ts';
+import type { Exchange } from '../../src/model/http/exchange.ts';
 
 function start(timeoutMs = 10_000) {
   const settled: Exchange[] = [];

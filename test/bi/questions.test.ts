@@ -69,6 +69,29 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   ],
   'paid-by-month': [['2026-01', 'D1', 'EUR', '10.0000', '-2.0000', null, '8.0000']],
   refunds: [['shop-orders', 'EUR', '2', '10.0000']],
+  'customer-worth': [
+    ['MONTH', 'mara.paints', 'EUR', '1', null, null, null],
+    ['MONTH', 'mara.paints', 'USD', '1', null, null, null],
+  ],
+  'new-customers-by-brand': [
+    ['MONTH', 'Acme', 'EUR', '1', '1', null],
+    ['MONTH', 'Acme', 'USD', '1', '0', '0.01'],
+  ],
+  'returns-by-campaign': [
+    ['Spring', 'EUR', '3', '1244.5000', '124.4500', '373.3500'],
+    ['Spring', 'USD', '1', '0.1000', '0.0100', '0.0300'],
+  ],
+  'returns-by-creator': [
+    ['mara.paints', 'EUR', '3', '1244.5000', '124.4500', '373.3500', '1', '1', '1'],
+    ['mara.paints', 'USD', '1', '0.1000', '0.0100', '0.0300', '1', '0', '0'],
+  ],
+  'returns-by-deal': [
+    ['MONTH', 'D1', 'mara.paints', 'EUR', '3', '1244.5000', '124.4500', '373.3500', '300.00', 'customers'],
+    ['MONTH', 'D1', 'mara.paints', 'USD', '1', '0.1000', '0.0100', '0.0300', '300.00', null],
+  ],
+  'second-purchases': [['mara.paints', '2', '1', '50.0']],
+  'self-purchases': [['mara.paints', 'D1', 'shop-orders', '1001', 'DAY', '1234.5000', 'EUR']],
+  'unexplained-orders': [['D1', 'mara.paints', '5', '4', '0', '0', '1', '150.5000', 'EUR']],
   'sold-within-a-month': [['D1', 'mara.paints', '3', '150.50']],
   'stages-of-a-deal': [
     ['D1', '1', 'TIME'],

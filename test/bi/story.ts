@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/connect.ts';
+import type { ReturnRules } from '../../src/earnings/add-up-returns.ts';
+import { updateReturns } from '../../src/pipeline/statements/update-returns.ts';
+import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
 import { refreshReporting } from '../../src/report/refresh-reporting.ts';
 import { JOB, seedRuns } from '../report/seed.ts';
 
@@ -20,6 +23,18 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await sql`update ops.runs set started_at = now() - interval '1 hour' where run_id = ${runId}::bigint`.execute(
     db,
   );
+  // Mara bought with her own code, and Ann twice. Customers have been known for a year: of then there is a version that counts no more.
+  await sql`update intake.orders set customer_key = md5('mara.paints')::uuid where order_id = '1001'`.execute(
+    db,
+  );
+  await sql`update intake.orders set customer_key = md5('ann')::uuid where order_id in ('1002', '9001')`.execute(
+    db,
+  );
+  await sql`
+    insert into intake.orders (source, order_id, source_file_id, is_current, content_hash, group_key, currency, total, placed_at, line_no, record_no,
+      row_count, customer_key)
+    select source, 'of a year ago', source_file_id, false, 'h', 'old', 'EUR', 1, placed_at - interval '365 days', 1, 1, 1, md5('bob')::uuid
+    from intake.orders where order_id = '1001'`.execute(db);
   await adjust(db, runId);
   await closeMonth(db);
   await mirror(db, runId);
@@ -27,13 +42,34 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await click(db, runId);
   await submit(db, runId);
   await importCreators(db, runId);
+  await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
+  await updateReturns(db, { rules: RULES });
   const { rows } =
     await sql<StoryDays>`select ((${NOON} - interval '2 days') at time zone 'UTC')::date::text as ordered`.execute(
       db,
     );
   return rows[0] ?? { ordered: '' };
 }
+
+/** D1 earns 10 percent, and of 100 revenue 40 are left after the goods. */
+const RULES: ReturnRules = {
+  terms: [
+    {
+      line: 2,
+      dealId: 'D1',
+      codeFolded: null,
+      ratePercent: '10',
+      fixedFee: null,
+      currency: null,
+      validFrom: null,
+      validTo: null,
+    },
+  ],
+  returnWindowDays: 30,
+  timeZone: 'UTC',
+  marginPercent: '40',
+};
 
 /** Of today in UTC: no test may depend on the hour. */
 const NOON = sql`((now() at time zone 'UTC')::date + interval '12 hours') at time zone 'UTC'`;

@@ -106,6 +106,7 @@ describe('a good file', () => {
       currency: null,
       dateOrder: null,
       consent: 'recorded',
+      customerKey: false,
       exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
       endpoint: null,
       region: null,
@@ -335,7 +336,7 @@ describe('problems', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, console, notify, statements.',
+        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention.',
       },
     ],
     [
@@ -386,7 +387,7 @@ describe('problems', () => {
       'kind: attribute-orders',
       'kind: atribute-orders',
       {
-        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals.',
+        help: 'Did you mean "attribute-orders"? It should be one of: attribute-orders, identify-customers, mirror-account, post-clicks, submit-outreach, import-deals, delete-data.',
       },
     ],
     [
@@ -655,6 +656,7 @@ describe('words of a closed list', () => {
     ['time_zone: Europe/Amsterdam', 'expect: {header: {new: acept}}', 'accept'],
     ['time_zone: Europe/Amsterdam', 'expect: {freshness: {by: "06:00", on: weekday}}', 'weekdays'],
     ['sources:', 'webhooks: {encoding: base46}\nsources:', 'base64'],
+    ['sources:', 'work: {engine: pgboss}\nsources:', 'pg-boss'],
     [
       'sources:',
       'console: {auth: {users: [{name: ann, role: operater, password_hash: x}]}}\nsources:',

@@ -12,12 +12,13 @@ const WIDTHS = [1280, 320];
 
 // Without a browser this cannot be shown; `.ci/run` installs one where it can.
 describe.skipIf(findChromium() === null)('in a browser', () => {
-  it('every page is accessible in both themes, wide and narrow, and nothing is refused by its policy', async () => {
-    const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
-    const { url } = await startTestConsole(shop);
-    const browser = await openBrowser();
-    const problems: string[] = [];
-    for (const colorScheme of ['light', 'dark'] as const)
+  it.each(['light', 'dark'] as const)(
+    'every page is accessible in its %s theme, wide and narrow, and nothing is refused by its policy',
+    async (colorScheme) => {
+      const { shop, paths } = await openConsoleShop({ hasBadFiles: true });
+      const { url } = await startTestConsole(shop);
+      const browser = await openBrowser();
+      const problems: string[] = [];
       for (const width of WIDTHS) {
         const page = await browser.newPage({
           colorScheme,
@@ -45,10 +46,11 @@ describe.skipIf(findChromium() === null)('in a browser', () => {
         }
         await page.close();
       }
-    expect(problems).toEqual([]);
-    // All but the one that is a file to save.
-    expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
-  });
+      expect(problems).toEqual([]);
+      // All but the one that is a file to save.
+      expect(paths.length).toBeGreaterThanOrEqual(pages.length - 1);
+    },
+  );
 
   it('a page shows what has happened since, without losing the focus, until updates are paused', async () => {
     const { shop } = await openConsoleShop();

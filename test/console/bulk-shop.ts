@@ -18,6 +18,16 @@ export async function addDoubts(db: Database, count: number): Promise<void> {
   );
 }
 
+/** The service has accepted order 1001 of the seeded ledger twice, and 1002 three times. */
+export async function addDoubleCredits(db: Database): Promise<void> {
+  await sql`
+    insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied)
+    select e.entry_id, again.attempt, 'accepted', 200, 'Order added.', 'D1', 'direct', false
+    from ledger.entries e join (values ('1001', 2), ('1002', 2), ('1002', 3)) again (order_id, attempt) using (order_id)`.execute(
+    db,
+  );
+}
+
 /** The hidden fields of the form that a page has for an address. */
 export function hiddenFields(page: string, action: string): Record<string, string> {
   const form = page.split('<form').find((part) => part.includes(`action="${action}"`)) ?? '';

@@ -310,7 +310,9 @@ describe('a bulk action', () => {
       next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null;
     }
     const { rows } = await sql<{ entry_id: string }>`
-      select entry_id from ops.bulk_items where bulk_id = ${bulkId}::bigint order by entry_id`.execute(db);
+      select subject_id as entry_id from ops.bulk_items where bulk_id = ${bulkId}::bigint order by subject_id`.execute(
+      db,
+    );
     expect(rows).toHaveLength(122);
     expect(seen).toEqual(rows.map(({ entry_id }) => entry_id));
   });

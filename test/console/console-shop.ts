@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { pages } from '../../src/console/pages/index.ts';
 import { inTransaction } from '../../src/db/in-transaction.ts';
-import { previewSettlement } from '../../src/pipeline/decisions/settle-many.ts';
+import { previewFiles, previewSettlement } from '../../src/pipeline/decisions/settle-many.ts';
 import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 
 const HOSTILE = `'><script>alert(1)</script><img src=x onerror='x'>`;
@@ -11,10 +11,12 @@ const DOWNLOAD = '/codes/export';
 
 /** What pages show here, by the names of the parts of their paths. */
 const PARAMETERS: Readonly<Record<string, string>> = {
+  finding: '1',
   source: 'shop',
   order: '<b>A5</b>',
   deal: 'DEALMIA',
   record: '5',
+  month: '2026-05',
 };
 const QUERIES: Readonly<Record<string, string>> = { '/codes/assign': '?job=orders&code=NOBODY' };
 
@@ -54,6 +56,9 @@ export async function openConsoleShop({
   };
   await addBackfills(shop);
   await addBulks(shop);
+  await addFindings(shop);
+  await addStatement(shop);
+  await addNotices(shop);
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
     .map(
@@ -61,19 +66,99 @@ export async function openConsoleShop({
         path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? '1')) +
         (QUERIES[path] ?? ''),
     );
-  return { shop, paths: [...paths, '/doubts?entry=2', '/backfills/2', '/bulk/2', '/bulk/3'] };
+  return {
+    shop,
+    paths: [
+      ...paths,
+      '/doubts?entry=2',
+      '/backfills/2',
+      '/bulk/2',
+      '/bulk/3',
+      '/bulk/4',
+      '/rejected?code=bad_money&effect=yes',
+      '/statements/2026-05?deal=DEALMIA',
+      '/statements/2026-06',
+      '/checks/2',
+    ],
+  };
 }
 
 /** A preview of the doubt, and of sending it again; and one that was aborted. */
 async function addBulks({ db }: Workshop): Promise<void> {
   const decided = { chosen: `Entries in doubt because ${HOSTILE}`, actor: 'ann', reason: HOSTILE };
-  const common = { ...decided, entries: {}, dealId: null, collabId: null, audit: async () => '1' };
+  const common = {
+    ...decided,
+    via: 'console' as const,
+    entries: {},
+    dealId: null,
+    collabId: null,
+    audit: async () => '1',
+  };
   for (const decision of ['write_off', 'resend', 'accepted'] as const)
     await inTransaction(db, (trx) => previewSettlement(trx, { ...common, decision }));
+  await inTransaction(db, (trx) =>
+    previewFiles(trx, { ...decided, via: 'command', audit: async () => '1', decision: 'reread', files: {} }),
+  );
   await sql`
     update ops.bulk_actions set state = 'aborted', confirmed_by = 'ann', confirmed_at = now(), aborted_by = 'ben', aborted_at = now(), ended_at = now(),
       settled = 0, changed = 0, failed = 0
     where bulk_id = 3`.execute(db);
+}
+
+/** What checks found in the first file, the second of them acknowledged; and a date on which it would not have been. */
+export async function addFindings({ db }: Workshop): Promise<void> {
+  for (const [check, subject, isKnown] of [
+    ['median_value', null, false],
+    ['currencies', HOSTILE, true],
+    ['overlap', null, false],
+  ] as const)
+    await sql`
+      insert into intake.check_findings (source_file_id, source, check_name, subject, verdict, seen, expected, message, line_nos, run_id,
+        acknowledged_at, acknowledged_by, acknowledge_reason)
+      values (1, 'shop', ${check}, ${subject}, 'warn', ${`4 ${HOSTILE}`}, '40 to 60', ${`${HOSTILE} is unusual.`}, '{2,3}', 1,
+        ${isKnown ? sql`now()` : null}, ${isKnown ? 'ann' : null}, ${isKnown ? HOSTILE : null})`.execute(db);
+  await sql`
+    insert into intake.expected_dates (day, source, name, created_by) values (current_date, null, ${HOSTILE}, 'ann')`.execute(
+    db,
+  );
+}
+
+/** A closed month, with amounts in two currencies. */
+async function addStatement({ db }: Workshop): Promise<void> {
+  await sql`
+    insert into ops.statement_lines (statement_id, line_no, kind, subject, entry_id, source, order_platform, order_id, ordered_on, due_on, deal_id,
+      influencer_handle, currency, sent_amount, net_amount, rate_percent, rate_from, earned_amount, closed_before, amount)
+    values (1, 1, 'order', 'order:1', 1, 'shop', 'shopify', ${HOSTILE}, '2026-04-10', '2026-05-10', 'DEALMIA', ${HOSTILE}, 'EUR', 12.5, 12.5, 10,
+        'deal', 1.25, 0, 1.25),
+      (1, 2, 'fixed_fee', 'fee:code x:2026-05-01', null, null, null, null, null, '2026-05-01', null, null, 'USD', null, null, null, null, 5, 0, 5)`.execute(
+    db,
+  );
+  await sql`
+    insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+    overriding system value values (1, '2026-05-01', 'UTC', 30, 2, 'ann', ${HOSTILE}, '', 'a1b2c3')`.execute(
+    db,
+  );
+}
+
+/** A problem that is open, and what became of its notice. */
+async function addNotices({ db }: Workshop): Promise<void> {
+  await sql`
+    insert into ops.problems (kind, job, severity, since, observed_at, told_severity, amounts, summary, command, page)
+    values ('doubts', 'orders', 'error', now(), now(), 'error', '[{"amount": "20.0000", "currency": "EUR"}]', ${HOSTILE},
+      'npx influencer-sync review', '/doubts')`.execute(db);
+  const message = {
+    problem: 'doubts',
+    job: HOSTILE,
+    severity: 'error',
+    amounts: [{ amount: '20.0000', currency: 'EUR' }],
+    summary: HOSTILE,
+  };
+  await sql`insert into ops.notices (problem_id, event, message) values (1, 'opened', ${JSON.stringify(message)}::jsonb)`.execute(
+    db,
+  );
+  await sql`
+    insert into ops.notice_deliveries (notice_id, channel, state, attempts, last_error, sent_at)
+    values (1, 'ops', 'given_up', 3, 'HTTP 500', null), (1, 'chat', 'sent', 1, null, now())`.execute(db);
 }
 
 /** A plan that waits to be executed, and one that was. */

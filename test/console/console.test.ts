@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/console/access/password.ts';
@@ -17,6 +18,19 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
     .on('error', reject)
     .end();
   return promise;
+}
+
+/** A page as it is on its way. */
+async function fetchCompressed(url: string, acceptEncoding: string) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request(url, { headers: { 'accept-encoding': acceptEncoding } }, resolve)
+    .on('error', reject)
+    .end();
+  const response = await promise;
+  const bytes = Buffer.concat(await Array.fromAsync<Buffer>(response));
+  const encoding = response.headers['content-encoding'];
+  const plain = encoding === 'br' ? brotliDecompressSync(bytes) : bytes;
+  return { encoding, bytes, plain: plain.toString() };
 }
 
 describe('every page', () => {
@@ -42,6 +56,23 @@ describe('every page', () => {
     );
     expect(headers.get('content-security-policy')).not.toMatch(/unsafe/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is compressed as the browser asks, below 50 kB, and events are not', async () => {
+    const { shop, paths } = await openConsoleShop();
+    const { url } = await startTestConsole(shop);
+    for (const path of ['/assets/console.css', ...paths]) {
+      const { encoding, bytes, plain } = await fetchCompressed(`${url}${path}`, 'br');
+      expect([path, encoding]).toEqual([path, 'br']);
+      expect(bytes.byteLength).toBeLessThan(50_000);
+      expect(plain).toMatch(path.startsWith('/assets') ? /body/ : /<\/html>\s*$/);
+    }
+    expect((await fetchCompressed(`${url}/`, 'gzip')).encoding).toBe('gzip');
+    expect((await fetchCompressed(`${url}/`, 'identity')).encoding).toBeUndefined();
+    const events = await fetch(`${url}/live`, { headers: { 'accept-encoding': 'br' } });
+    expect(events.headers.get('content-encoding')).toBeNull();
+    const first = await events.body?.getReader().read();
+    expect(new TextDecoder().decode(first?.value)).toBe('retry: 2000\n\n');
   });
 
   it('works below a path', async () => {

@@ -22,12 +22,15 @@ const PICTURES: Readonly<Record<string, string>> = {
   doubts: '/doubts',
   rejected: '/rejected',
   files: '/files',
+  checks: '/checks',
   codes: '/codes',
   customers: '/customers',
   deals: '/deals',
   deal: '/deals/ETUNQ6ZTW1',
+  statement: '/statements/2026-05',
   backfills: '/backfills',
   schedules: '/schedules',
+  notices: '/notices',
   audit: '/audit',
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../src/delivery/classify.ts';
 import { readAnswer } from '../../src/delivery/send.ts';
-import type { Exchange } from '../../src/model/exchange.ts';
+import type { Exchange } from '../../src/model/http/exchange.ts';
 import type { Effect, Outcome } from '../../src/model/ledger.ts';
 
 const now = new Date('2026-05-01T00:00:00Z');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { classify, readBatchAnswer, readLookupAnswer, type Said } from '../../src/delivery/classify.ts';
 import { readProfile } from '../../src/delivery/read-profile.ts';
 import { withoutAddresses } from '../../src/delivery/without-addresses.ts';
-import type { Exchange } from '../../src/model/exchange.ts';
+import type { Exchange } from '../../src/model/http/exchange.ts';
 
 const classifyRepeatable = (exchange: Exchange, read: (text: string) => Said) =>
   classify(exchange, { isRepeatable: true, read, now: new Date(0) });

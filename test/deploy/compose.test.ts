@@ -1,13 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { useServer } from '../support/absent-server.ts';
+import { startCli } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
 import { makeTestFolder } from '../support/setup.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -73,7 +84,7 @@ it('create-secrets.sh writes every secret, each once, into a folder of its owner
   expect(new Set(passwords).size).toBe(4);
 });
 
-it('its owner, no superuser, migrates and makes the roles; its user credits orders, and cannot change a table', async () => {
+it('its owner, no superuser, migrates and makes the roles; its user credits orders, works for runs, and cannot change a table', async () => {
   const secrets = createSecrets();
   const { host } = new URL(server().url);
   /** The address that a secret contains, of the server of this test. */
@@ -97,6 +108,7 @@ it('its owner, no superuser, migrates and makes the roles; its user credits orde
 
   const cwd = join(makeTestFolder(), 'shop');
   cpSync('examples/shopify-folder', cwd, { recursive: true });
+  appendFileSync(join(cwd, 'pipeline.yaml'), 'work: {engine: pg-boss}\n');
   mkdirSync(join(cwd, 'data'));
   const sandbox = await startSandbox({ port: 0 });
   try {
@@ -111,6 +123,11 @@ it('its owner, no superuser, migrates and makes the roles; its user credits orde
     expect(migrated.exitCode, migrated.stderr).toBe(0);
     const ran = await runHere(['run', 'attribute-orders', '--json'], { cwd, env: as('database_url') });
     expect(ran.stdout, ran.stderr).toContain('"accepted":3');
+    const worker = startCli(['work', '--json'], { cwd, env: as('database_url') });
+    await waitFor(() => worker.stdout().includes('"working"') || worker.stderr().includes('Error'));
+    expect(worker.stderr()).not.toContain('Error');
+    worker.kill('SIGTERM');
+    expect((await worker.ended).exitCode).toBe(0);
   } finally {
     await sandbox.close();
   }

@@ -56,9 +56,13 @@ function templateOf({ spec }: Manifest): Template | undefined {
   return spec?.template ?? spec?.jobTemplate?.spec.template;
 }
 
-const files = { migrate: readManifests('migrate.yaml'), serve: readManifests('serve.yaml') };
+const files = {
+  migrate: readManifests('migrate.yaml'),
+  serve: readManifests('serve.yaml'),
+  workers: readManifests('workers.yaml'),
+};
 const cronjobs = readManifests('cronjobs.yaml');
-const all = [...files.migrate, ...files.serve, ...cronjobs];
+const all = [...files.migrate, ...files.serve, ...files.workers, ...cronjobs];
 const pods = all.flatMap((manifest) => {
   const template = templateOf(manifest);
   return template === undefined ? [] : [{ name: manifest.metadata.name, ...template }];
@@ -72,6 +76,9 @@ describe('the manifests of Kubernetes', () => {
       ['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'].toSorted(),
     );
     expect(files.serve.find(({ kind }) => kind === 'Deployment')?.spec.replicas).toBe(2);
+    expect(files.workers.map((one) => [one.kind, templateOf(one)?.spec.containers[0].args])).toEqual([
+      ['Deployment', ['work']],
+    ]);
     const scheduled = cronjobs.filter(({ kind }) => kind === 'CronJob');
     expect(scheduled.map(({ spec }) => spec.concurrencyPolicy)).toEqual(scheduled.map(() => 'Forbid'));
     const jobs = scheduled.map((one) => templateOf(one)?.spec.containers[0].args[1]);

@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { setup } from '../support/setup.ts';
+import { findMisplaced, GridPlace } from './panels.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
 
@@ -122,7 +123,7 @@ describe('Grafana', () => {
     description: z.string(),
     type: z.enum(['stat', 'table', 'timeseries']),
     datasource: Datasource,
-    gridPos: z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() }),
+    gridPos: GridPlace,
     targets: z.array(Target).length(1),
   });
   const Variable = z.looseObject({
@@ -143,15 +144,7 @@ describe('Grafana', () => {
   const dashboard = Dashboard.parse(JSON.parse(read('grafana/dashboards/influencer-sync.json')));
 
   it('the dashboard has the shape that Grafana imports: ids of their own, and no panel over another', () => {
-    const { panels } = dashboard;
-    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-    const overlapping = panels.flatMap((one) =>
-      panels
-        .filter((other) => other.id > one.id && overlap(one.gridPos, other.gridPos))
-        .map((other) => `${one.title} / ${other.title}`),
-    );
-    expect(overlapping).toEqual([]);
-    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+    expect(findMisplaced(dashboard.panels)).toEqual([]);
   });
 
   it('the panels and the data source that is provisioned are of one name, and it reads as bi_reader', () => {
@@ -194,16 +187,5 @@ describe('Grafana', () => {
       .replaceAll('$__timeTo()', to)
       .replaceAll(/\$(\w+)/g, (_, name: string) => variables[name] ?? `unknown variable ${name}`);
     return sent;
-  }
-
-  type Place = z.infer<typeof Panel>['gridPos'];
-
-  function overlap(one: Place, other: Place): boolean {
-    return (
-      one.x < other.x + other.w &&
-      other.x < one.x + one.w &&
-      one.y < other.y + other.h &&
-      other.y < one.y + one.h
-    );
   }
 });

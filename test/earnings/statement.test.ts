@@ -151,6 +151,19 @@ describe('a statement', () => {
     ]);
   });
 
+  it('corrects an order that was cancelled after it was paid, also where only the terms of its code say a rate', async () => {
+    const shop = await openShop('code,rate\nMIA10,25\n');
+    const order = { id: 'A1', revenue: '100.00', day: '2026-03-01' };
+    shop.drop('orders.csv', toCsv([order]));
+    await shop.run();
+    await shop.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
+    shop.drop('later.csv', toCsv([{ ...order, status: 'cancelled' }]));
+    await shop.run();
+    expect((await linesOf(shop, '2026-05')).map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['correction', '-25.0000'],
+    ]);
+  });
+
   it('is CSV for a spreadsheet and a page for a browser, in which text of orders is only text', async () => {
     const shop = await openShop();
     shop.drop(

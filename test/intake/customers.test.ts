@@ -39,7 +39,7 @@ function customer({ brandId }: Store, given: Given): StatedCustomer {
 /** So many customers go into a statement at least. */
 const STATEMENT = 10_000;
 const NOTHING = {
-  passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+  passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0, forgotten: 0 },
   rejected: [],
   rowsRead: 0,
   seen: NOTHING_SEEN,
@@ -74,6 +74,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   if (begun.kind !== 'read') throw new Error('the file is known');
   const read = { sourceFileId: begun.sourceFileId, reader };
   const stager = createCustomerStager(db, {
+    previousHashOf: null,
     ...read,
     runId,
     job: 'test',
@@ -88,7 +89,7 @@ async function stage(store: Store, given: readonly (string | Given)[], options: 
   const rejected = Array.from({ length: options.rejected ?? 0 }, () => rejection());
   const rowsRead = customers.length + rejected.length;
   const unsubscribed = customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
-  const passedOver = { no_address: 0, no_consent: 0, unsubscribed };
+  const passedOver = { no_address: 0, no_consent: 0, unsubscribed, forgotten: 0 };
   const seen = { ...NOTHING_SEEN, optional: options.optional ?? [] };
   await stager.add({
     ...NOTHING,

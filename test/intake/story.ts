@@ -172,6 +172,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     paidAt: null,
     cancelledAt: null,
     exclusion: null,
+    customerKey: null,
     ...given,
   };
   const {
@@ -179,6 +180,7 @@ export function order(orderId: string, given: Partial<StagedOrder> = {}): Staged
     record: _record,
     rowCount: _rows,
     contentHash: _hash,
+    customerKey: _key,
     ...said
   } = meaning as StagedOrder;
   return { ...meaning, line, record: line - 1, rowCount, contentHash: JSON.stringify(said) };

@@ -16,6 +16,7 @@ const SOURCE: SourceSettings = {
   encoding: null,
   dateOrder: null,
   consent: 'recorded',
+  customerKey: false,
   exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
   endpoint: null,
   region: null,

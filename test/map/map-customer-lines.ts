@@ -3,7 +3,9 @@ import { type MapCustomersOptions, mapCustomers } from '../../src/map/customers/
 import { loadLayout, loadLayouts } from '../../src/map/layout/load-layout.ts';
 import {
   type CustomersSeen,
+  NOBODY_PASSED_OVER,
   NOTHING_SEEN,
+  PASSED_OVER,
   type PassedOver,
   type StatedCustomer,
 } from '../../src/model/customer.ts';
@@ -32,7 +34,7 @@ export async function mapCustomerLines(
   const mapped: Mapped = {
     customers: [],
     rejected: [],
-    passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+    passedOver: { ...NOBODY_PASSED_OVER },
     rowsRead: 0,
     seen: NOTHING_SEEN,
   };
@@ -50,12 +52,12 @@ export async function mapCustomerLines(
     mapped.rejected.push(...batch.rejected);
     mapped.rowsRead += batch.rowsRead;
     mapped.seen = batch.seen;
-    for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
-      mapped.passedOver[reason] += batch.passedOver[reason];
+    for (const reason of PASSED_OVER) mapped.passedOver[reason] += batch.passedOver[reason];
   }
   const unsubscribed = mapped.customers.filter(({ isUnsubscribed }) => isUnsubscribed).length;
-  const { no_address, no_consent } = mapped.passedOver;
+  const { no_address, no_consent, forgotten } = mapped.passedOver;
   expect(mapped.passedOver.unsubscribed).toBe(unsubscribed);
-  expect(mapped.rowsRead).toBe(mapped.customers.length + no_address + no_consent + mapped.rejected.length);
+  const passedOver = no_address + no_consent + forgotten;
+  expect(mapped.rowsRead).toBe(mapped.customers.length + passedOver + mapped.rejected.length);
   return mapped;
 }

@@ -20,7 +20,7 @@ test('shopify-customers: apostrophes, BOM-less CRLF, who has not accepted, who h
     `'9013808660774,Di,D,,yes,,'+44,yes,5.00,1,,no,`,
   ]);
   expect(facts(mapped)).toEqual(['ann@example.com 3 1120.50', 'bob@example.com 0 0.00']);
-  expect(mapped.passedOver).toEqual({ no_address: 1, no_consent: 1, unsubscribed: 0 });
+  expect(mapped.passedOver).toEqual({ no_address: 1, no_consent: 1, unsubscribed: 0, forgotten: 0 });
 });
 
 test('shopify-customers: the older header', async () => {
@@ -214,7 +214,7 @@ test('shopify-orders: line items name nobody, whatever they repeat; codes are se
   ]);
   expect(facts(mapped)).toEqual(['ann@example.com']);
   expect(mapped.customers[0]?.boughtWithCode).toBe(true);
-  expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0 });
+  expect(mapped.passedOver).toEqual({ no_address: 3, no_consent: 1, unsubscribed: 0, forgotten: 0 });
 });
 
 test('what is no address is rejected with its line and column, and nobody can be reached by what is shown of it', async () => {

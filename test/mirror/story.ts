@@ -96,6 +96,7 @@ function configOf(folder: string, url: string, job: MirrorAccountSettings): Pipe
     },
     database: { url: '', dataFolder: join(folder, '.data'), statementMinutes: 15 },
     ledger: { mark: null },
+    reconcile: { ordersAbove: 0, amountAbove: '1', accountCurrency: null },
     sources: {},
     jobs: { [job.name]: job },
   } as unknown as PipelineConfig;

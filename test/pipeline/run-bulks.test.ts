@@ -32,6 +32,7 @@ async function confirmAll(db: Database): Promise<string> {
     const preview = await previewSettlement(trx, {
       ...decided,
       ...none,
+      via: 'console',
       decision: 'write_off',
       entries: {},
       chosen: 'All entries in doubt',
@@ -75,7 +76,7 @@ it('two that work on one bulk action, because one does not know that it lost the
   const first = runBulks(db, options);
   await waitFor(
     async () =>
-      (await db.selectFrom('ops.bulk_items').select('entry_id').where('outcome', '=', 'settled').execute())
+      (await db.selectFrom('ops.bulk_items').select('subject_id').where('outcome', '=', 'settled').execute())
         .length > 5,
   );
   await sql`delete from ops.leases where name = ${`bulk:${bulkId}`}`.execute(db);

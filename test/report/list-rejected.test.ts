@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { listRejectedCauses } from '../../src/report/list-rejected.ts';
+import { listRejectedCauses } from '../../src/report/files/list-rejected.ts';
 import { setup } from '../support/setup.ts';
 import { seedRuns } from './seed.ts';
 

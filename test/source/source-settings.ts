@@ -15,6 +15,7 @@ export function sourceSettings(uri: string, limits: Partial<SourceLimits> = {}):
     encoding: null,
     dateOrder: null,
     consent: 'recorded',
+    customerKey: false,
     exclude: ['.*', '_SUCCESS', '_committed_*', '_started_*', 'manifest.json', 'Thumbs.db', 'desktop.ini'],
     endpoint: null,
     region: null,

@@ -20,6 +20,8 @@ const CHAPTERS = [
   { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
   { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
   { file: 'earnings', title: 'Earnings', colour: '#dcfce7' },
+  { file: 'returns', title: 'Returns and customers won', colour: '#dcfce7' },
+  { file: 'reconciliation', title: 'Reconciliation', colour: '#dcfce7' },
   { file: 'account', title: 'The account', colour: '#fef3c7' },
   { file: 'creators', title: 'Creators', colour: '#ffedd5' },
   { file: 'customers', title: 'Customers', colour: '#fce7f3' },

@@ -17,6 +17,7 @@ them ([held-files.md](held-files.md)); correct them in the export and upload it 
   doubts: `Requests that the service may have processed, without an answer that says so. They are not sent
 again. \`npx influencer-sync review\` lists them and says how to settle each
 ([ledger.md](ledger.md)).`,
+  nothingKnown: 'Nothing was known of the customer to forget. The tombstone was written.',
   ledgerWentBack: `The database lacks claims that were made from this machine: it was restored, failed over or
 replaced. Nothing is sent until you decide ([disaster.md](disaster.md)).`,
   interrupted: `The run was told to stop (Ctrl-C, SIGTERM). What was on its way is recorded; the next run

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/connect.ts';
-import type { WebhookSettings } from '../../src/model/webhook-event.ts';
+import type { WebhookSettings } from '../../src/model/http/webhook-event.ts';
 import { createEventStore } from '../../src/pipeline/receive-event.ts';
 import { type Receiver, startReceiver } from '../../src/webhook/start-receiver.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { WebhookEvent } from '../../src/model/webhook-event.ts';
+import type { WebhookEvent } from '../../src/model/http/webhook-event.ts';
 import { createEventStore, receiveEvents } from '../../src/pipeline/receive-event.ts';
 import { readEvent } from '../../src/webhook/read-event.ts';
 import { ENGINES, useDatabase } from '../intake/story.ts';

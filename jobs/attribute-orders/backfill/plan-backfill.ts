@@ -79,7 +79,7 @@ async function readSource(run: BackfillRun, source: SourceSettings): Promise<voi
     throwIfDraining(run);
   }
   try {
-    await intakeSource(run, source, createOrderIntake(run));
+    await intakeSource(run, source, await createOrderIntake(run));
   } finally {
     await releaseLease(db, { owner, name }).catch(() => {});
   }

@@ -21,27 +21,17 @@ export type BackfillProgress = {
   readonly process: { readonly host: string; readonly pid: number } | null;
 };
 
-type Row = { planned: string; accepted: string; to_post: string; rejected: string; in_doubt: string };
-
 /** How far a backfill is, as the ledger says. */
 export async function readBackfillProgress(
   db: Database,
   { backfillId, job }: { readonly backfillId: string; readonly job: string },
 ): Promise<BackfillProgress> {
-  const orders = sql`
-    ops.backfill_orders b
+  const { rows } = await sql<{ state: string | null; currency: string; orders: number; amount: string }>`
+    select e.state, b.currency, count(*)::float8 as orders, sum(b.amount)::text as amount
+    from ops.backfill_orders b
     left join ops.account a on true
     left join ledger.entries e on e.account_id = a.account_id and e.effect = 'referral' and e.key = b.key
-    where b.backfill_id = ${backfillId}::bigint`;
-  const { rows } = await sql<Row>`
-    select count(*) as planned, count(*) filter (where e.state = 'accepted') as accepted,
-      count(*) filter (where e.state in ('ready', 'sending') or e.state is null) as to_post,
-      count(*) filter (where e.state = 'rejected') as rejected, count(*) filter (where e.state = 'in_doubt') as in_doubt
-    from ${orders}`.execute(db);
-  const { rows: amounts } = await sql<RunAmount>`
-    select b.currency, sum(b.amount)::text as accepted from ${orders} and e.state = 'accepted' group by 1 order by 1`.execute(
-    db,
-  );
+    where b.backfill_id = ${backfillId}::bigint group by 1, 2 order by 2`.execute(db);
   const { rows: lately } = await sql<{ answers: string }>`
     select count(*) as answers from ledger.attempts t
     join ops.runs r on r.run_id = t.run_id and r.job = ${runNameOf(job)}
@@ -51,9 +41,14 @@ export async function readBackfillProgress(
     select host, pid from ops.leases where name = ${`job:${runNameOf(job)}`} and expires_at > clock_timestamp()`.execute(
     db,
   );
-  const number = (key: keyof Row): number => Number(rows[0]?.[key] ?? 0);
-  const [planned, accepted, toPost] = [number('planned'), number('accepted'), number('to_post')];
-  const [rejected, inDoubt] = [number('rejected'), number('in_doubt')];
+  const count = (...states: readonly (string | null)[]): number =>
+    rows.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
+  const planned = rows.reduce((sum, { orders }) => sum + orders, 0);
+  const [accepted, toPost] = [count('accepted'), count('ready', 'sending', null)];
+  const [rejected, inDoubt] = [count('rejected'), count('in_doubt')];
+  const amounts = rows
+    .filter(({ state }) => state === 'accepted')
+    .map(({ currency, amount }): RunAmount => ({ currency, accepted: amount }));
   return {
     planned,
     accepted,

@@ -8,7 +8,7 @@ import { fileName } from '../../model/text/file-name.ts';
 import { fetchRejectedRows } from '../../pipeline/fetch-raw-rows.ts';
 import { encodeRows } from '../../present/csv.ts';
 import { formatCount, plural } from '../../present/text.ts';
-import { listRejected, type RejectedFilter } from '../../report/list-rejected.ts';
+import { listRejected, type RejectedFilter } from '../../report/files/list-rejected.ts';
 import type { Output } from '../terminal/output.ts';
 
 export type ExportInput = {

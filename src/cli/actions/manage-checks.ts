@@ -1,19 +1,12 @@
-import { judgeFreshness } from '../../checks/freshness.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
-import type { ExpectedDate } from '../../model/checks/expectations.ts';
-import type { SourceSettings } from '../../model/config.ts';
 import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { acknowledgeChecks, expectDate } from '../../pipeline/decisions/decide-checks.ts';
-import { type FreshnessLine, renderChecks } from '../../present/checks/render-checks.ts';
-import { formatInstant, plural } from '../../present/text.ts';
-import {
-  listArrivals,
-  listCheckedFiles,
-  listExpectedDates,
-  listFindings,
-} from '../../report/checks/read-checks.ts';
+import { judgeArrivals } from '../../pipeline/judge-arrivals.ts';
+import { renderChecks, toFreshnessLine } from '../../present/checks/render-checks.ts';
+import { plural } from '../../present/text.ts';
+import { listCheckedFiles, listExpectedDates, listFindings } from '../../report/checks/read-checks.ts';
 import type { AcknowledgeOptions, ChecksOptions, ExpectDateOptions } from '../commands/checks.ts';
 import { configOption } from '../commands/command.ts';
 import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
@@ -31,10 +24,8 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
     const files = (await listCheckedFiles(db)).filter(isWanted);
     const findings = await listFindings(db, source === undefined ? {} : { source });
     const expectedDates = await listExpectedDates(db);
-    const arrivals = await listArrivals(db);
-    const freshness = Object.values(config.sources)
-      .flatMap((one) => freshnessOf(one, arrivals.get(one.name) ?? null, expectedDates))
-      .filter(isWanted);
+    const sources = Object.values(config.sources).filter(({ name }) => isWanted({ source: name }));
+    const freshness = (await judgeArrivals(db, { sources, now: new Date() })).map(toFreshnessLine);
     for (const { results, ...file } of files)
       for (const result of results) output.emit({ event: 'check', ...file, ...result });
     for (const line of freshness) output.emit({ event: 'check', check: 'freshness', ...line });
@@ -44,22 +35,6 @@ export async function showChecks(output: Output, options: ChecksOptions): Promis
     output.print(renderChecks(shown, output.terminal));
     return EXIT.ok;
   });
-}
-
-function freshnessOf(
-  { name, expectations }: SourceSettings,
-  arrivedAt: Date | null,
-  expectedDates: readonly ExpectedDate[],
-): readonly FreshnessLine[] {
-  const { freshness, timeZone } = expectations;
-  if (freshness === null) return [];
-  const ofSource = expectedDates.filter(({ source }) => source === null || source === name);
-  const judged = judgeFreshness({ freshness, timeZone, expectedDates: ofSource, arrivedAt, now: new Date() });
-  const expected =
-    judged.verdict === 'not_judged'
-      ? 'no deadline has passed, or it is on an expected date'
-      : `after ${formatInstant(judged.since).slice(0, 16)}, by ${formatInstant(judged.deadline).slice(0, 16)}`;
-  return [{ source: name, verdict: judged.verdict, seen: arrivedAt, expected }];
 }
 
 /** @throws KnownError (exit 2) when none of the findings is open. */

@@ -5,17 +5,19 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { fileName } from '../../model/text/file-name.ts';
 import { releaseHeldFiles, rereadFilesAgain } from '../../pipeline/decisions/release-files.ts';
+import { previewFiles } from '../../pipeline/decisions/settle-many.ts';
 import { surveyFiles } from '../../pipeline/survey-files.ts';
 import { renderFiles } from '../../present/files.ts';
 import { plural } from '../../present/text.ts';
-import { type KnownFile, listKnownFiles } from '../../report/list-known-files.ts';
+import { type KnownFile, listKnownFiles } from '../../report/files/list-known-files.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { configOption } from '../commands/command.ts';
 import type { FilesOptions, ReleaseOptions, RereadOptions } from '../commands/files.ts';
 import { findSource, openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
-import { decidedHere } from '../terminal/read-operator.ts';
+import { auditIn, decidedHere, readOperator } from '../terminal/read-operator.ts';
 import { requireReason, usageError } from '../usage-error.ts';
+import { decideMany } from './decide-many.ts';
 
 /** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
 export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
@@ -46,17 +48,40 @@ export async function showFiles(output: Output, options: FilesOptions): Promise<
   return exitCode;
 }
 
-/** @throws KnownError (exit 2) when no held file has the name, or several have. */
-export async function releaseFile(output: Output, name: string, options: ReleaseOptions): Promise<ExitCode> {
+/** @throws KnownError (exit 2) when no held file has the name, or several have; with `--all` when nobody can be asked. */
+export async function releaseFile(
+  output: Output,
+  name: string | undefined,
+  options: ReleaseOptions,
+): Promise<ExitCode> {
   const config = openConfig(options);
+  if ((name === undefined) === (options.all !== true))
+    throw usageError(
+      'The command does not say which files to release.',
+      'Give the name of a file, or --all.',
+    );
   const reason = requireReason(options.reason, {
     message: 'You must give a reason to release a file.',
     kept: 'with the file',
   });
+  const { source = null, yes = false } = options;
+  if (source !== null) findSource(config, source);
   return withDatabase(config, async (db) => {
+    if (name === undefined)
+      return decideMany(db, {
+        ...{ output, reason, yes, leaseMs: config.api.leaseSeconds * 1000 },
+        none: 'No file is held.',
+        preview: (trx) =>
+          previewFiles(trx, {
+            ...{ actor: readOperator(), via: 'command', reason, audit: auditIn(trx), decision: 'release' },
+            files: { source, state: 'held' },
+            chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
+          }),
+      });
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
     await inTransaction(db, (trx) => releaseHeldFiles(trx, { files, reason, ...decidedHere(trx) }));
-    for (const { source, uri } of files) output.emit({ event: 'file_released', source, uri, reason });
+    for (const file of files)
+      output.emit({ event: 'file_released', source: file.source, uri: file.uri, reason });
     output.print(`${name} is released. A run still reads a new version under its name.`);
     return EXIT.ok;
   });

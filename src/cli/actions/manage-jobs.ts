@@ -7,7 +7,7 @@ import { listRuns } from '../../report/list-runs.ts';
 import { isServed, listPausedJobs } from '../../report/list-slots.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConfigOptions } from '../commands/command.ts';
-import type { ControlJobOptions } from '../commands/jobs.ts';
+import type { ControlJobOptions } from '../commands/run/jobs.ts';
 import { openConfig, withDatabase } from '../open/open-config.ts';
 import type { Output } from '../terminal/output.ts';
 import { decidedHere } from '../terminal/read-operator.ts';

@@ -9,6 +9,7 @@ import { runSlot } from '../../pipeline/run/run-slot.ts';
 import type { ClaimedSlot, SlotEnd } from '../../schedule/slots.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { openClient } from '../open/open-service.ts';
+import type { OpenWork } from '../open/open-workers.ts';
 import { pingStart } from './notices/notify-after.ts';
 
 export type WorkplaceOptions = {
@@ -18,6 +19,7 @@ export type WorkplaceOptions = {
   readonly metrics: Metrics;
   /** Aborts when the process is to end. */
   readonly draining: AbortSignal;
+  readonly openSpread: OpenWork['openSpread'];
 };
 
 /** What all runs of a serving process share. */
@@ -29,7 +31,7 @@ export type Workplace = {
 
 /** Opens what the runs of a serving process need. */
 export function openWorkplace(options: WorkplaceOptions): Workplace {
-  const { config, db, log, metrics, draining } = options;
+  const { config, db, log, metrics, draining, openSpread } = options;
   const sourceClients = openSourceClients();
   return {
     async work(claimed) {
@@ -41,6 +43,7 @@ export function openWorkplace(options: WorkplaceOptions): Workplace {
           db,
           sourceClients,
           draining,
+          openSpread,
           openClient: (onAnswer) => openRunClient(options, onAnswer),
           onTarget: (target) => log.info({ job: claimed.job, ...target }, 'run sends to'),
           onEnded(run) {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { findJob, jobKinds } from '../../../jobs/index.ts';
-import type { Client } from '../../api/client.ts';
+import { type Client, observeClient } from '../../api/client.ts';
 import { requireService } from '../../config/require-settings.ts';
 import type { Database } from '../../db/connect.ts';
 import type { JobSettings, PipelineConfig } from '../../model/config.ts';
@@ -9,13 +9,15 @@ import { KnownError } from '../../model/known-error.ts';
 import type { RunTarget } from '../../model/run.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import { createLogger } from '../../observe/logger.ts';
+import type { Metrics } from '../../observe/metrics.ts';
 import { describeStop, runJob } from '../../pipeline/run/run-job.ts';
 import type { RunOptions } from '../../pipeline/run.ts';
 import { type ReportedSummary, renderReportPage } from '../../present/html/report-page.ts';
 import { renderRunSummary } from '../../present/report-renderer.ts';
+import { linkToTrace } from '../../present/runs/runs.ts';
 import { openSourceClients } from '../../source/source-clients.ts';
 import { configOption } from '../commands/command.ts';
-import type { RunCommandOptions } from '../commands/run.ts';
+import type { RunCommandOptions } from '../commands/run/run.ts';
 import {
   openConfig,
   warnOfPlainConnections,
@@ -23,6 +25,8 @@ import {
   withPlanDatabase,
 } from '../open/open-config.ts';
 import { openClient } from '../open/open-service.ts';
+import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openWork } from '../open/open-workers.ts';
 import { listenForStop } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { readOperator } from '../terminal/read-operator.ts';
@@ -58,15 +62,18 @@ export async function performConfigured(
   const { job, kind } = findJob(config, request.jobName);
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
-  const client = request.isPlan ? null : openJobClient(config, output);
+  const telemetry = await openTelemetry(output);
+  const opened = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
   const progress = output.createProgress();
   // Lines for machines are asked for (LOG_LEVEL); a person has the progress.
+  const level = process.env.LOG_LEVEL;
   const log = createLogger({
-    level: process.env.LOG_LEVEL ?? 'silent',
+    level: level ?? (telemetry === null ? 'silent' : 'info'),
     isInteractive: false,
-    stream: { write: output.log },
+    stream: { write: (line) => (level === undefined ? undefined : output.log(line)) },
+    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
   });
   log.info({ job: job.name, kind: job.kind, is_plan: request.isPlan }, 'run started');
   const ping = request.isPlan ? null : await pingStart(config, job.name);
@@ -74,25 +81,34 @@ export async function performConfigured(
     const { limit = null, file = null, allowEmpty = false } = request.options;
     const approve = approverOf(request.options, output);
     const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
+    const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client: opened });
+    const work = await openWork(db, {
+      config,
+      onTrouble: (error) =>
+        log.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
+    });
     const result = await runJob({
       config,
       job,
       kind,
       db,
-      client,
+      client: measured?.client ?? opened,
       sourceClients,
       options,
       progress,
       draining: stopping.signal,
+      openSpread: work.openSpread,
       onTarget: (target) => tellTarget(target, output),
-    });
-    const { finished, report, stop, exitCode } = result;
+    }).finally(() => work.close());
+    const { finished, report, stop, exitCode, traceId } = result;
+    measured?.metrics.runEnded(finished);
     const problem = stop === null ? null : describeStop(stop);
     const { isPlan } = request;
     const summary = { finished, report, problem, configOption: configOption(request.options), isPlan };
     // Between the progress and the result.
     if (!output.json) output.warn('');
     output.print(renderRunSummary(summary, { renderer: kind.render, terminal: output.terminal }));
+    if (traceId !== null) output.warn(`Trace: ${linkToTrace(traceId, config)}`);
     for (const event of kind.render.events(report)) output.emit(event);
     const { event: _, ...facts } = finished;
     log.info({ ...facts, amounts: undefined, exit_code: exitCode }, 'run finished');
@@ -105,6 +121,8 @@ export async function performConfigured(
         return await performIn(db);
       } finally {
         if (!request.isPlan) await notifyAfter(db, { config, log });
+        // While the database is open, which the metrics are read from.
+        await telemetry?.end();
       }
     });
     await ping?.ended(performed.exitCode);
@@ -116,8 +134,29 @@ export async function performConfigured(
     progress.end();
     stopping.ignore();
     sourceClients.close();
-    await client?.close();
+    await opened?.close();
+    await telemetry?.end();
   }
+}
+
+/** Has the metrics of a run sent with its telemetry, those of the database as they are after it. */
+async function measureRun(
+  telemetry: OpenTelemetry,
+  {
+    config,
+    db,
+    client,
+  }: { readonly config: PipelineConfig; readonly db: Database; readonly client: Client | null },
+): Promise<{ readonly metrics: Metrics; readonly client: Client | null }> {
+  const { openMetrics } = await import('../open/open-metrics.ts');
+  const metrics = openMetrics(config, db, {
+    atWork: () => [],
+    isLedgerContinuous: () => true,
+    lastPoll: () => null,
+  });
+  telemetry.measure(metrics);
+  const observer = { begun: metrics.requestBegun, ended: metrics.requestEnded };
+  return { metrics, client: client === null ? null : observeClient(client, observer) };
 }
 
 /** Says where a run sends to and where it keeps account of it, before it does either. */

@@ -9,23 +9,21 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import type { KeptNotices } from '../../notify/keep-notices.ts';
-import { cached } from '../../observe/cached.ts';
 import { createLogger } from '../../observe/logger.ts';
-import { createMetrics } from '../../observe/metrics.ts';
 import { startObserver } from '../../observe/start-observer.ts';
-import { readVersion } from '../../package/read-version.ts';
 import { keepSchedule } from '../../pipeline/keep-schedule.ts';
 import { findContinuityProblem } from '../../pipeline/open-ledger.ts';
 import { leaseNames } from '../../pipeline/runnable-kind.ts';
-import { readGauges } from '../../report/read-gauges.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
-import { nextSlots } from '../../schedule/next-slots.ts';
 import { readDatabaseClock } from '../../schedule/poll-schedule.ts';
 import { createScheduler, type Scheduler } from '../../schedule/scheduler.ts';
 import { startTicker } from '../../schedule/start-ticker.ts';
 import type { Receiver } from '../../webhook/start-receiver.ts';
-import type { ServeOptions } from '../commands/serve.ts';
+import type { ServeOptions } from '../commands/run/serve.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { openMetrics } from '../open/open-metrics.ts';
+import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
+import { openWork, serveWorker } from '../open/open-workers.ts';
 import { listenForStop, untilAborted } from '../terminal/listen-for-stop.ts';
 import type { Output } from '../terminal/output.ts';
 import { handBackMemory } from './hand-back-memory.ts';
@@ -46,7 +44,12 @@ const DATABASE_CONNECTIONS = 12;
 export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
   const config = openConfig(options);
   const jobs = jobsToServe(config);
-  const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: false });
+  const telemetry = await openTelemetry(output);
+  const log = createLogger({
+    level: process.env.LOG_LEVEL,
+    isInteractive: false,
+    ...(telemetry === null ? {} : { copyTo: telemetry.log }),
+  });
   const db = await connect({
     url: config.database.url,
     embeddedFolder: config.database.dataFolder,
@@ -65,12 +68,14 @@ export async function performServe(output: Output, options: ServeOptions): Promi
       jobs,
       db,
       log,
+      telemetry,
       output,
       draining: stopping.signal,
       port: options.port ?? config.serve.port,
     });
   } finally {
     stopping.ignore();
+    await telemetry?.end();
     await db.destroy();
   }
 }
@@ -80,24 +85,29 @@ type Serving = {
   readonly jobs: readonly JobSettings[];
   readonly db: Database;
   readonly log: Logger;
+  readonly telemetry: OpenTelemetry | null;
   readonly output: Output;
   readonly draining: AbortSignal;
   readonly port: number;
 };
 
 async function serve(serving: Serving): Promise<ExitCode> {
-  const { config, jobs, db, log, output, draining } = serving;
+  const { config, jobs, db, log, telemetry, output, draining } = serving;
   // The start leaves garbage, and so does every run.
   let isLittered = true;
   // What runs need is loaded with the first one: a process that waits is small.
   const opened: { workplace: Workplace | null } = { workplace: null };
-  const metrics = createMetrics({
-    version: readVersion(),
-    readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
-    nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
+  const metrics = openMetrics(config, db, {
+    lastPoll: () => schedule.lastPoll(),
     atWork: () => scheduler.atWork(),
     isLedgerContinuous: () => schedule.readiness().checks.ledger?.ok === true,
   });
+  const work = await openWork(db, {
+    config,
+    onTrouble: (error) =>
+      log.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
+  });
+  telemetry?.measure(metrics);
   const scheduler = createScheduler({
     db,
     owner: randomUUID(),
@@ -109,7 +119,10 @@ async function serve(serving: Serving): Promise<ExitCode> {
     work: async (claimed) => {
       const { openWorkplace } = await import('./open-workplace.ts');
       isLittered = true;
-      opened.workplace ??= openWorkplace({ config, db, log, metrics, draining });
+      opened.workplace ??= openWorkplace({
+        ...{ config, db, log, metrics, draining },
+        openSpread: work.openSpread,
+      });
       return opened.workplace.work(claimed).finally(() => notices?.ask());
     },
   });
@@ -121,6 +134,10 @@ async function serve(serving: Serving): Promise<ExitCode> {
     onTrouble: (error) =>
       log.warn(error instanceof Error ? error : {}, 'the schedule cannot be read; retrying'),
     onRecovered: () => log.info('the schedule can be read again'),
+  });
+  const worker = serveWorker(db, {
+    ...{ config, work, log },
+    isReady: () => schedule.readiness().checks.migrations?.ok === true,
   });
   const pages = await openConsole({ config, db, host: config.serve.host, log });
   const notices = await openNotices(serving, () => schedule.readiness().checks.migrations?.ok === true);
@@ -141,6 +158,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   });
   const ticker = startTicker(() => {
     void schedule.poll().then(() => {
+      void worker?.look();
       if (!isLittered || scheduler.atWork().length > 0) return;
       isLittered = false;
       handBackMemory();
@@ -152,7 +170,10 @@ async function serve(serving: Serving): Promise<ExitCode> {
   await untilAborted(draining);
   ticker.stop();
   scheduler.stop();
-  const isInOrder = await withinGrace([ended(scheduler, log), receiver?.close()], config.serve.graceSeconds);
+  const isInOrder = await withinGrace(
+    [ended(scheduler, log), receiver?.close(), worker?.stop()],
+    config.serve.graceSeconds,
+  );
   if (!isInOrder) {
     log.error(
       { at_work: scheduler.atWork().length },
@@ -165,6 +186,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
   await observer.close();
   await pages.close();
   opened.workplace?.close();
+  await work.close();
   log.info('stopped');
   return EXIT.ok;
 }

@@ -68,13 +68,14 @@ export async function reviewDoubt({ db, output, entryId, options }: ReviewInput)
   return EXIT.ok;
 }
 
-function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
+/** @throws KnownError (exit 2) where none was chosen. */
+export function chosenDecision({ accepted, writeOff, resend, acknowledge }: ReviewOptions): Decision {
   if (accepted) return 'accepted';
   if (writeOff) return 'write_off';
   if (resend) return 'resend';
   if (acknowledge) return 'acknowledge';
   throw usageError(
-    'The command does not say what to do with the entry.',
+    'The command does not say what to do.',
     'Add --accepted, --write-off, --resend or (for a double credit) --acknowledge, and --reason.',
   );
 }

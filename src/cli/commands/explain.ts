@@ -64,7 +64,7 @@ export const explainCommand: CommandDefinition = {
         const { explainCustomer } = await import('../../report/explain-customer.ts');
         const { renderCustomerLife } = await import('../../present/lives/customer-life.ts');
         const config = openConfig(options);
-        const hashes = hashesOf(config, given ?? (await askAddress()));
+        const hashes = hashesOf(config, given ?? (await askAddress('explain customer')));
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
         if (lives.length === 0) throw customerNotFound();
         for (const life of lives) output.emit({ event: 'customer', ...life });

@@ -13,7 +13,12 @@ export type FilesOptions = ConfigOptions & {
   readonly state?: string;
   readonly limit: number;
 };
-export type ReleaseOptions = ConfigOptions & { readonly source?: string; readonly reason: string };
+export type ReleaseOptions = ConfigOptions & {
+  readonly source?: string;
+  readonly reason: string;
+  readonly all?: boolean;
+  readonly yes?: boolean;
+};
 export type RereadOptions = ConfigOptions & { readonly source?: string; readonly layout?: string };
 
 const DEFAULT_LIMIT = 50;
@@ -34,6 +39,7 @@ export const filesCommand: CommandDefinition = {
     addExamples(command, [
       ['files', 'files that were read, are held or skipped, and that the next run reads'],
       ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
+      ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
       ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
       ['files reread --layout etsy-orders', 'all files that were read with a layout'],
     ]);
@@ -42,12 +48,14 @@ export const filesCommand: CommandDefinition = {
 };
 
 function defineDecisions(command: Command, act: Act): void {
-  addConfigOptions(command.command('release').description('end the hold of a file that you do not need'))
-    .argument('<name>', 'name of the file, or its whole address')
-    .option('--source <name>', 'if several sources have the same name')
+  addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
+    .argument('[name]', 'name of the file, or its whole address')
+    .option('--all', 'all files that are held, after a preview')
+    .option('--source <name>', 'of one source')
+    .option('--yes', 'with --all: do not ask')
     .requiredOption('--reason <text>', 'why; kept with the file')
     .action(
-      act(async (output, name: string, options: ReleaseOptions) =>
+      act(async (output, name: string | undefined, options: ReleaseOptions) =>
         (await import('../actions/manage-files.ts')).releaseFile(output, name, options),
       ),
     );

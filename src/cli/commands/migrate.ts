@@ -20,6 +20,7 @@ export const migrateCommand: CommandDefinition = {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
         const { migrate } = await import('../../db/migrate.ts');
+        const { makeQueues } = await import('../open/open-workers.ts');
         const config = openConfig(options);
         const withRoles = options.roles === true;
         if (withRoles && config.database.url === '') throw rolesNeedAServer();
@@ -27,6 +28,7 @@ export const migrateCommand: CommandDefinition = {
           config,
           async (db) => {
             const names = await migrate(db);
+            await makeQueues(db, config);
             if (withRoles) await createRoles(db);
             return names;
           },

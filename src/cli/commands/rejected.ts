@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../model/exit-code.ts';
 import type { FetchRawRows } from '../../model/record.ts';
-import type { RejectedFilter } from '../../report/list-rejected.ts';
+import type { RejectedFilter } from '../../report/files/list-rejected.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -55,7 +55,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
             exportRejected({ db, config, output, filter: toFilter(options), ...target }),
           );
         }
-        const { countRejected, listRejected } = await import('../../report/list-rejected.ts');
+        const { countRejected, listRejected } = await import('../../report/files/list-rejected.ts');
         const { renderRejected } = await import('../../present/read-files.ts');
         const filter = toFilter(options);
         const { rows, total } = await withDatabase(config, async (db) => ({

@@ -1,6 +1,6 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../model/exit-code.ts';
-import type { ReviewOptions } from '../actions/review-doubt.ts';
+import type { ReviewManyOptions } from '../actions/review-many.ts';
 import {
   addConfigOptions,
   addExamples,
@@ -10,7 +10,7 @@ import {
   parseId,
 } from './command.ts';
 
-type Options = ConfigOptions & ReviewOptions & { readonly job?: string };
+type Options = ConfigOptions & ReviewManyOptions;
 
 export const reviewCommand: CommandDefinition = {
   name: 'review',
@@ -20,6 +20,17 @@ export const reviewCommand: CommandDefinition = {
     )
       .argument('[entry]', 'number of the entry to settle', parseId)
       .option('--job <name>', 'doubts of one job only')
+      .option(
+        '--all',
+        'settle all that match, after a preview; --why, --for-deal and --older-than narrow them',
+      )
+      .option('--why <text>', 'with --all: in doubt for exactly this reason')
+      .option('--for-deal <id>', 'with --all: of one deal')
+      .option(
+        '--older-than <time>',
+        'with --all: in doubt for so long or longer, such as 12h or 7d',
+        parseAge,
+      )
       .addOption(
         new Option('--accepted', 'the service shows the order: it was credited').conflicts([
           'writeOff',
@@ -45,21 +56,26 @@ export const reviewCommand: CommandDefinition = {
       .option('--reason <text>', 'why; kept with the decision')
       .option('--deal <id>', 'with --accepted: the deal that was credited')
       .option('--collab <id>', 'with --accepted: the collaboration that was credited')
-      .option('--yes', 'with --resend: do not ask');
+      .option('--yes', 'with --resend or --all: do not ask');
     addExamples(command, [
       ['review', 'orders in doubt'],
       ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
       ["review 17 --resend --reason 'not listed after two days'", 'it does not'],
+      [
+        "review --all --older-than 30d --write-off --reason 'lost'",
+        'many at once: shows which and how much, and asks',
+      ],
     ]);
     command.action(
       act(async (output, entry: string | undefined, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
         const { reviewDoubt } = await import('../actions/review-doubt.ts');
-        const { listDoubts } = await import('../../report/list-doubts.ts');
-        const { listDoubleCredits } = await import('../../report/list-doubts.ts');
+        const { reviewMany } = await import('../actions/review-many.ts');
+        const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
         const { renderDoubts } = await import('../../present/doubts.ts');
         const config = openConfig(options);
         return withDatabase(config, async (db) => {
+          if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });
           const doubts = await listDoubts(db, options.job === undefined ? {} : { job: options.job });
           for (const doubt of doubts) output.emit({ event: 'doubt', ...doubt });
@@ -73,3 +89,10 @@ export const reviewCommand: CommandDefinition = {
     );
   },
 };
+
+/** For `--older-than`: in milliseconds. */
+function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('Write it like 12h or 7d.');
+  return Number(count) * (unit === 'd' ? 86_400_000 : 3_600_000);
+}

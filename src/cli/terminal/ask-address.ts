@@ -8,9 +8,10 @@ const MAX_INPUT_BYTES = 4_096;
  * The e-mail address that a command is about, without it being an argument, which a shell keeps in its history and every user of the machine
  * sees in the list of processes: asked for at a terminal, else the first line of standard input.
  *
+ * @param command that reads it, for the message: `explain customer`.
  * @throws KnownError `usage` (exit 2) where standard input has none.
  */
-export async function askAddress(stdin: NodeJS.ReadStream = process.stdin): Promise<string> {
+export async function askAddress(command: string, stdin: NodeJS.ReadStream = process.stdin): Promise<string> {
   if (stdin.isTTY) {
     const question = createInterface({ input: stdin, output: process.stderr, historySize: 0 });
     return question.question('E-mail address: ').finally(() => question.close());
@@ -24,6 +25,6 @@ export async function askAddress(stdin: NodeJS.ReadStream = process.stdin): Prom
   if (line.trim() !== '') return line;
   throw usageError(
     'No address was given.',
-    'Write it to standard input:  printf \'%s\' "$ADDRESS" | npx influencer-sync explain customer',
+    `Write it to standard input:  printf '%s' "$ADDRESS" | npx influencer-sync ${command}`,
   );
 }

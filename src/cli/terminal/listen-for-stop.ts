@@ -13,7 +13,10 @@ export type Stopping = {
 };
 
 /** The first Ctrl-C (or SIGTERM) drains: nothing new begins, what is on its way is finished. A second one stops at once, and a third one without anything more. All lose nothing. */
-export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
+export function listenForStop(
+  output: Pick<Output, 'warn'>,
+  told = 'Finishing the requests in flight. Press Ctrl-C again to stop at once; requests in flight are then in doubt.',
+): Stopping {
   const draining = new AbortController();
   const lastWork: (() => Promise<void>)[] = [];
   let isExiting = false;
@@ -28,9 +31,7 @@ export function listenForStop(output: Pick<Output, 'warn'>): Stopping {
       exit();
       return;
     }
-    output.warn(
-      '\nFinishing the requests in flight. Press Ctrl-C again to stop at once; requests in flight are then in doubt.',
-    );
+    output.warn(`\n${told}`);
     draining.abort();
   }
   for (const signal of SIGNALS) process.on(signal, onSignal);

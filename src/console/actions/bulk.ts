@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import { BULK_DECISIONS, type Bulk } from '../../model/bulk.ts';
+import { type Bulk, DOUBT_DECISIONS } from '../../model/bulk.ts';
 import {
   abortSettlement,
   type BulkChange,
   confirmSettlement,
+  describeFilter,
+  previewAcknowledgement,
   previewSettlement,
 } from '../../pipeline/decisions/settle-many.ts';
 import { formatInstant, plural } from '../../present/text.ts';
 import { findBulk } from '../../report/console/read-bulk.ts';
-import type { DoubtFilter } from '../../report/list-doubts.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
@@ -18,7 +19,7 @@ const entryField = idField('entry');
 const previewForm = z
   .object({
     scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
-    decision: z.enum(BULK_DECISIONS, { error: 'Choose what is to be done with the entries.' }),
+    decision: z.enum(DOUBT_DECISIONS, { error: 'Choose what is to be done with the entries.' }),
     reason,
     deal: text.default(''),
     collab: text.default(''),
@@ -59,10 +60,37 @@ export const previewBulkAction = defineAction({
           ? describeFilter(filter)
           : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
       actor: actor.name,
+      via: 'console',
       reason: why,
       audit,
     });
     if (preview === null) throw new Refused('No entry in doubt matches any more: somebody has settled them.');
+    leadTo(`/bulk/${preview.bulkId}`);
+    return preview.auditId;
+  },
+});
+
+/** Freezes double credits, and shows what it would be to acknowledge them. */
+export const previewCreditsAction = defineAction({
+  path: '/bulk/preview-credits',
+  form: z
+    .object({
+      scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
+      reason,
+      entry: z.union([entryField.transform((id) => [id]), z.array(entryField)]).default([]),
+      filter_job: text.default(''),
+    })
+    .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, { error: 'Tick at least one entry.' }),
+  async perform({ trx, actor, audit, leadTo }, { scope, reason: why, entry: entryIds, filter_job: job }) {
+    const preview = await previewAcknowledgement(trx, {
+      entries: scope === 'all' ? { job: job || null } : { entryIds },
+      chosen:
+        scope === 'all'
+          ? `All double credits${job === '' ? '' : ` of job ${job}`}`
+          : `${plural(entryIds.length, 'entry', 'entries')}, each ticked`,
+      ...{ actor: actor.name, via: 'console', reason: why, audit },
+    });
+    if (preview === null) throw new Refused('No order is credited more than once any more.');
     leadTo(`/bulk/${preview.bulkId}`);
     return preview.auditId;
   },
@@ -110,10 +138,10 @@ function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresA
   switch (state) {
     case 'preview':
       return entries === 0
-        ? `Bulk action ${bulkId} has no entry that can be settled.`
+        ? `Bulk action ${bulkId} has nothing that can be settled.`
         : `Bulk action ${bulkId} is a preview: it is not running.`;
     case 'expired':
-      return `The preview ${bulkId} expired at ${formatInstant(expiresAt)} UTC. Make a new one to see how the entries are now.`;
+      return `The preview ${bulkId} expired at ${formatInstant(expiresAt)} UTC. Make a new one to see how things are now.`;
     case 'running':
       return `Bulk action ${bulkId} is running already: ${confirmedBy ?? 'somebody'} confirmed it.`;
     case 'finished':
@@ -121,15 +149,4 @@ function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresA
     case 'aborted':
       return `${abortedBy ?? 'Somebody'} has aborted bulk action ${bulkId}.`;
   }
-}
-
-/** The filter in a sentence, for those who read it later: without relative times. */
-function describeFilter({ job, reason: words, dealId, sinceBefore }: DoubtFilter): string {
-  const parts = [
-    ...(job ? [`of job ${job}`] : []),
-    ...(dealId ? [`for deal ${dealId}`] : []),
-    ...(sinceBefore ? [`in doubt since ${formatInstant(sinceBefore)} UTC or longer`] : []),
-    ...(words ? [`because ${words}`] : []),
-  ];
-  return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;
 }

@@ -1,8 +1,11 @@
 import type { ConsoleAction } from '../console-page.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
-import { abortBulkAction, confirmBulkAction, previewBulkAction } from './bulk.ts';
+import { abortBulkAction, confirmBulkAction, previewBulkAction, previewCreditsAction } from './bulk.ts';
+import { previewFilesAction } from './bulk-files.ts';
 import { cancelBackfillAction, pauseBackfillAction, resumeBackfillAction } from './change-backfill.ts';
+import { closeStatementAction } from './close-statement.ts';
 import { pauseJobAction, resumeJobAction, runNowAction } from './control-job.ts';
+import { acknowledgeChecksAction, expectDateAction } from './decide-checks.ts';
 import { releaseFileAction, rereadFileAction } from './decide-files.ts';
 import { settleDoubtAction } from './settle-doubt.ts';
 
@@ -10,6 +13,8 @@ import { settleDoubtAction } from './settle-doubt.ts';
 export const actions: readonly ConsoleAction[] = [
   settleDoubtAction,
   previewBulkAction,
+  previewCreditsAction,
+  previewFilesAction,
   confirmBulkAction,
   abortBulkAction,
   assignCodeAction,
@@ -19,7 +24,10 @@ export const actions: readonly ConsoleAction[] = [
   resumeJobAction,
   releaseFileAction,
   rereadFileAction,
+  acknowledgeChecksAction,
+  expectDateAction,
   pauseBackfillAction,
   resumeBackfillAction,
   cancelBackfillAction,
+  closeStatementAction,
 ];

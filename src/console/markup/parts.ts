@@ -174,11 +174,36 @@ export function factList(facts: readonly (readonly [name: string, value: string 
 /** A state as a word in a colour; the word alone says it, too. */
 export function badge(state: string): Html {
   const tone =
-    { ok: 'green', accepted: 'green', done: 'green', sealed: 'green', read: 'green' }[state] ??
-    { issues: 'yellow', ready: 'yellow', held: 'yellow', skipped: 'yellow', paused: 'yellow' }[state] ??
-    { failed: 'red', interrupted: 'red', lost: 'red', in_doubt: 'red', rejected: 'red', missed: 'red' }[
-      state
-    ] ??
+    {
+      ok: 'green',
+      accepted: 'green',
+      done: 'green',
+      sealed: 'green',
+      read: 'green',
+      resolved: 'green',
+      sent: 'green',
+    }[state] ??
+    {
+      issues: 'yellow',
+      ready: 'yellow',
+      held: 'yellow',
+      skipped: 'yellow',
+      paused: 'yellow',
+      warn: 'yellow',
+      warning: 'yellow',
+      pending: 'yellow',
+    }[state] ??
+    {
+      failed: 'red',
+      interrupted: 'red',
+      lost: 'red',
+      in_doubt: 'red',
+      rejected: 'red',
+      missed: 'red',
+      late: 'red',
+      error: 'red',
+      given_up: 'red',
+    }[state] ??
     'plain';
   return html`<span class="badge ${tone}">${state.replaceAll('_', ' ')}</span>`;
 }

@@ -5,6 +5,8 @@ import { backfillPage } from './backfill.ts';
 import { backfillsPage } from './backfills.ts';
 import { bulkPage } from './bulk/bulk.ts';
 import { bulksPage } from './bulk/bulks.ts';
+import { checksPage } from './checks/checks.ts';
+import { findingPage } from './checks/finding.ts';
 import { codesPage } from './codes.ts';
 import { customersPage } from './customers.ts';
 import { dealPage } from './deal.ts';
@@ -15,12 +17,15 @@ import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
 import { rejectedPage } from './files/rejected.ts';
 import { rejectedRowPage } from './files/rejected-row.ts';
+import { noticesPage } from './notices.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
 import { overviewPage } from './overview.ts';
 import { runPage } from './run.ts';
 import { runsPage } from './runs.ts';
 import { schedulesPage } from './schedules.ts';
+import { statementPage } from './statements/statement.ts';
+import { statementsPage } from './statements/statements.ts';
 
 /** Every page, in the order of the navigation. */
 export const pages: readonly ConsolePage[] = [
@@ -36,14 +41,19 @@ export const pages: readonly ConsolePage[] = [
   rejectedRowPage,
   filesPage,
   filePage,
+  checksPage,
+  findingPage,
   codesPage,
   assignCodePage,
   exportCodesPage,
   customersPage,
   dealsPage,
   dealPage,
+  statementsPage,
+  statementPage,
   schedulesPage,
   backfillsPage,
   backfillPage,
+  noticesPage,
   auditPage,
 ];

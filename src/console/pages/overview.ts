@@ -1,5 +1,4 @@
 import type { Html } from '../../model/text/html.ts';
-import { titleOf } from '../../notify/problems/index.ts';
 import { html } from '../../present/html/html.ts';
 import { formatCount, formatDuration } from '../../present/text.ts';
 import {
@@ -13,13 +12,14 @@ import {
   readOutcomesByDay,
   readWaitingOrders,
 } from '../../report/console/read-overview.ts';
-import { listOpenProblems, type OpenProblem } from '../../report/list-notices.ts';
-import { countRejected } from '../../report/list-rejected.ts';
+import { countRejected } from '../../report/files/list-rejected.ts';
+import { listOpenProblems } from '../../report/list-notices.ts';
 import { type Backlog, readNeeds } from '../../report/read-status.ts';
 import { nextSlots } from '../../schedule/next-slots.ts';
 import type { ConsolePage, Visit } from '../console-page.ts';
 import { needsOfPerson } from '../markup/needs-of-person.ts';
 import { amountList, anchor, badge, instant, table } from '../markup/parts.ts';
+import { problemTable } from '../markup/problem-table.ts';
 import { stackedBars } from '../markup/stacked-bars.ts';
 import { dayOf } from '../read-query.ts';
 
@@ -47,7 +47,7 @@ export const overviewPage: ConsolePage = {
       title: 'Overview',
       content: html`<h2>Needs a person</h2>
 ${needsOfPerson({ needs, waitingOrders, rejectedRows }, visit)}
-${problemsTable(problems, visit)}
+${visit.config.notify.channels.length === 0 ? null : html`<h2>Open problems</h2>${problemTable(problems, visit)}`}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}
 <h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
@@ -64,27 +64,6 @@ ${backlogTable(needs.backlog, visit)}`,
 /** `2026-04-10` and 1 → `2026-04-11`. */
 function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
-}
-
-/** What notices have told of and is not over; nothing where none are configured, since nothing looks for problems then. */
-function problemsTable(problems: readonly OpenProblem[], visit: Visit): Html | null {
-  const { config } = visit;
-  if (config.notify.channels.length === 0) return null;
-  return html`<h2>Open problems</h2>
-${table(
-  [
-    {
-      title: 'Problem',
-      cell: ({ kind, page }) => anchor(`${config.console.basePath}${page}`, titleOf(kind)),
-    },
-    { title: 'What', cell: ({ summary }) => summary },
-    { title: 'Amount', align: 'right', cell: ({ amounts }) => amountList(amounts) },
-    { title: 'Since', cell: ({ since }) => instant(since, visit) },
-    { title: 'Next', cell: ({ command }) => html`<code>${command}</code>` },
-  ],
-  problems,
-  { about: 'Open problems', none: 'No problem is open.' },
-)}`;
 }
 
 function jobsTable(health: readonly JobHealth[], visit: Visit): Html {

@@ -3,7 +3,7 @@ import { fileName } from '../../model/text/file-name.ts';
 import type { Html } from '../../model/text/html.ts';
 import type { Sum } from '../../present/blocks/block.ts';
 import { html } from '../../present/html/html.ts';
-import { describeDid, problemOf } from '../../present/runs/runs.ts';
+import { describeDid, linkToTrace, problemOf } from '../../present/runs/runs.ts';
 import { formatCount, formatDuration, plural } from '../../present/text.ts';
 import { listRunFiles, type RunFile, type RunFiles } from '../../report/console/list-run-files.ts';
 import { readRunActivity } from '../../report/console/read-run-activity.ts';
@@ -54,6 +54,7 @@ export const runPage: ConsolePage = {
             : html`${instant(slot.slot, visit)}${slot.requestedBy === null ? null : ` requested by ${slot.requestedBy}`}${slot.attempts > 1 ? ` (${plural(slot.attempts, 'attempt')})` : null}`,
         ],
         ['Service', run.service],
+        ['Trace', run.traceId === null ? null : traceOf(run.traceId, visit)],
         ['Job', anchor(visit.link('/runs', { job: run.job }), 'all its runs')],
       ])}
 ${problem === null ? null : html`<p class="notice red">${problem}</p>`}
@@ -66,6 +67,11 @@ ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p
     };
   },
 };
+
+/** A link where the configuration says where traces are shown. */
+function traceOf(traceId: string, { config }: Visit): Html | string {
+  return config.console.traceUrl === '' ? traceId : anchor(linkToTrace(traceId, config), traceId);
+}
 
 /** The sums of the run: every row of its files, and everything that the job knows after it, counted once. */
 function accounting(run: ListedRun, files: RunFiles, visit: Visit): Html {

@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import type { ConnectOptions, Database } from '../connect.ts';
+import { currentPhase } from '../phase.ts';
 import type { DB } from '../tables.ts';
 import type { WireClient } from './cancel-request.ts';
 import { applicationName, prepareSession } from './session.ts';
@@ -127,12 +128,17 @@ function guardClient(client: WireClient, { watch, reasons }: Guard): PostgresPoo
 
   async function ask(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
     const statement = watch.begin(client, text);
+    const { onStatement } = currentPhase();
+    const begunAt = performance.now();
+    let code: string | null = null;
     try {
       return await client.query(text, [...parameters]);
     } catch (error) {
+      code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
       throw watch.explain(statement, reasons.get(client) ?? error);
     } finally {
       watch.end(statement);
+      onStatement?.({ text, seconds: (performance.now() - begunAt) / 1000, code });
       wasCancelled ||= statement.ending !== null;
     }
   }

@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { isUniqueViolation } from '../../db/server/is-unique-violation.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import type { CustomerRows, PlacedCustomer } from './placed-customer.ts';
+import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type AddCustomersOptions = FileRead & {
   readonly brandId: string;
@@ -47,9 +48,9 @@ async function add(
     with fence as materialized (${fenceOf(read)}),
     added as (
       insert into intake.customers
-        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code)
+        (customer_hash, brand_id, is_unsubscribed, source, staged_file_id, batch_id, orders_count, spent, currency, bought_with_code, key_no)
       select g.hash, ${brandId}, g.is_out, f.source, case when not g.is_out then f.source_file_id end, case when not g.is_out then g.batch_id end,
-        g.orders_count, g.spent, g.currency, g.with_code
+        g.orders_count, g.spent, g.currency, g.with_code, ${CURRENT_KEY_NO}
       from fence f
       cross join (
         select hash, coalesce(is_out, false) as is_out, batch_id, orders_count, spent, currency, with_code

@@ -2,25 +2,56 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import { readPreviousKey } from './rekey-customers.ts';
+
+/** Of the keys that the configuration names; the keys themselves never come here. */
+export type KeyFingerprints = {
+  readonly current: string;
+  /** Null: the configuration names none. */
+  readonly previous: string | null;
+};
 
 /**
- * Binds the customers of this database to the key that their hashes are made with, on first use; from then on refuses another one: it
- * would make every customer a new one, and submit all of them again.
+ * Binds the customers of this database to the key that their hashes are made with, on first use; from then on refuses another one, because it
+ * would make every customer a new one, and submit all of them again. A new key takes the place of the old one where the configuration names
+ * that one as the previous key.
  *
- * @param fingerprint of the key; the key itself never comes here.
- * @throws KnownError `customer_key_changed` (exit 2).
+ * @throws KnownError `customer_key_changed`, `previous_customer_key_missing` (exit 2).
  */
-export async function bindCustomerKey(db: Database, fingerprint: string): Promise<void> {
-  await sql`insert into intake.customer_key (fingerprint) values (${fingerprint}) on conflict do nothing`.execute(
+export async function bindCustomerKey(db: Database, { current, previous }: KeyFingerprints): Promise<void> {
+  await sql`insert into intake.customer_key (fingerprint) values (${current}) on conflict do nothing`.execute(
     db,
   );
+  if (previous !== null)
+    await sql`
+      update intake.customer_key
+      set previous_fingerprint = fingerprint, fingerprint = ${current}, key_no = key_no + 1, rotated_at = clock_timestamp()
+      where fingerprint = ${previous} and previous_fingerprint is null`.execute(db);
   const bound = await db.selectFrom('intake.customer_key').selectAll().executeTakeFirstOrThrow();
-  if (bound.fingerprint === fingerprint) return;
-  throw new KnownError({
+  if (bound.fingerprint !== current) throw keyChanged(bound.rotated_at ?? bound.bound_at);
+  if (bound.previous_fingerprint === null || bound.previous_fingerprint === previous) return;
+  const { customers, forgotten } = await readPreviousKey(db);
+  if (customers + forgotten > 0) throw previousKeyMissing(customers, forgotten);
+  await sql`update intake.customer_key set previous_fingerprint = null`.execute(db);
+}
+
+function keyChanged(since: Date): KnownError {
+  return new KnownError({
     code: 'customer_key_changed',
-    message: `The customers of this database were hashed with another key (since ${bound.bound_at.toISOString().slice(0, 10)}).`,
+    message: `The customers of this database were hashed with another key (since ${since.toISOString().slice(0, 10)}).`,
     where: 'customers.hash_key',
-    help: 'Set the old key again (CUSTOMER_HASH_KEY). If you have lost it for good, forget the customers; all of them are then submitted again:\n  truncate intake.customer_key, intake.customers, intake.lookups, intake.waiting_batches;',
+    help: 'Set the old key again (CUSTOMER_HASH_KEY). To replace it, set it as customers.previous_hash_key beside the new one. If you have lost it for good, see docs/privacy.md, "If the key is lost":\n  npx influencer-sync hash-key lost',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+  });
+}
+
+function previousKeyMissing(customers: number, forgotten: number): KnownError {
+  return new KnownError({
+    code: 'previous_customer_key_missing',
+    message: `${customers} customers and ${forgotten} forgotten ones are known under the previous key alone.`,
+    where: 'customers.previous_hash_key',
+    help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

@@ -3,8 +3,10 @@ import {
   type CustomerBatch,
   type CustomerHash,
   type CustomersSeen,
+  NOBODY_PASSED_OVER,
   NOTHING_SEEN,
-  type PassedOver,
+  PASSED_OVER,
+  type PassedOverCounts,
   type StatedCustomer,
 } from '../../model/customer.ts';
 import type { RejectedRow } from '../../model/record.ts';
@@ -18,6 +20,7 @@ import {
   type PlacedCustomer,
   toCustomerRows,
 } from './placed-customer.ts';
+import { rekeyCustomers } from './rekey-customers.ts';
 import { stageCustomers } from './stage-customers.ts';
 import { type CustomersToStore, reserveBatches, storeCustomerBatches } from './store-customer-batches.ts';
 
@@ -32,6 +35,8 @@ export type CustomerStagerOptions = FileRead & {
   readonly isWanted: ((customer: StatedCustomer) => boolean) | null;
   /** Customers of this file to look up at most. */
   readonly lookupBudget: number;
+  /** Digest of an address under the previous key; null: no customer is known under one. */
+  readonly previousHashOf: ((address: string) => CustomerHash) | null;
   /** Whom the run looks up anyway, because another file named them. */
   readonly lookedUpAlready: ReadonlySet<CustomerHash>;
 };
@@ -40,7 +45,7 @@ export type CustomerStagerOptions = FileRead & {
 export type CustomerTotals = {
   /** Rows of customers, those passed over included. */
   readonly customerRows: number;
-  readonly passedOver: Readonly<Record<PassedOver, number>>;
+  readonly passedOver: PassedOverCounts;
   readonly seen: CustomersSeen;
   readonly new: number;
   /** Whose addresses were stored, to be submitted. */
@@ -63,7 +68,7 @@ const STATEMENT_CUSTOMERS = 10_000;
 export function createCustomerStager(db: Database, options: CustomerStagerOptions): CustomerStager {
   const placer = createCustomerPlacer(options.batchSize);
   const packs = createCustomerPacks(options);
-  const passedOver = { no_address: 0, no_consent: 0, unsubscribed: 0 };
+  const passedOver = { ...NOBODY_PASSED_OVER };
   const totals = { customerRows: 0, new: 0, withdrawn: 0 };
   let known = 0;
   let seen: CustomersSeen = NOTHING_SEEN;
@@ -77,6 +82,7 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
   async function stage(rows: CustomerRows, bad: readonly RejectedRow[]): Promise<void> {
     if (isLost) return;
     const { placed } = rows;
+    await rekey(placed);
     const wanted = await findWanted(placed);
     // Within a plan's transaction a wrong guess shows as nothing but a wrong count: what it inserts meets no live row.
     const areLikelyNew = !db.isTransaction && totals.new > 0 && known === 0;
@@ -94,6 +100,17 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
     await storing;
     storing = store(packs.take(false));
     storing.catch(() => {});
+  }
+
+  /** First of all, so that each is found by the hash that the file's customers have. */
+  async function rekey(placed: readonly PlacedCustomer[]): Promise<void> {
+    const { previousHashOf } = options;
+    if (previousHashOf === null) return;
+    const hashes = placed.map(({ customer: { address, hash: current } }) => ({
+      previous: previousHashOf(address),
+      current,
+    }));
+    await rekeyCustomers(db, hashes);
   }
 
   async function findWanted(placed: readonly PlacedCustomer[]): Promise<ReadonlySet<CustomerHash>> {
@@ -128,9 +145,11 @@ export function createCustomerStager(db: Database, options: CustomerStagerOption
       seen = batch.seen;
       for (const customer of batch.customers) gathered.push(customer);
       for (const row of batch.rejected) rejected.push(row);
-      for (const reason of ['no_address', 'no_consent', 'unsubscribed'] as const)
+      for (const reason of PASSED_OVER) {
         passedOver[reason] += batch.passedOver[reason];
-      totals.customerRows += batch.passedOver.no_address + batch.passedOver.no_consent;
+        // Who has unsubscribed is among the customers.
+        if (reason !== 'unsubscribed') totals.customerRows += batch.passedOver[reason];
+      }
       if (gathered.length + rejected.length < STATEMENT_CUSTOMERS) return !isLost;
       await stageGathered();
       if (waiting.length > MAX_WAITING) await waiting.shift();

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 export type PrepareOptions = { readonly brandId: string; readonly batchSize: number };
 
@@ -72,10 +73,10 @@ async function repack(db: Database, { brandId, batchSize }: PrepareOptions): Pro
     ),
     packed as (
       insert into intake.waiting_batches
-        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, created_at)
+        (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, created_at, key_no)
       overriding system value
       select batch_id, max(job), ${brandId}, max(source_file_id), 'submit',
-        jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place), min(created_at)
+        jsonb_agg(address order by old_batch_id, place)::text, array_agg(hash order by old_batch_id, place), min(created_at), ${CURRENT_KEY_NO}
       from members group by batch_id
     )
     update intake.customers c set batch_id = m.batch_id

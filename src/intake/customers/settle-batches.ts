@@ -70,9 +70,9 @@ export async function splitBatch(
     ),
     halves as (
       insert into intake.waiting_batches
-        (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, split_from, created_at)
+        (job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, split_from, created_at, key_no)
       select t.job, t.brand_id, t.source_file_id, t.purpose, h.list, h.hashes,
-        case when ${refusal !== null} then t.batch_id else t.split_from end, t.created_at
+        case when ${refusal !== null} then t.batch_id else t.split_from end, t.created_at, t.key_no
       from taken t cross join lateral (values
         (1, ${lists[0]}::text, t.customer_hashes[:${at}::integer]), (2, ${lists[1]}::text, t.customer_hashes[${at + 1}::integer:])
       ) as h(place, list, hashes)

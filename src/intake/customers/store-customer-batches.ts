@@ -3,6 +3,7 @@ import { toUuidArrayParameter } from '../../db/array-parameters.ts';
 import type { Database } from '../../db/connect.ts';
 import type { CustomerHash } from '../../model/customer.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
+import { CURRENT_KEY_NO } from './rekey-customers.ts';
 
 /** A batch that is to wait, with its plain addresses. */
 export type CustomersToStore = {
@@ -40,10 +41,10 @@ export async function storeCustomerBatches(
   const { rows: answer } = await sql<{ fenced: string }>`
     with fence as materialized (${fenceOf(options)}),
     inserted as (
-      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes)
+      insert into intake.waiting_batches (batch_id, job, brand_id, source_file_id, purpose, influencer_list, customer_hashes, key_no)
       overriding system value
       select coalesce(g.batch_id, nextval('intake.waiting_batches_batch_id_seq')), ${job}, ${brandId}, f.source_file_id, g.purpose,
-        g.influencer_list, g.customer_hashes
+        g.influencer_list, g.customer_hashes, ${CURRENT_KEY_NO}
       from fence f cross join (values ${sql.join(rows)}) as g(purpose, batch_id, influencer_list, customer_hashes)
     )
     select count(*) as fenced from fence`.execute(db);

@@ -27,7 +27,7 @@ export type StageOrdersOptions = FileRead & {
 
 /**
  * Stores orders in full: a new one as the current version, which is hidden until the file is sealed; a changed one as not current,
- * switched at sealing; one that the file has stated before is merged into its row.
+ * switched at sealing; one that the file has stated before is merged into its row. Who ordered stays known where a later export does not say.
  * As `json`, not `jsonb`: rows are read once, so to build a tree of them first costs more than it saves.
  * `limit 1` keeps each look-up a look-up in a unique index: the planner knows nothing yet about a table that is being filled, and would
  * rather read all of a source.
@@ -40,21 +40,23 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     with fence as materialized (${fenceOf(options)}),
     given as materialized (
       select f.source, f.source_file_id, g.*,
-        h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash,
+        h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash, c.customer_key as current_customer_key,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
       cross join json_to_recordset(${toJsonParameter(orders.map(toRow))}::json) as g(
-        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text)
+        ${columnDefinitions}, line_no bigint, record_no bigint, row_count integer, content_hash text, customer_key uuid)
       left join lateral (
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.customer_key, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
-      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces)
-      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id
+      insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
+        customer_key)
+      select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
+        coalesce(customer_key, current_customer_key)
       from given
       where here_id is null and current_hash is distinct from content_hash
       returning is_current
@@ -141,5 +143,6 @@ export function toRow(order: StagedOrder) {
     record_no: order.record,
     row_count: order.rowCount,
     content_hash: order.contentHash,
+    customer_key: order.customerKey ?? undefined,
   };
 }

@@ -30,6 +30,14 @@ export function customerHasher(key: string, brandId: string): (foldedAddress: st
   };
 }
 
+/**
+ * Makes the digest that is left of a customer who was forgotten: the same for every brand, those of later years too. No brand has an empty
+ * id, so that it is the digest of nobody else.
+ */
+export function tombstoneHasher(key: string): (foldedAddress: string) => CustomerHash {
+  return customerHasher(key, '');
+}
+
 /** What tells one key from another and says nothing of either. Never change the text: databases keep its HMAC. */
 export function fingerprintOf(key: string): string {
   return hmac(key, 'influencer-sync contacts.hash_key').slice(0, 16);

@@ -1,13 +1,14 @@
 import type { SourceSettings } from '../../model/config.ts';
-import type {
-  ConsentRule,
-  CustomerBatch,
-  CustomerHash,
-  CustomersSeen,
-  OptionalColumn,
-  OptionalField,
-  PassedOver,
-  StatedCustomer,
+import {
+  type ConsentRule,
+  type CustomerBatch,
+  type CustomerHash,
+  type CustomersSeen,
+  NOBODY_PASSED_OVER,
+  type OptionalColumn,
+  type OptionalField,
+  type PassedOver,
+  type StatedCustomer,
 } from '../../model/customer.ts';
 import type { Layout, LayoutField, OtherLayouts } from '../../model/layout.ts';
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
@@ -28,6 +29,8 @@ export type MapCustomersOptions = {
   readonly consent: ConsentRule;
   /** Digest of a folded address, for the job's brand. */
   readonly hashOf: (folded: string) => CustomerHash;
+  /** Whether the customer of a folded address was forgotten on request. Default: nobody was. */
+  readonly isForgotten?: (folded: string) => boolean;
 };
 
 /**
@@ -55,7 +58,7 @@ export async function* mapCustomers(
     }
     const batch = {
       customers: [] as StatedCustomer[],
-      passedOver: { no_address: 0, no_consent: 0, unsubscribed: 0 },
+      passedOver: { ...NOBODY_PASSED_OVER },
       rejected: [...rejected],
       rowsRead: rejected.length + records.length,
     };
@@ -81,7 +84,7 @@ type CustomerReader = {
 function customerReader(
   { name, money }: Layout,
   plan: CustomerPlan,
-  { consent: rule, hashOf, source }: MapCustomersOptions,
+  { consent: rule, hashOf, isForgotten = () => false, source }: MapCustomersOptions,
 ): CustomerReader {
   const toCurrency = currencyParser(source.currency);
   const columns = plan.consent.columns.map((column) => column.name);
@@ -99,6 +102,8 @@ function customerReader(
     const address = parseAddress(cell);
     if (typeof address !== 'string') return rejectCell(record, address, emailColumn);
     if (address === '') return 'no_address';
+    const folded = foldAddress(address);
+    if (isForgotten(folded)) return 'forgotten';
     const says = plan.consent.read(cells);
     const isRefused = (says & (SAYS.no | SAYS.unsubscribed)) !== 0;
     if (says >= SAYS.unknown && !isRefused && rule !== 'ignored')
@@ -110,7 +115,7 @@ function customerReader(
     const currency = toSpentIn.read(record, currencyOfSource);
     return {
       address,
-      hash: hashOf(foldAddress(address)),
+      hash: hashOf(folded),
       isUnsubscribed,
       ordersCount: toCount.read(record),
       spent,

@@ -87,6 +87,13 @@ function findOrderGaps(layout: Layout, source: SourceSettings): readonly Problem
       help: `Add to ${where}:  time_zone: Europe/Amsterdam   (the zone of the shop)`,
     });
   }
+  if (source.customerKey && layout.columns.email === undefined) {
+    problems.push({
+      where,
+      message: `The source has customer_key: true, but the layout ${layout.name} has no e-mail column.`,
+      help: `Remove customer_key from ${where}. Or, if the files have the column, name it in a layout of your own: columns: { email: [Email] }`,
+    });
+  }
   return problems;
 }
 

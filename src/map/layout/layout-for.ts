@@ -13,6 +13,19 @@ const OF_CUSTOMERS: readonly LayoutField[] = [
 const OF_CUSTOMERS_ALONE: readonly LayoutField[] = ['email', 'orders_count', 'spent'];
 
 /**
+ * A layout of orders with the column that says who ordered, where it has one, for sources whose orders get a customer key.
+ *
+ * @returns null when it is not a layout of orders.
+ */
+export function layoutForKeyedOrders(layout: Layout): Layout | null {
+  const ofOrders = forOrders(layout);
+  const { email } = layout.columns;
+  return ofOrders === null || email === undefined
+    ? ofOrders
+    : { ...ofOrders, columns: { ...ofOrders.columns, email } };
+}
+
+/**
  * A layout reduced to what a file is read for, so that a column which the other reading needs can neither be missed nor be doubtful here.
  *
  * @returns null when the layout cannot be read for it: customers without an e-mail column, orders in an export of customers or clicks.

@@ -1,7 +1,7 @@
 import type { Layout, LayoutField, SummedField } from '../../model/layout.ts';
 import type { DecimalText, InstantText, OrderContinuation, StagedOrder } from '../../model/order.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
-import { type Fault, MAX_TEXT_CHARS, missingValue, TOO_LONG } from '../fault.ts';
+import { type Fault, MAX_TEXT_CHARS, missingValue, OTHER_CURRENCY, TOO_LONG } from '../fault.ts';
 import { cleanText, foldWord, isBlank } from '../values/clean-text.ts';
 import { currencyParser } from '../values/parse-currency.ts';
 import { findAddress, parseId } from '../values/parse-id.ts';
@@ -10,6 +10,7 @@ import { type TimeParser, timeParser } from '../values/parse-time.ts';
 import { parseZone } from '../values/parse-zone.ts';
 import { remember } from '../values/remember.ts';
 import { fromUnits, toUnits } from './add-money.ts';
+import { type CustomerKeyOf, readCustomerKey } from './customer-key.ts';
 import type { DateWatch } from './date-order.ts';
 import { linkFinder, linkOf } from './find-links.ts';
 import { hashMeaning } from './hash-meaning.ts';
@@ -33,6 +34,7 @@ type Given = {
   readonly timeZone: string | null;
   readonly currency: string | null;
   readonly dates: DateWatch | null;
+  readonly customerKeyOf: CustomerKeyOf | null;
 };
 
 /** Thrown and caught in this file only: the first value at fault ends the building of its order. */
@@ -44,11 +46,6 @@ class ValueFault {
   }
 }
 
-const OTHER_CURRENCY: Fault = {
-  code: 'other_currency',
-  reason: 'The amount has another currency than its order or its source.',
-  help: 'Check the currency of the source in pipeline.yaml. If a shop sells in several currencies, export a currency column.',
-};
 /** Makes orders of rows that were folded together, by one layout and one file's columns. */
 export class OrderBuilder {
   readonly #layout: Layout;
@@ -58,6 +55,7 @@ export class OrderBuilder {
   /** Readers of times by the zone that a row says. */
   readonly #timesIn: (zone: string) => TimeParser | Fault;
   readonly #dates: DateWatch | null;
+  readonly #customerKeyOf: CustomerKeyOf | null;
   readonly #status: (text: string) => string;
   readonly #codes: (cell: string) => readonly string[];
   readonly #links: (notes: string) => readonly string[];
@@ -75,6 +73,7 @@ export class OrderBuilder {
       return typeof named === 'string' ? timeParser(formats, named) : named;
     });
     this.#dates = given.dates;
+    this.#customerKeyOf = given.customerKeyOf;
     const words = new Map(
       Object.entries(layout.status.words).map(([from, to]) => [foldWord(from), foldWord(to)]),
     );
@@ -131,6 +130,7 @@ export class OrderBuilder {
       record: open.record,
       rowCount: open.rowCount,
       contentHash: '',
+      customerKey: readCustomerKey(open.values[this.#place(open, 'email')], this.#customerKeyOf),
     };
     meaning.contentHash = hashMeaning(meaning);
     return meaning;

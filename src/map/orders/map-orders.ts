@@ -4,9 +4,10 @@ import type { OrderBatch, OrderContinuation, OrderIdColumn, StagedOrder } from '
 import type { CsvChunk, CsvRecord, RejectedRow } from '../../model/record.ts';
 import { foldHeader } from '../../model/text/fold.ts';
 import { type Fault, reject } from '../fault.ts';
-import { layoutFor } from '../layout/layout-for.ts';
+import { layoutFor, layoutForKeyedOrders } from '../layout/layout-for.ts';
 import type { ResolvedHeader } from '../layout/resolve-header.ts';
 import { OrderBuilder } from './build-order.ts';
+import type { CustomerKeyOf } from './customer-key.ts';
 import { type DateWatch, withDateOrder } from './date-order.ts';
 import { IdColumns, type NamedHeader } from './id-columns.ts';
 import { type OpenOrder, runsOf } from './open-order.ts';
@@ -20,6 +21,8 @@ export type MapOptions = {
   readonly source: Pick<SourceSettings, 'timeZone' | 'currency'> & Partial<Pick<SourceSettings, 'dateOrder'>>;
   /** Is shown every date, to find out at the end in which order they were written. */
   readonly dates?: DateWatch | null;
+  /** Where the source asks for it: orders then say who ordered, by a key. */
+  readonly customerKeyOf?: CustomerKeyOf | null;
   /** Told by which column the file's orders are named, once it is known. */
   readonly onIdColumn?: (column: OrderIdColumn) => void;
   /** Layouts to name when a header does not fit this one but another. */
@@ -46,8 +49,9 @@ export async function* mapOrders(
   chunks: AsyncIterable<CsvChunk>,
   options: MapOptions,
 ): AsyncGenerator<OrderBatch> {
-  const { source, generationOrders = GENERATION_ORDERS } = options;
-  const ofOrders = layoutFor(options.layout, 'orders');
+  const { source, generationOrders = GENERATION_ORDERS, customerKeyOf = null } = options;
+  const ofOrders =
+    customerKeyOf === null ? layoutFor(options.layout, 'orders') : layoutForKeyedOrders(options.layout);
   if (ofOrders === null) throw new Error(`the layout ${options.layout.name} is not one of orders`);
   const layout = withDateOrder(ofOrders, source.dateOrder ?? null);
   const otherLayouts: OtherLayouts = () =>
@@ -100,11 +104,11 @@ type Stage = {
 function openStage(
   header: NamedHeader,
   layout: Layout,
-  { source, dates = null, onIdColumn, generationOrders }: MapOptions,
+  { source, dates = null, customerKeyOf = null, onIdColumn, generationOrders }: MapOptions,
 ): Stage {
   const { check, fields } = header;
   const plan = planColumns(layout, header);
-  const builder = new OrderBuilder(layout, plan, { ...source, dates });
+  const builder = new OrderBuilder(layout, plan, { ...source, dates, customerKeyOf });
   const window = new OrderWindow(plan, {
     money: layout.money,
     generationOrders: generationOrders ?? GENERATION_ORDERS,

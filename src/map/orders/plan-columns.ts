@@ -66,6 +66,7 @@ export function planColumns(layout: Layout, header: ResolvedHeader): ColumnPlan 
   };
   const mergeOf = (field: LayoutField): Merge => {
     if (field === 'codes' || field === 'links') return 'all';
+    if (field === 'email') return 'first';
     return lineItems && !AGREED.includes(field) ? 'first' : 'same';
   };
   const summed = new Set<string>(Object.keys(sum));

@@ -13,6 +13,7 @@ export const PROBLEM_KINDS = [
   'files_late',
   'doubts',
   'credited_twice',
+  'totals_differ',
   'ledger_went_back',
   'key_refused',
   'service_away',

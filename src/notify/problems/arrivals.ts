@@ -1,6 +1,5 @@
-import { judgeFreshness } from '../../checks/freshness.ts';
-import type { SourceSettings } from '../../model/config.ts';
-import { listArrivals, listExpectedDates, listFindings } from '../../report/checks/read-checks.ts';
+import { judgeArrivals } from '../../pipeline/judge-arrivals.ts';
+import { listFindings } from '../../report/checks/read-checks.ts';
 import { count, type Found, type ProblemFinder } from './problem-finder.ts';
 
 export const filesUnusual: ProblemFinder = {
@@ -22,7 +21,7 @@ export const filesUnusual: ProblemFinder = {
           amounts: [],
           summary: `${count(mine.length, 'check')} found something unusual in files of ${job.name}, which count all the same: ${checks}.`,
           command: 'npx influencer-sync checks',
-          page: '/files',
+          page: '/checks',
         },
       ];
     });
@@ -34,23 +33,13 @@ export const filesLate: ProblemFinder = {
   kind: 'files_late',
   title: 'Files late',
   async find({ db, config, at }) {
-    const sources = Object.values(config.sources);
-    if (sources.every(({ expectations }) => expectations.freshness === null)) return [];
-    const arrivals = await listArrivals(db);
-    const expectedDates = await listExpectedDates(db);
-    const lateSince = ({ name, expectations }: SourceSettings): Date | null => {
-      const { freshness, timeZone } = expectations;
-      if (freshness === null) return null;
-      const ofSource = expectedDates.filter(({ source }) => source === null || source === name);
-      const arrivedAt = arrivals.get(name) ?? null;
-      const judged = judgeFreshness({ freshness, timeZone, expectedDates: ofSource, arrivedAt, now: at });
-      return judged.verdict === 'late' ? judged.deadline : null;
-    };
+    const arrivals = await judgeArrivals(db, { sources: Object.values(config.sources), now: at });
     return Object.values(config.jobs).flatMap((job): readonly Found[] => {
-      const late = sources.flatMap((source) => {
-        const since = job.sources.includes(source.name) ? lateSince(source) : null;
-        return since === null ? [] : [{ name: source.name, since }];
-      });
+      const late = arrivals.flatMap((arrival) =>
+        arrival.verdict === 'late' && job.sources.includes(arrival.source)
+          ? [{ name: arrival.source, since: arrival.deadline }]
+          : [],
+      );
       const [oldest] = late.toSorted((one, other) => one.since.getTime() - other.since.getTime());
       if (oldest === undefined) return [];
       return [
@@ -61,7 +50,7 @@ export const filesLate: ProblemFinder = {
           amounts: [],
           summary: `No new file of ${late.map(({ name }) => name).join(', ')} was read by the time that expect.freshness names.`,
           command: 'npx influencer-sync checks',
-          page: '/files',
+          page: '/checks',
         },
       ];
     });

@@ -1,7 +1,7 @@
 import { filesLate, filesUnusual } from './arrivals.ts';
 import { filesHeld } from './files.ts';
 import { mirrorStale } from './mirror.ts';
-import { codesUnowned, creditedTwice, doubts, ledgerWentBack } from './money.ts';
+import { codesUnowned, creditedTwice, doubts, ledgerWentBack, totalsDiffer } from './money.ts';
 import type { ProblemFinder } from './problem-finder.ts';
 import {
   budgetLow,
@@ -29,6 +29,7 @@ export const problemFinders: readonly ProblemFinder[] = [
   filesLate,
   doubts,
   creditedTwice,
+  totalsDiffer,
   ledgerWentBack,
   keyRefused,
   serviceAway,

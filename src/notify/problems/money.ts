@@ -1,11 +1,14 @@
 import { boundAccount } from '../../ledger/bind-account.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import { isUnexplained } from '../../model/money/reconciliation.ts';
+import { isMore } from '../../model/money.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { compare, explainContinuity } from '../../pipeline/open-ledger.ts';
 import { sumUnownedCodes } from '../../report/console/list-codes.ts';
 import { listDoubleCredits, listDoubts, sumDoubts } from '../../report/list-doubts.ts';
-import { addUp, isMore } from '../amounts.ts';
+import { listKeptReconciliation } from '../../report/money/reconcile-deals.ts';
+import { addUp } from '../amounts.ts';
 import { count, type Found, type ProblemFinder } from './problem-finder.ts';
 
 export const doubts: ProblemFinder = {
@@ -50,6 +53,31 @@ export const creditedTwice: ProblemFinder = {
     }));
   },
   over: (job) => `Every double credit of ${job} is acknowledged.`,
+};
+
+export const totalsDiffer: ProblemFinder = {
+  kind: 'totals_differ',
+  title: 'Totals differ',
+  async find({ db, config, at }) {
+    const deals = (await listKeptReconciliation(db)).filter((deal) => isUnexplained(deal, config.reconcile));
+    return [...Map.groupBy(deals, ({ job }) => job)].map(([job, of]) => ({
+      job,
+      severity: 'warning',
+      since:
+        of.map(({ readAt }) => readAt ?? at).toSorted((one, other) => one.getTime() - other.getTime())[0] ??
+        at,
+      amounts: addUp(
+        of.map(({ unexplainedAmount, accountCurrency }) => ({
+          amount: unexplainedAmount,
+          currency: accountCurrency,
+        })),
+      ),
+      summary: `The service counts other orders than we posted for ${count(of.length, 'deal')}, and doubts, other channels and time do not explain it. Something else may post orders, or orders may be lost.`,
+      command: 'npx influencer-sync reconcile',
+      page: '/deals',
+    }));
+  },
+  over: () => 'What the service counts is explained for every deal.',
 };
 
 export const ledgerWentBack: ProblemFinder = {

@@ -17,6 +17,8 @@ type Decided = {
 
 export type Acknowledged = {
   readonly findings: readonly AcknowledgedFinding[];
+  /** Of their audit records, in the same order. */
+  readonly auditIds: readonly string[];
   /** Held files that the next run reads, because all that held them is acknowledged. */
   readonly released: number;
   /** What still holds the others. */
@@ -33,33 +35,36 @@ export async function acknowledgeChecks(
 ): Promise<Acknowledged> {
   const { findingIds, reason, decidedBy, audit } = options;
   const findings = await acknowledgeFindings(trx, { findingIds, reason, acknowledgedBy: decidedBy });
+  const auditIds: string[] = [];
   for (const { findingId, check, source, uri, message } of findings)
-    await audit({
-      action: 'acknowledge_check',
-      subjectKind: 'check',
-      subject: findingId,
-      summary: `${fileName(uri)} (source ${source}) is right. ${check}: ${message}`,
-      reason,
-      before: { acknowledged: false },
-      after: { acknowledged: true },
-    });
+    auditIds.push(
+      await audit({
+        action: 'acknowledge_check',
+        subjectKind: 'check',
+        subject: findingId,
+        summary: `${fileName(uri)} (source ${source}) is right. ${check}: ${message}`,
+        reason,
+        before: { acknowledged: false },
+        after: { acknowledged: true },
+      }),
+    );
   const held = [
     ...new Set(findings.flatMap(({ verdict, sourceFileId }) => (verdict === 'held' ? [sourceFileId] : []))),
   ];
   const still = await listStillHeld(trx, held);
   const free = held.filter((id) => !still.some(({ sourceFileId }) => sourceFileId === id));
   const released = await requestReread(trx, { sourceFileIds: free, requestedBy: decidedBy });
-  return { findings, released, stillHeldBy: still.map(({ findingId }) => findingId) };
+  return { findings, auditIds, released, stillHeldBy: still.map(({ findingId }) => findingId) };
 }
 
-/** A person expects unusual amounts of orders on a date. */
+/** A person expects unusual amounts of orders on a date. @returns the id of the audit record. */
 export async function expectDate(
   trx: DatabaseTransaction,
   options: Decided & { readonly day: string; readonly name: string; readonly source: string | null },
-): Promise<void> {
+): Promise<string> {
   const { day, name, source, decidedBy, audit } = options;
   const former = await addExpectedDate(trx, { day, name, source, createdBy: decidedBy });
-  await audit({
+  return audit({
     action: 'expect_date',
     subjectKind: 'check',
     subject: day,

@@ -1,7 +1,9 @@
 import type { AuditRecord } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { releaseFiles, requestReread } from '../../intake/files/release-files.ts';
+import type { FileDecision } from '../../model/bulk.ts';
 import { fileName } from '../../model/text/file-name.ts';
+import { findFileRead } from '../../report/console/list-files.ts';
 
 /** A reading of a file, as it was shown. */
 export type DecidedFile = { readonly sourceFileId: string; readonly uri: string; readonly state: string };
@@ -77,4 +79,22 @@ export async function rereadFilesAgain(
     });
   }
   return { files: count, auditId };
+}
+
+/** Releases one file, or has it read again, as it was shown. @returns the id of the audit record; null where it is in another state by now. */
+export async function decideFile(
+  trx: DatabaseTransaction,
+  decided: {
+    readonly decision: FileDecision;
+    /** As `findFileRead` names it. */
+    readonly shown: { readonly sourceFileId: string; readonly state: string };
+    readonly reason: string;
+  } & Omit<Decided, 'files'>,
+): Promise<string | null> {
+  const { decision, shown, ...rest } = decided;
+  const file = await findFileRead(trx, shown.sourceFileId);
+  if (file === null || file.state !== shown.state) return null;
+  if (decision === 'reread') return (await rereadFilesAgain(trx, { files: [file], ...rest })).auditId;
+  const [auditId] = await releaseHeldFiles(trx, { files: [file], ...rest });
+  return auditId ?? null;
 }

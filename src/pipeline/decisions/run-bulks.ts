@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { recordAudit } from '../../audit/record-audit.ts';
+import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
 import {
   type BulkItem,
   endBulk,
@@ -12,14 +12,16 @@ import {
   recordOutcome,
 } from '../../bulk/carry-out-bulk.ts';
 import type { Database } from '../../db/connect.ts';
-import { inTransaction } from '../../db/in-transaction.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
 import { inPhase } from '../../db/phase.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
-import type { Bulk } from '../../model/bulk.ts';
+import { type Bulk, isAboutFiles } from '../../model/bulk.ts';
 import { KnownError } from '../../model/known-error.ts';
+import type { EntryState } from '../../model/ledger.ts';
 import { findBulk } from '../../report/console/read-bulk.ts';
 import { refreshReporting } from '../../report/refresh-reporting.ts';
 import { acquireLease, releaseLeases, startHeartbeat } from '../../schedule/lease.ts';
+import { decideFile } from './release-files.ts';
 import { settleDoubt } from './settle-doubt.ts';
 
 export type BulkRunOptions = {
@@ -27,8 +29,10 @@ export type BulkRunOptions = {
   readonly leaseMs: number;
   /** Aborts when the process is to end: the entry that is being settled is finished. */
   readonly stopping: AbortSignal;
-  /** Told of each entry, and each bulk action, that could not be dealt with. */
+  /** Told of each of them, and each bulk action, that could not be dealt with. */
   readonly onError: (error: unknown) => void;
+  /** Told of each entry or file that was dealt with. */
+  readonly onItem?: () => void;
 };
 
 /** So many entries are read at a time. */
@@ -55,9 +59,10 @@ export async function runBulks(db: Database, options: BulkRunOptions): Promise<v
   }
 }
 
-async function runBulk(
+/** Carries out one of them, as far as this process may. Another process may be at it: then this returns at once. */
+export async function runBulk(
   db: Database,
-  { bulkId, leaseMs, stopping, onError }: BulkRunOptions & { readonly bulkId: string },
+  { bulkId, leaseMs, stopping, onError, onItem = () => {} }: BulkRunOptions & { readonly bulkId: string },
 ): Promise<void> {
   const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
   const lease = await acquireLease(db, { ...holder, name: `bulk:${bulkId}`, ttlMs: leaseMs });
@@ -68,7 +73,7 @@ async function runBulk(
     // Another process may have ended it just before.
     const bulk = await findBulk(db, bulkId);
     if (bulk === null || bulk.endedAt !== null) return;
-    if (bulk.state === 'running') await settleItems(db, { bulk, mayGoOn, onError });
+    if (bulk.state === 'running') await settleItems(db, { bulk, mayGoOn, onError, onItem });
     if (!mayGoOn()) return;
     await updateReports(db, { bulkId, mayGoOn, onError });
     await endBulk(db, bulkId);
@@ -84,7 +89,7 @@ type Work = { readonly mayGoOn: () => boolean; readonly onError: (error: unknown
 /** Settles entry by entry, until none waits, somebody aborts it, or this process may not go on. */
 async function settleItems(
   db: Database,
-  { bulk, mayGoOn, onError }: Work & { readonly bulk: Bulk },
+  { bulk, mayGoOn, onError, onItem }: Work & { readonly bulk: Bulk; readonly onItem: () => void },
 ): Promise<void> {
   const { bulkId } = bulk;
   let after = '0';
@@ -95,47 +100,50 @@ async function settleItems(
       const isRunning = await settleItem(db, bulk, item).catch((error: unknown) => {
         if (!mayGoOn() || isPassing(error)) throw error;
         onError(error);
-        return noteFailure(db, { bulkId, entryId: item.entryId });
+        return noteFailure(db, { bulkId, subjectId: item.subjectId });
       });
       if (!isRunning) return;
-      after = item.entryId;
+      onItem();
+      after = item.subjectId;
     }
     if (items.length < BATCH_ENTRIES) return;
   }
 }
 
 /** @returns false once the bulk action is not running any more. */
-function settleItem(
-  db: Database,
-  bulk: Bulk,
-  { entryId, state, attempt, ...deal }: BulkItem,
-): Promise<boolean> {
-  const { bulkId, decision, reason } = bulk;
-  const actor = bulk.confirmedBy ?? bulk.createdBy;
+function settleItem(db: Database, bulk: Bulk, item: BulkItem): Promise<boolean> {
+  const { bulkId } = bulk;
+  const { subjectId } = item;
   return inTransaction(db, async (trx) => {
-    if (!(await lockOpenItem(trx, { bulkId, entryId }))) return false;
-    const settled = await settleDoubt(trx, {
-      entryId,
-      decision,
-      reason,
-      decidedBy: actor,
-      ...deal,
-      shown: { state, attempt },
-      bulkId,
-      audit: (record) => recordAudit(trx, { ...record, actor, via: 'console' }),
-    });
-    await recordOutcome(trx, {
-      bulkId,
-      entryId,
-      outcome: settled.kind === 'settled' ? 'settled' : 'changed',
-    });
+    if (!(await lockOpenItem(trx, { bulkId, subjectId }))) return false;
+    const isSettled = await decide(trx, bulk, item);
+    await recordOutcome(trx, { bulkId, subjectId, outcome: isSettled ? 'settled' : 'changed' });
     return true;
   });
 }
 
+/** As if it was settled alone. @returns false where it is no longer as it was frozen. */
+async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Promise<boolean> {
+  const { bulkId, decision, reason, via } = bulk;
+  const { subjectId, state, attempt, credits, dealId, collabId } = item;
+  const decidedBy = bulk.confirmedBy ?? bulk.createdBy;
+  const audit = (record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string> =>
+    recordAudit(trx, { ...record, actor: decidedBy, via, bulkId });
+  if (isAboutFiles(decision)) {
+    const shown = { sourceFileId: subjectId, state };
+    return (await decideFile(trx, { decision, shown, reason, decidedBy, audit })) !== null;
+  }
+  const settled = await settleDoubt(trx, {
+    ...{ entryId: subjectId, decision, reason, decidedBy, dealId, collabId, bulkId, audit },
+    shown: { state: state as EntryState, attempt: attempt ?? 0 },
+    shownCredits: credits ?? undefined,
+  });
+  return settled.kind === 'settled';
+}
+
 function noteFailure(
   db: Database,
-  item: { readonly bulkId: string; readonly entryId: string },
+  item: { readonly bulkId: string; readonly subjectId: string },
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     if (!(await lockOpenItem(trx, item))) return false;

@@ -1,16 +1,29 @@
 import type { AuditRecord } from '../../audit/record-audit.ts';
 import { abortBulk, confirmBulk } from '../../bulk/carry-out-bulk.ts';
-import { freezeBulk } from '../../bulk/freeze-bulk.ts';
+import {
+  freezeBulk,
+  judgeDoubleCredits,
+  judgeDoubts,
+  judgeFiles,
+  type ToFreeze,
+} from '../../bulk/freeze-bulk.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { effects } from '../../effects/index.ts';
 import { reapLost } from '../../ledger/reap.ts';
-import { type Bulk, describeBulk } from '../../model/bulk.ts';
+import {
+  type Bulk,
+  type DoubtDecision,
+  describeBulk,
+  type FileDecision,
+  isAboutFiles,
+} from '../../model/bulk.ts';
+import { type FileFilter, selectToDecide } from '../../report/console/list-files.ts';
 import { findBulk } from '../../report/console/read-bulk.ts';
-import { type DoubtFilter, selectToSettle } from '../../report/list-doubts.ts';
+import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../../report/list-doubts.ts';
 
 /*
- * One decision about many entries. Three steps, so that nobody settles more than they have seen: a preview freezes the entries and what they
- * are, a person confirms exactly that preview, and run-bulks.ts carries it out entry by entry, each by `settleDoubt` with what was frozen.
+ * One decision about many entries or files. Three steps, so that nobody settles more than they have seen: a preview freezes them and what they
+ * are, a person confirms exactly that preview, and run-bulks.ts carries it out one by one, as if each was settled alone, with what was frozen.
  */
 
 /** Enough for a night and somebody else's opinion. Later, what was frozen says little about how things are. */
@@ -24,38 +37,84 @@ type Deciding = {
   readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
 };
 
-export type ManyToSettle = Deciding &
-  Pick<Bulk, 'decision' | 'dealId' | 'collabId'> & {
+type Many = Deciding & {
+  /** What was chosen, in a sentence. */
+  readonly chosen: string;
+  readonly via: Bulk['via'];
+};
+
+export type Previewed = { readonly bulkId: string; readonly auditId: string };
+
+export type ManyToSettle = Many &
+  Pick<Bulk, 'dealId' | 'collabId'> & {
+    readonly decision: DoubtDecision;
     /** A filter without relative times, or entries that were picked. */
     readonly entries: DoubtFilter | { readonly entryIds: readonly string[] };
-    /** What was chosen, in a sentence. */
-    readonly chosen: string;
   };
 
-/** Freezes what a decision would be applied to. @returns null where that is no entry at all. */
+/** Freezes the doubts that a decision would be applied to. @returns null where that is no entry at all. */
 export async function previewSettlement(
   trx: DatabaseTransaction,
-  { entries, decision, dealId, collabId, chosen, actor, reason, audit }: ManyToSettle,
-): Promise<{ readonly bulkId: string; readonly auditId: string } | null> {
+  { entries, dealId, collabId, ...many }: ManyToSettle,
+): Promise<Previewed | null> {
   // An entry of a process that is gone is in doubt, whether or not a run has come by since.
   await reapLost(trx);
-  const filter = 'entryIds' in entries ? null : entries;
-  const frozen = await freezeBulk(trx, {
-    decision,
-    dealId,
-    collabId,
-    chosen,
-    filter,
-    reason,
+  const { decision } = many;
+  const effectsThatNameDeals = Object.values(effects).flatMap(({ effect, namesDeal }) =>
+    namesDeal ? [effect] : [],
+  );
+  const chosen = selectToSettle(entries);
+  return preview(trx, {
+    ...{ ...many, dealId, collabId },
+    filter: 'entryIds' in entries ? null : entries,
+    judged: judgeDoubts({ decision, dealId, collabId, chosen, effectsThatNameDeals }),
+  });
+}
+
+/** Freezes the double credits that somebody has corrected in the service. @returns null where there are none. */
+export function previewAcknowledgement(
+  trx: DatabaseTransaction,
+  {
+    entries,
+    ...many
+  }: Many & { readonly entries: { readonly job: string | null } | { readonly entryIds: readonly string[] } },
+): Promise<Previewed | null> {
+  return preview(trx, {
+    ...{ ...many, decision: 'acknowledge', dealId: null, collabId: null },
+    filter: 'entryIds' in entries ? null : entries,
+    judged: judgeDoubleCredits(selectToAcknowledge(entries)),
+  });
+}
+
+/** Freezes the files that a decision would be applied to. @returns null where there are none. */
+export function previewFiles(
+  trx: DatabaseTransaction,
+  {
+    files,
+    ...many
+  }: Many & {
+    readonly decision: FileDecision;
+    readonly files: FileFilter | { readonly fileIds: readonly string[] };
+  },
+): Promise<Previewed | null> {
+  return preview(trx, {
+    ...{ ...many, dealId: null, collabId: null },
+    filter: 'fileIds' in files ? null : files,
+    judged: judgeFiles(many.decision, selectToDecide(files)),
+  });
+}
+
+async function preview(
+  trx: DatabaseTransaction,
+  { actor, audit, ...bulk }: Many & Pick<ToFreeze, 'decision' | 'dealId' | 'collabId' | 'filter' | 'judged'>,
+): Promise<Previewed | null> {
+  const { bulkId, entries, ineligible, amounts } = await freezeBulk(trx, {
+    ...bulk,
     createdBy: actor,
-    chosenEntries: selectToSettle(entries),
-    effectsThatNameDeals: Object.values(effects).flatMap(({ effect, namesDeal }) =>
-      namesDeal ? [effect] : [],
-    ),
     validMs: PREVIEW_VALID_MS,
   });
-  const { bulkId } = frozen;
-  if (frozen.entries + frozen.ineligible === 0) return null;
+  if (entries + ineligible === 0) return null;
+  const { chosen, decision, filter, reason } = bulk;
   const auditId = await audit({
     action: 'preview_bulk',
     subjectKind: 'bulk',
@@ -63,13 +122,7 @@ export async function previewSettlement(
     summary: `Bulk action ${bulkId} is previewed. Nothing is changed yet.`,
     reason,
     filter,
-    after: {
-      chosen,
-      decision,
-      entries: frozen.entries,
-      ineligible: frozen.ineligible,
-      amounts: frozen.amounts,
-    },
+    after: { chosen, decision, entries, ineligible, amounts },
   });
   return { bulkId, auditId };
 }
@@ -116,10 +169,23 @@ export async function abortSettlement(
     action: 'abort_bulk',
     subjectKind: 'bulk',
     subject: bulkId,
-    summary: `Bulk action ${bulkId} is aborted. Entries that it has settled stay so.`,
+    summary: `Bulk action ${bulkId} is aborted. ${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'} that it has settled stay so.`,
     reason,
     before: { state: 'running' },
     after: { state: 'aborted' },
   });
   return { kind: 'changed', auditId };
+}
+
+/** The filter in a sentence, for those who read it later: without relative times. */
+export function describeFilter({ job, reason: words, dealId, sinceBefore }: DoubtFilter): string {
+  const parts = [
+    ...(job ? [`of job ${job}`] : []),
+    ...(dealId ? [`for deal ${dealId}`] : []),
+    ...(sinceBefore
+      ? [`in doubt since ${sinceBefore.toISOString().slice(0, 19).replace('T', ' ')} UTC or longer`]
+      : []),
+    ...(words ? [`because ${words}`] : []),
+  ];
+  return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;
 }

@@ -3,7 +3,7 @@ import { inPhase } from '../../db/phase.ts';
 import { createSender } from '../../delivery/send.ts';
 import { settleByEvidence } from '../../ledger/apply-evidence.ts';
 import { createClaimer } from '../../ledger/claim.ts';
-import { countReady, readyEntries } from '../../ledger/ready-entries.ts';
+import { countReady, type EntryRange, readyEntries } from '../../ledger/ready-entries.ts';
 import { type Answer, createRecorder, type RecordAnswer } from '../../ledger/record.ts';
 import { openSpool, replaySpool } from '../../ledger/spool.ts';
 import { EXIT } from '../../model/exit-code.ts';
@@ -34,6 +34,8 @@ export type PostReadyOptions = {
   readonly ledger: OpenLedger;
   /** Null for a run, which posts what no backfill has taken. */
   readonly backfill: BackfillShare | null;
+  /** Only entries of this range; left out for all. */
+  readonly range?: EntryRange;
 };
 
 /**
@@ -43,7 +45,7 @@ export type PostReadyOptions = {
  */
 export async function postReady(run: Run, options: PostReadyOptions): Promise<RunStop | null> {
   const { db, job, nouns, progress, owner, runId } = run;
-  const { client, ledger, backfill } = options;
+  const { client, ledger, backfill, range } = options;
   const { accountId, ledgerId } = ledger;
   const { limit } = run.options;
   const backlog = { job: job.name, backfillId: backfill?.backfillId ?? null };
@@ -74,7 +76,7 @@ export async function postReady(run: Run, options: PostReadyOptions): Promise<Ru
 
   try {
     await inPhase(POSTING, () =>
-      postEntries(readyEntries(db, { ...backlog, limit }), {
+      postEntries(readyEntries(db, { ...backlog, limit, range }), {
         claim: createClaimer(db, {
           owner,
           runId,

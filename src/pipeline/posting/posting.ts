@@ -1,9 +1,11 @@
+import type { Client } from '../../api/client.ts';
 import { analyzeGrown } from '../../db/analyze.ts';
 import { boundAccount } from '../../ledger/bind-account.ts';
 import { holdCreditedElsewhere } from '../../ledger/hold-credited-elsewhere.ts';
 import type { RunStop } from '../../model/run.ts';
 import { type OpenLedger, openLedger, requireContinuityOfPlan } from '../open-ledger.ts';
 import type { Run } from '../run.ts';
+import { spreadPosting } from '../units/post-share.ts';
 import { postReady } from './post-ready.ts';
 import { recoverPreviousRuns } from './recover-previous-runs.ts';
 
@@ -42,8 +44,19 @@ export async function postProposed(run: Run, { ledger, accountId }: Posting): Pr
   const { db, job, client } = run;
   await analyzeGrown(db, ['ledger.entries', 'ledger.adjustments']);
   await holdCreditedElsewhere(db, { job: job.name, accountId });
-  const stop =
-    client === null || ledger === null ? null : await postReady(run, { client, ledger, backfill: null });
+  const stop = client === null || ledger === null ? null : await post(run, { client, ledger });
   await analyzeGrown(db, ['ledger.entries', 'ledger.attempts', 'ledger.answers']);
+  return stop;
+}
+
+/** By workers where there are any; else, and what they left, here. */
+async function post(
+  run: Run,
+  { client, ledger }: { readonly client: Client; readonly ledger: OpenLedger },
+): Promise<RunStop | null> {
+  const spread = await spreadPosting(run, ledger);
+  if (spread === null) return postReady(run, { client, ledger, backfill: null });
+  let { stop } = spread;
+  for (const range of spread.left) stop ??= await postReady(run, { client, ledger, backfill: null, range });
   return stop;
 }

@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { type Client, observeClient } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
-import type { Exchange } from '../../model/exchange.ts';
+import type { Exchange } from '../../model/http/exchange.ts';
 import type { Progress, ProgressStep } from '../../model/progress.ts';
 import type { RunActivity, RunMessage, RunRequests, RunStep } from '../../model/run.ts';
 import { cleanText } from '../../model/text/storable-json.ts';

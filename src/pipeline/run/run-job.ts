@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import { openOverlay } from '../../db/overlay.ts';
@@ -10,19 +7,17 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { RunFinished, RunStatus, RunStop, RunTarget } from '../../model/run.ts';
-import {
-  acquireLease,
-  type Heartbeat,
-  type LeaseHolder,
-  releaseLeases,
-  startHeartbeat,
-} from '../../schedule/lease.ts';
+import type { Spread } from '../../model/work.ts';
+import type { Heartbeat } from '../../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
+import type { UnitsOf } from '../../work/units.ts';
 import { explainAbort, type Run, type RunOptions } from '../run.ts';
 import { type FlowEnd, leaseNames, type RunnableKind } from '../runnable-kind.ts';
 import { recordActivity } from './record-activity.ts';
 import { inRunPhase } from './run-phase.ts';
+import { type TracedRun, traceRun } from './trace-run.ts';
+import { withLeases } from './with-leases.ts';
 
 /** What a run needs of its kind of job. */
 export type RunningKind<Settings extends JobSettings = JobSettings> = Pick<
@@ -42,6 +37,8 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly progress: Progress;
   /** Aborts when the run is to end. Its reason, where that is a KnownError, becomes the run's problem. */
   readonly draining: AbortSignal;
+  /** Opens what hands out parts of a run to workers; left out where runs do everything themselves. */
+  readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
   /** Told where the run sends to, as soon as the service has said whose the key is and before anything else is read or sent. */
   readonly onTarget?: (target: RunTarget) => void;
   /** Told of the run's record before anything else happens; what it throws ends the run. */
@@ -50,9 +47,15 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly abandoned?: AbortSignal;
 };
 
-export type RunResult = FlowEnd & {
+/** What a run came to. */
+type AccountedRun = FlowEnd & {
   readonly finished: RunFinished;
   readonly exitCode: ExitCode;
+};
+
+export type RunResult = AccountedRun & {
+  /** Where to find it among the traces; null where none are sent. */
+  readonly traceId: string | null;
 };
 
 /**
@@ -62,39 +65,39 @@ export type RunResult = FlowEnd & {
  * @throws KnownError `already_running` (exit 5), and what the flow throws; the run's record says so too.
  */
 export function runJob<Settings extends JobSettings>(options: RunJobOptions<Settings>): Promise<RunResult> {
-  return inRunPhase(options, (progress) => runInPhase({ ...options, progress }));
+  const { job, progress, client, config } = options;
+  return traceRun({ job, progress, client, service: config.api.url }, (traced) =>
+    inRunPhase({ ...options, ...traced }, async (named) => {
+      const { traceId } = traced;
+      const result = await runInPhase({ ...options, client: traced.client, progress: named }, traceId);
+      tellEnd(traced, result);
+      return { ...result, traceId };
+    }),
+  );
 }
 
 async function runInPhase<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
-): Promise<RunResult> {
-  const { db, job, kind, config } = options;
-  const holder = { owner: randomUUID(), host: hostname(), pid: process.pid };
-  const ttlMs = config.api.leaseSeconds * 1000;
-  const names = leaseNames(kind, job);
-  try {
-    for (const name of names) await takeLease(db, { ...holder, name, ttlMs, draining: options.draining });
-    const heartbeat = startHeartbeat(db, { owner: holder.owner, ttlMs, leases: names.length });
-    try {
-      return options.client === null
-        ? await planned(options, holder.owner)
-        : await recorded(options, holder.owner, heartbeat);
-    } finally {
-      heartbeat.stop();
-    }
-  } finally {
-    // When the database is away, the leases end by themselves.
-    await releaseLeases(db, holder.owner).catch(() => {});
-  }
+  traceId: string | null,
+): Promise<AccountedRun> {
+  const { db, job, kind, config, draining } = options;
+  const leases = { names: leaseNames(kind, job), ttlMs: config.api.leaseSeconds * 1000, draining };
+  return withLeases(db, leases, ({ owner, heartbeat }) =>
+    options.client === null ? planned(options, owner) : recorded(options, { owner, heartbeat, traceId }),
+  );
 }
 
 async function recorded<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
-  owner: string,
-  heartbeat: Heartbeat,
-): Promise<RunResult> {
+  {
+    owner,
+    heartbeat,
+    traceId,
+  }: { readonly owner: string; readonly heartbeat: Heartbeat; readonly traceId: string | null },
+): Promise<AccountedRun> {
   const { db, job, config } = options;
-  const runId = await beginRun(db, { job: job.name, kind: job.kind, service: config.api.url });
+  const service = config.api.url;
+  const runId = await beginRun(db, { job: job.name, kind: job.kind, service, trace_id: traceId });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
   const activity = recordActivity(db, { ...options, runId });
   const { progress, client } = activity;
@@ -111,6 +114,7 @@ async function recorded<Settings extends JobSettings>(
         runId,
         owner,
         isLeaseHeld,
+        spread: options.openSpread?.({ runId, owner, job: job.name }),
       }),
       abandoned,
     );
@@ -158,7 +162,7 @@ async function unlessAbandoned<Result>(work: Promise<Result>, abandoned?: AbortS
 async function planned<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   owner: string,
-): Promise<RunResult> {
+): Promise<AccountedRun> {
   const isCovered = options.kind.plansInOverlay;
   const transaction = options.db.startTransaction();
   const trx = await (isCovered ? transaction.setIsolationLevel('repeatable read') : transaction).execute();
@@ -182,7 +186,7 @@ async function planned<Settings extends JobSettings>(
 async function account<Settings extends JobSettings>(
   options: RunJobOptions<Settings>,
   run: Run<Settings>,
-): Promise<RunResult> {
+): Promise<AccountedRun> {
   const end = await options.kind
     .flow(run)
     .catch((error: unknown) => {
@@ -206,6 +210,21 @@ async function account<Settings extends JobSettings>(
     amounts,
   } as const;
   return { ...end, stop, finished, exitCode };
+}
+
+/** Numbers only: what a run came to names nobody. */
+function tellEnd({ describe, fail }: TracedRun, { finished, stop }: AccountedRun): void {
+  const { run_id: runId, status, exit_code: exitCode, counts } = finished;
+  const numbers = Object.entries(counts).flatMap(([name, value]) =>
+    typeof value === 'number' ? [[`influencer_sync.count.${name}`, value]] : [],
+  );
+  describe({
+    'influencer_sync.run.id': runId,
+    'influencer_sync.run.status': status,
+    'process.exit.code': exitCode,
+    ...Object.fromEntries(numbers),
+  });
+  if (status === 'failed') fail(stop?.kind ?? 'sums_do_not_add_up');
 }
 
 /** Of a kind that reads files; 0 of any other. */
@@ -240,29 +259,7 @@ function whyDrained({ reason }: AbortSignal): RunStop {
 export function describeStop(stop: RunStop): string {
   if (stop.kind === 'drained') return 'The run was told to stop.';
   if (stop.kind === 'reports_stale') return `Everything that was ready was posted. ${stop.message}`;
-  return stop.kind === 'overdue' ? stop.message : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
-}
-
-/** How soon a lease that is held briefly is asked for again. */
-const ASK_AGAIN_MS = 250;
-
-async function takeLease(
-  db: Database,
-  options: LeaseHolder & { readonly name: string; readonly ttlMs: number; readonly draining: AbortSignal },
-): Promise<void> {
-  let answer = await acquireLease(db, options);
-  while (answer.kind === 'busy' && answer.isBrief && !options.draining.aborted) {
-    await sleep(ASK_AGAIN_MS, undefined, { signal: options.draining }).catch(() => {});
-    answer = await acquireLease(db, options);
-  }
-  if (answer.kind === 'acquired') return;
-  const { host, pid, acquiredAt, endsInMs } = answer.holder;
-  const [kind, name] = options.name.split(':');
-  throw new KnownError({
-    code: 'already_running',
-    message: `Another run has been using ${kind} ${name} since ${acquiredAt.toISOString()} (process ${pid} on ${host}).`,
-    help: `Wait until it ends. If that process is gone, its lease expires in ${Math.ceil(endsInMs / 1000)} s, and a run can start then.`,
-    safe: 'Nothing was read or sent.',
-    exitCode: EXIT.alreadyRunning,
-  });
+  return stop.kind === 'overdue' || stop.kind === 'units_given_up'
+    ? stop.message
+    : `It stopped: ${stop.message.replace(/\.$/, '')}.`;
 }

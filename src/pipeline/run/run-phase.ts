@@ -1,4 +1,4 @@
-import { inPhase } from '../../db/phase.ts';
+import { type EndedStatement, inPhase } from '../../db/phase.ts';
 import type { Progress } from '../../model/progress.ts';
 
 export type RunPhaseOptions = {
@@ -7,6 +7,8 @@ export type RunPhaseOptions = {
   readonly draining: AbortSignal;
   /** Aborts when the run is given up: its statements are cancelled. */
   readonly abandoned?: AbortSignal;
+  /** Told of each statement of the work. */
+  readonly onStatement?: (statement: EndedStatement) => void;
 };
 
 /**
@@ -16,7 +18,7 @@ export type RunPhaseOptions = {
  * @param work gets the progress to tell its steps.
  */
 export function inRunPhase<Result>(
-  { progress, draining, abandoned }: RunPhaseOptions,
+  { progress, draining, abandoned, onStatement }: RunPhaseOptions,
   work: (progress: Progress) => Promise<Result>,
 ): Promise<Result> {
   let step = 'Starting the run';
@@ -27,6 +29,7 @@ export function inRunPhase<Result>(
     draining,
     abandoned: abandoned ?? null,
     note: (message: string) => progress.note(message),
+    onStatement: onStatement ?? null,
   };
   const named: Progress = {
     begin(begun) {

@@ -8,7 +8,7 @@ import { KnownError } from '../../model/known-error.ts';
 import type { RunStatus, RunTarget } from '../../model/run.ts';
 import { type ClaimedSlot, noteRun, type SlotEnd } from '../../schedule/slots.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
-import { describeStop, type RunningKind, type RunResult, runJob } from './run-job.ts';
+import { describeStop, type RunJobOptions, type RunningKind, type RunResult, runJob } from './run-job.ts';
 import { watchRun } from './watch-run.ts';
 
 export type RunSlotOptions = {
@@ -17,6 +17,7 @@ export type RunSlotOptions = {
   readonly kind: RunningKind;
   readonly db: Database;
   readonly sourceClients: SourceClients;
+  readonly openSpread?: RunJobOptions<JobSettings>['openSpread'];
   /** Opens a client of the service for this run, which closes it. `onAnswer` is told of each answer. */
   readonly openClient: (onAnswer: () => void) => Client;
   /** Aborts when the process is to end. */
@@ -43,7 +44,7 @@ const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
 
 /** Runs the job of a slot that was claimed, watched, and says what is to become of the slot. */
 export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
-  const { config, db, job, kind, sourceClients, draining } = options;
+  const { config, db, job, kind, sourceClients, draining, openSpread } = options;
   const client = options.openClient(() => watched.notice());
   const watched = watchRun({
     timing: job,
@@ -61,6 +62,7 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
       sourceClients,
       options: NO_LIMITS,
       progress: watched.progress,
+      openSpread,
       draining: watched.draining,
       abandoned: watched.abandoned,
       ...(options.onTarget === undefined ? {} : { onTarget: options.onTarget }),

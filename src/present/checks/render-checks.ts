@@ -1,6 +1,7 @@
 import type { CheckFinding } from '../../model/checks/check-result.ts';
 import type { ExpectedDate } from '../../model/checks/expectations.ts';
 import { fileName } from '../../model/text/file-name.ts';
+import type { Arrival } from '../../pipeline/judge-arrivals.ts';
 import type { CheckedFile } from '../../report/checks/read-checks.ts';
 import { renderBlocks } from '../blocks/render-blocks.ts';
 import { renderTable } from '../table.ts';
@@ -18,6 +19,14 @@ export type FreshnessLine = {
   readonly expected: string;
 };
 
+export function toFreshnessLine({ source, arrivedAt, ...judged }: Arrival): FreshnessLine {
+  const expected =
+    judged.verdict === 'not_judged'
+      ? 'no deadline has passed, or it is on an expected date'
+      : `after ${formatInstant(judged.since).slice(0, 16)}, by ${formatInstant(judged.deadline).slice(0, 16)}`;
+  return { source, verdict: judged.verdict, seen: arrivedAt, expected };
+}
+
 export type ChecksInput = {
   readonly files: readonly CheckedFile[];
   readonly freshness: readonly FreshnessLine[];
@@ -26,7 +35,8 @@ export type ChecksInput = {
   readonly configOption: string;
 };
 
-const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
+/** Words of verdicts, where the name is none. */
+export const VERDICT_WORDS: Readonly<Record<string, string>> = { not_judged: 'not judged' };
 
 /** The checks of each source, and last, next to the prompt, what is unusual. */
 export function renderChecks(input: ChecksInput, terminal: Terminal): string {

@@ -13,6 +13,7 @@ export function renderOrderLife(life: OrderLife, terminal: Terminal): string {
     terminal.style('bold', `Order ${life.orderId}${name}${source}. Times are in UTC.`),
     '',
     terminal.style('bold', 'Stated by'),
+    ...(life.hasPrunedVersions ? ['  earlier versions, which were pruned (retention.order_versions)'] : []),
     ...(life.versions.length === 0
       ? ['  no known file']
       : life.versions.flatMap((version) => renderVersion(version, terminal))),

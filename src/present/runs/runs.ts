@@ -1,3 +1,4 @@
+import type { PipelineConfig } from '../../model/config.ts';
 import { formatAmounts } from '../../model/money.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
@@ -47,6 +48,11 @@ export function describeDid(run: Pick<ListedRun, 'kind' | 'counts' | 'amounts'>,
   if (run.counts === null) return '';
   const accepted = (run.amounts ?? []).map(({ currency, accepted: amount }) => ({ currency, amount }));
   return [did(run.kind, run.counts), formatAmounts(accepted)].filter((part) => part !== '').join(', ');
+}
+
+/** Where a trace is shown, or its id where the configuration does not say. */
+export function linkToTrace(traceId: string, { console: pages }: Pick<PipelineConfig, 'console'>): string {
+  return pages.traceUrl === '' ? traceId : pages.traceUrl.replaceAll('{trace_id}', traceId);
 }
 
 /** Why a run did not come to its end; null where it did. */

@@ -15,9 +15,15 @@ const LISTED_DAYS = 14;
  */
 export async function listFindings(
   db: Database,
-  options: { readonly source?: string; readonly reportOf?: string } = {},
+  options: {
+    readonly source?: string;
+    readonly reportOf?: string;
+    readonly limit?: number;
+    /** `findingId` of the last row of the part before. */
+    readonly after?: string | null;
+  } = {},
 ): Promise<readonly CheckFinding[]> {
-  const { source = null, reportOf } = options;
+  const { source = null, reportOf, limit = null, after = null } = options;
   const isOfRun =
     reportOf === undefined
       ? sql`(g.verdict = 'held' or g.found_at > clock_timestamp() - ${LISTED_DAYS}::integer * interval '1 day')`
@@ -29,7 +35,30 @@ export async function listFindings(
     join intake.source_files f on f.source_file_id = g.source_file_id and f.superseded_by is null
       and f.state = case g.verdict when 'held' then 'held' else 'sealed' end
     where g.acknowledged_at is null and (${source}::text is null or g.source = ${source}) and ${isOfRun}
-    order by g.finding_id desc`.execute(db);
+      and (${after}::bigint is null or g.finding_id < ${after}::bigint)
+    order by g.finding_id desc limit ${limit}::bigint`.execute(db);
+  return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
+}
+
+/** A finding with its file, and who has acknowledged it. */
+export type KnownFinding = CheckFinding & {
+  readonly sourceFileId: string;
+  readonly runId: string;
+  readonly acknowledgedAt: Date | null;
+  readonly acknowledgedBy: string | null;
+  readonly acknowledgeReason: string | null;
+};
+
+/** Every finding in the file of one, acknowledged ones too, by their numbers; none where there is no such finding. */
+export async function listFindingsBeside(db: Database, findingId: string): Promise<readonly KnownFinding[]> {
+  const { rows } = await sql<Omit<KnownFinding, 'lines'> & { lines: readonly string[] }>`
+    select g.finding_id as "findingId", g.source, f.read_for as "readFor", f.uri, g.check_name as check, g.subject, g.verdict, g.seen,
+      g.expected, g.message, g.line_nos as lines, g.found_at as "foundAt", g.source_file_id as "sourceFileId", g.run_id as "runId",
+      g.acknowledged_at as "acknowledgedAt", g.acknowledged_by as "acknowledgedBy", g.acknowledge_reason as "acknowledgeReason"
+    from intake.check_findings g
+    cross join lateral (select * from intake.source_files f where f.source_file_id = g.source_file_id limit 1) f
+    where g.source_file_id = (select source_file_id from intake.check_findings where finding_id = ${findingId}::bigint)
+    order by g.finding_id`.execute(db);
   return rows.map(({ lines, ...finding }) => ({ ...finding, lines: lines.map(Number) }));
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
-import type { KnownFile } from '../list-known-files.ts';
+import type { KnownFile } from '../files/list-known-files.ts';
 
 /** The last reading of a name, with the run that read it. */
 export type ListedFile = Omit<KnownFile, 'version' | 'state'> & {
@@ -47,6 +47,18 @@ export async function countFilesRead(
     select ${stateOf} as state, count(*) as files from intake.source_files f
     where ${isLastReading} and ${matches({ ...filter, state: null })} group by 1 order by 1`.execute(db);
   return rows.map(({ state, files }) => ({ state, files: Number(files) }));
+}
+
+/** Files to be decided about together, as SQL: those that a filter finds, or those that a person picked. Rows have source_file_id, state, is_last. */
+export function selectToDecide(
+  chosen: FileFilter | { readonly fileIds: readonly string[] },
+): RawBuilder<unknown> {
+  const isChosen =
+    'fileIds' in chosen
+      ? sql`f.source_file_id = any(${[...chosen.fileIds]}::bigint[])`
+      : sql`${isLastReading} and ${matches(chosen)}`;
+  return sql`
+    select f.source_file_id, ${stateOf} as state, (${isLastReading}) as is_last from intake.source_files f where ${isChosen}`;
 }
 
 type Row = Omit<ListedFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {

@@ -6,7 +6,7 @@ import { entrySubject } from '../entry-lives.ts';
 /** A preview whose time is over is expired, whether or not a process has marked it. */
 const columns = sql`
   b.bulk_id as "bulkId", case when b.state = 'preview' and b.expires_at <= clock_timestamp() then 'expired' else b.state end as state,
-  b.decision, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
+  b.decision, b.via, b.deal_id as "dealId", b.collab_id as "collabId", b.chosen, b.reason, b.created_by as "createdBy", b.created_at as "createdAt",
   b.expires_at as "expiresAt", b.entries, b.ineligible, b.amounts, b.confirmed_by as "confirmedBy", b.confirmed_at as "confirmedAt",
   b.aborted_by as "abortedBy", b.aborted_at as "abortedAt", b.ended_at as "endedAt"`;
 
@@ -47,7 +47,7 @@ export async function listBulks(
   return rows.map((row) => ({ ...row, settled: Number(row.settled) }));
 }
 
-/** Entries of a bulk action of one outcome and currency; `outcome` is null for those that wait. */
+/** Entries or files of a bulk action of one outcome and currency; `outcome` is null for those that wait. */
 export type BulkSum = {
   readonly outcome: BulkOutcome | null;
   readonly currency: string | null;
@@ -63,10 +63,10 @@ export async function sumBulkItems(db: Database, bulkId: string): Promise<readon
   return rows.map((row) => ({ ...row, entries: Number(row.entries) }));
 }
 
-/** An entry as it was frozen, and what has become of it. */
+/** An entry or a file as it was frozen, and what has become of it. */
 export type ListedBulkItem = {
-  readonly entryId: string;
-  /** What it is about, in a few words: `shopify order 1001`. */
+  readonly subjectId: string;
+  /** What an entry is about, in a few words: `shopify order 1001`; of a file its address. */
   readonly subject: string;
   readonly amount: string | null;
   readonly currency: string | null;
@@ -78,10 +78,10 @@ export type ListedBulkItem = {
 };
 
 /**
- * Entries of a bulk action by their number.
+ * Entries or files of a bulk action by their number.
  *
  * @param options.outcome only those; `waiting` for those that nobody has dealt with.
- * @param options.after `entryId` of the last row of the part before.
+ * @param options.after `subjectId` of the last row of the part before.
  */
 export async function listBulkItems(
   db: Database,
@@ -98,14 +98,16 @@ export async function listBulkItems(
   },
 ): Promise<readonly ListedBulkItem[]> {
   const { rows } = await sql<ListedBulkItem>`
-    select i.entry_id as "entryId", ${entrySubject} as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
+    select i.subject_id as "subjectId", case when e.entry_id is null then f.uri else ${entrySubject} end as subject, i.amount, i.currency, i.deal_id as "dealId", i.collab_id as "collabId",
       i.outcome, i.outcome_at as "outcomeAt"
     from (
       select * from ops.bulk_items
-      where bulk_id = ${bulkId}::bigint and entry_id > coalesce(${after}::bigint, 0)
+      where bulk_id = ${bulkId}::bigint and subject_id > coalesce(${after}::bigint, 0)
         and (${outcome}::text is null or coalesce(outcome, 'waiting') = ${outcome})
-      order by entry_id limit ${limit}) i
-    cross join lateral (select * from ledger.entries e where e.entry_id = i.entry_id limit 1) e
-    order by i.entry_id`.execute(db);
+      order by subject_id limit ${limit}) i
+    left join lateral (select * from ledger.entries e where i.job is not null and e.entry_id = i.subject_id limit 1) e on true
+    left join lateral (
+      select f.uri from intake.source_files f where i.job is null and f.source_file_id = i.subject_id limit 1) f on true
+    order by i.subject_id`.execute(db);
   return rows;
 }

@@ -9,7 +9,7 @@ export async function readChangeVersion(db: Database): Promise<string> {
       (select count(*) from (select status from ops.runs order by run_id desc limit 50) r where r.status <> 'running'),
       (select string_agg(concat_ws('.', s.run_id, s.position, s.times, s.done), ',') from ops.run_steps s
         join (select run_id, status from ops.runs order by run_id desc limit 50) r using (run_id) where r.status = 'running'),
-      (select max(audit_id) from ops.audit),
+      (select max(audit_id) from ops.audit), (select max(notice_id) from ops.notices),
       (select string_agg(bulk_id || state || (ended_at is null), ',' order by bulk_id) from (select * from ops.bulk_actions order by bulk_id desc limit 20) b),
       (select max(decision_id) from ledger.decisions),
       (select max(claim_no) from ledger.attempts where exists (select from ops.leases where expires_at > clock_timestamp())),

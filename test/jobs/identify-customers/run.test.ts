@@ -33,7 +33,7 @@ describe('run of identify-customers', () => {
         files: 1,
         rows: 6,
         rejected_rows: 1,
-        passed_over: { no_address: 1, no_consent: 1, unsubscribed: 0 },
+        passed_over: { no_address: 1, no_consent: 1, unsubscribed: 0, forgotten: 0 },
         customers: 2,
         submitted: 2,
         waiting: 0,

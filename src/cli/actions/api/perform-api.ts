@@ -10,8 +10,8 @@ import {
   explainUnknownMembers,
   type UnknownMember,
 } from '../../../api/unknown-members.ts';
-import type { Exchange } from '../../../model/exchange.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import type { Exchange } from '../../../model/http/exchange.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { didYouMean } from '../../../model/text/did-you-mean.ts';
 import { formatJson } from '../../../model/text/exact-json.ts';

@@ -37,7 +37,7 @@ import { describeStop } from '../../../pipeline/run/run-job.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { describeCodeProblems } from '../../../present/code-problems.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
-import type { BackfillOptions, ResumeOptions } from '../../commands/backfill.ts';
+import type { BackfillOptions, ResumeOptions } from '../../commands/run/backfill.ts';
 import { openConfig, withDatabase, withMigratedDatabase, withPlanDatabase } from '../../open/open-config.ts';
 import { listenForStop } from '../../terminal/listen-for-stop.ts';
 import type { Output } from '../../terminal/output.ts';

@@ -4,9 +4,9 @@ import { renderChanges, renderPlan } from '../../../../jobs/attribute-orders/bac
 import type { BackfillRun } from '../../../../jobs/attribute-orders/backfill/with-backfill-run.ts';
 import type { Backfill, PlanChanges } from '../../../model/backfill.ts';
 import { plural } from '../../../present/text.ts';
-import { listHeldFiles } from '../../../report/list-held-files.ts';
-import type { ResumeOptions } from '../../commands/backfill.ts';
+import { listHeldFiles } from '../../../report/files/list-held-files.ts';
 import { configOption } from '../../commands/command.ts';
+import type { ResumeOptions } from '../../commands/run/backfill.ts';
 import type { Output } from '../../terminal/output.ts';
 import { planChanged } from './errors.ts';
 

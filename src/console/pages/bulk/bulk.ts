@@ -1,8 +1,18 @@
-import { BULK_OUTCOMES, type Bulk, type BulkOutcome, describeBulk } from '../../../model/bulk.ts';
+import {
+  BULK_OUTCOMES,
+  type Bulk,
+  type BulkOutcome,
+  countOf,
+  describeBulk,
+  isAboutFiles,
+  LEFT_WORDS,
+  SETTLED_WORDS,
+} from '../../../model/bulk.ts';
 import { formatMoney } from '../../../model/money.ts';
+import { fileName } from '../../../model/text/file-name.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
-import { formatCount, formatInstant, plural } from '../../../present/text.ts';
+import { formatCount, formatInstant } from '../../../present/text.ts';
 import {
   type BulkSum,
   findBulk,
@@ -26,24 +36,19 @@ import {
 } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 
-const WORDS: Readonly<Record<BulkOutcome, string>> = {
-  settled: 'settled',
-  changed: 'left alone: no longer as the preview showed it',
-  failed: 'failed: the log of the process says why',
-  not_in_doubt: 'left out: somebody has settled it, or it was sent again',
-  deal_unknown: 'left out: nothing says which deal was credited. Name the deal, or settle it alone',
-  has_evidence: 'left out: there is evidence that the service has it. Settle it alone',
-};
-
-/** What became of an entry; null for one that waits. */
-function wordsOf(outcome: BulkOutcome | null, { state }: Pick<Bulk, 'state'>): string {
-  if (outcome !== null) return WORDS[outcome];
+/** What became of an entry or a file; null for one that waits. */
+function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 'state' | 'decision'>): string {
+  if (outcome === 'settled') return SETTLED_WORDS[decision];
+  if (outcome !== null) return LEFT_WORDS[outcome];
   return (
-    { preview: 'to be settled', aborted: 'left alone: it was aborted before' }[state as string] ?? 'waiting'
+    {
+      preview: `to be ${SETTLED_WORDS[decision].replace(/^to be /, '')}`,
+      aborted: 'left alone: it was aborted before',
+    }[state as string] ?? 'waiting'
   );
 }
 
-/** One decision about many entries: what was frozen, the form that confirms it, how far it is, what came of it. */
+/** One decision about many entries or files: what was frozen, the form that confirms it, how far it is, what came of it. */
 export const bulkPage: ConsolePage = {
   path: '/bulk/:bulk',
   navigation: null,
@@ -74,10 +79,10 @@ export const bulkPage: ConsolePage = {
 ${facts(bulk, visit)}
 ${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
-<h2>Entries</h2>
+<h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
 ${filterForm(visit, path, [{ name: 'outcome', label: 'What became of it', options: ['waiting', ...BULK_OUTCOMES] }])}
 ${itemTable(items.slice(0, PAGE_ROWS), { bulk, visit })}
-${pager(visit, path, { after: nextKey(items, ({ entryId }) => entryId) })}`,
+${pager(visit, path, { after: nextKey(items, ({ subjectId }) => subjectId) })}`,
     };
   },
 };
@@ -119,9 +124,10 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
   const { bulkId, state, entries, decision, reason, expiresAt } = bulk;
   switch (state) {
     case 'preview':
-      if (entries === 0) return html`<p class="notice">No entry can be settled so. Nothing is changed.</p>`;
+      if (entries === 0)
+        return html`<p class="notice">None of them can be settled so. Nothing is changed.</p>`;
       return html`<h2>Confirm it</h2>
-<p>It is about exactly these ${plural(entries, 'entry', 'entries')}, whatever comes into doubt later. An entry that is no longer as it is shown here is left alone.</p>
+<p>It is about exactly ${entries === 1 ? 'this' : 'these'} ${countOf(decision, entries)}, whatever comes later. What is no longer as it is shown here is left alone.</p>
 ${actionForm(visit, '/bulk/confirm', {
   hidden: { bulk: bulkId },
   fields: decision === 'resend' ? resendBox(entries) : null,
@@ -133,10 +139,10 @@ ${actionForm(visit, '/bulk/confirm', {
       return html`<h2>Progress</h2>
 ${progress(bulk, { process, sums })}
 <h3>Abort it</h3>
-<p>Entries that are settled stay so. The others are left alone.</p>
+<p>What is settled stays so. The rest is left alone.</p>
 ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
     case 'expired':
-      return html`<p class="notice">Nobody confirmed it by ${formatInstant(expiresAt)} UTC, so it was never carried out. Nothing was changed. Make a new preview on the page ${anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
+      return html`<p class="notice">Nobody confirmed it by ${formatInstant(expiresAt)} UTC, so it was never carried out. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
     case 'finished':
     case 'aborted':
       return null;
@@ -144,17 +150,17 @@ ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why
 }
 
 function resendBox(entries: number): Html {
-  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I know: if the service has processed any of these ${plural(entries, 'entry', 'entries')} after all, an influencer is credited twice, and nobody can undo that.</label></p>`;
+  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I know: if the service has processed any of these ${countOf('resend', entries)} after all, an influencer is credited twice, and nobody can undo that.</label></p>`;
 }
 
 function progress(
-  { entries }: Bulk,
+  { entries, decision }: Bulk,
   { process, sums }: Pick<Known, 'sums'> & { readonly process: Process },
 ): Html {
   const waiting = sums.reduce((sum, group) => (group.outcome === null ? sum + group.entries : sum), 0);
   const done = entries - waiting;
-  return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="Entries that are dealt with">${done} of ${entries}</progress></p>
-<p>${formatCount(done)} of ${plural(entries, 'entry is', 'entries are')} dealt with. ${
+  return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="How many are dealt with">${done} of ${entries}</progress></p>
+<p>${formatCount(done)} of ${countOf(decision, entries)} ${entries === 1 ? 'is' : 'are'} dealt with. ${
     process === null
       ? 'It waits for a process: the next one that shows the console, and is not read-only, goes on with it.'
       : `Process ${process.pid} on ${process.host} works on it. If that one stops, another one goes on.`
@@ -162,17 +168,17 @@ function progress(
 `;
 }
 
-/** Every entry that was chosen, by what became of it, with the money. */
+/** All that was chosen, by what became of it, with the money. */
 function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
-  const { bulkId, ineligible, state } = bulk;
+  const { bulkId, ineligible, state, decision } = bulk;
   if (state === 'expired') return null;
   const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
   return html`<h2>What ${state === 'preview' ? 'it would do' : 'became of it'}</h2>
-${ineligible === 0 ? null : html`<p>${plural(ineligible, 'entry was', 'entries were')} chosen and ${ineligible === 1 ? 'is' : 'are'} left out.</p>`}
+${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
 ${table(
   [
     {
-      title: 'Entries',
+      title: 'What became of them',
       cell: ([outcome]) =>
         anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
     },
@@ -188,14 +194,30 @@ ${table(
     },
   ],
   groups,
-  { about: 'Entries by what became of them', none: 'It has no entries.' },
+  { about: 'What became of them', none: 'Nothing was chosen.' },
 )}`;
 }
 
 function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bulk; visit: Visit }): Html {
+  if (isAboutFiles(bulk.decision))
+    return table(
+      [
+        {
+          title: 'File',
+          cell: ({ subjectId, subject }) => anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
+        },
+        { title: 'What became of it', cell: ({ outcome }) => wordsOf(outcome, bulk) },
+        { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
+      ],
+      items,
+      { about: 'Files of the bulk action', none: 'No file matches.' },
+    );
   return table(
     [
-      { title: 'Entry', cell: ({ entryId }) => anchor(visit.link('/doubts', { entry: entryId }), entryId) },
+      {
+        title: 'Entry',
+        cell: ({ subjectId }) => anchor(visit.link('/doubts', { entry: subjectId }), subjectId),
+      },
       { title: 'About', cell: ({ subject }) => subject },
       {
         title: 'Amount',

@@ -8,7 +8,7 @@ import { idOf, nextKey, PAGE_ROWS } from '../../read-query.ts';
 
 const PATH = '/bulk';
 
-/** Every decision about many entries that was previewed, and what came of it. */
+/** Every decision about many entries or files that was previewed, and what came of it. */
 export const bulksPage: ConsolePage = {
   path: PATH,
   navigation: null,
@@ -16,7 +16,7 @@ export const bulksPage: ConsolePage = {
     const bulks = await listBulks(visit.db, { limit: PAGE_ROWS + 1, after: idOf(visit, 'after') });
     return {
       title: 'Bulk actions',
-      content: html`<p>Decisions about many entries. You make one on the page ${anchor(visit.link('/doubts'), 'Doubts')}.</p>
+      content: html`<p>Decisions about many entries or files. You make one on the pages ${anchor(visit.link('/doubts'), 'Doubts')} and ${anchor(visit.link('/files', { state: 'held' }), 'Files')}.</p>
 ${table(
   [
     { title: 'Bulk action', cell: ({ bulkId }) => anchor(visit.link(`${PATH}/${bulkId}`), bulkId) },

@@ -16,7 +16,7 @@ import { anchor, filterForm, instant, orderLink, pager, table } from '../../mark
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { showDoubt } from './doubt.ts';
 import { AGES, readDoubtFilter } from './doubt-filter.ts';
-import { entryBox, settleManyForm } from './settle-many.ts';
+import { acknowledgeManyForm, creditBox, entryBox, settleManyForm } from './settle-many.ts';
 
 const PATH = '/doubts';
 const MAX_REASONS = 50;
@@ -54,7 +54,7 @@ ${filterForm(visit, PATH, [
 ${doubtTable(doubts.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(doubts, ({ since, entryId }) => `${since} ${entryId}`) })}
 ${settleManyForm(visit, { filter, doubts: sums.reduce((sum, group) => sum + group.doubts, 0), amounts: amountsOf(sums) })}
-${doubleCreditTable(doubleCredits, visit)}
+${doubleCreditTable(doubleCredits, filter.job, visit)}
 ${lostClaims(waitingClaims)}`,
   };
 }
@@ -113,7 +113,7 @@ function doubtTable(doubts: readonly Doubt[], visit: Visit): Html {
   );
 }
 
-function doubleCreditTable(credits: readonly DoubleCredit[], visit: Visit): Html | null {
+function doubleCreditTable(credits: readonly DoubleCredit[], job: string | null, visit: Visit): Html | null {
   if (credits.length === 0) return null;
   return html`<h2>Credited more than once</h2>
 <p>The service accepted more than one request for these. Correct each in the service, then acknowledge it here.</p>
@@ -123,6 +123,9 @@ ${table(
       title: 'Entry',
       cell: ({ entryId }) => anchor(visit.link(PATH, { entry: entryId }), html`Acknowledge ${entryId}`),
     },
+    ...(visit.mayChange
+      ? [{ title: 'Choose', cell: ({ entryId }: DoubleCredit) => creditBox(entryId) }]
+      : []),
     {
       title: 'About',
       cell: ({ subject, orderId }) =>
@@ -139,7 +142,8 @@ ${table(
   ],
   credits,
   { about: 'Credited more than once', none: '' },
-)}`;
+)}
+${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
 }
 
 function lostClaims({ claims, accepted, amounts }: WaitingClaims): Html | null {

@@ -7,9 +7,33 @@ import type { ChosenDoubts } from './doubt-filter.ts';
 /** Id of the form below the list, to which the boxes in its rows belong. */
 const FORM = 'settle-many';
 
+const ACKNOWLEDGE_FORM = 'acknowledge-many';
+
 /** A box that chooses an entry for the form below the list. */
-export function entryBox(entryId: string): Html {
-  return html`<input type="checkbox" name="entry" value="${entryId}" form="${FORM}" aria-label="Choose entry ${entryId}">`;
+export function entryBox(entryId: string, form = FORM): Html {
+  return html`<input type="checkbox" name="entry" value="${entryId}" form="${form}" aria-label="Choose entry ${entryId}">`;
+}
+
+/** The same for the form below the double credits. */
+export function creditBox(entryId: string): Html {
+  return entryBox(entryId, ACKNOWLEDGE_FORM);
+}
+
+/** The ticked double credits, or all of a job, are corrected in the service. It leads to a preview. */
+export function acknowledgeManyForm(
+  visit: Visit,
+  { job, credits }: { readonly job: string | null; readonly credits: number },
+): Html | null {
+  if (!visit.mayChange || credits === 0) return null;
+  return html`<form class="settle" id="${ACKNOWLEDGE_FORM}" method="post" action="${visit.link('/bulk/preview-credits')}" aria-label="Acknowledge many">
+<h3>Acknowledge many</h3>
+<p>You see a preview first. Nothing changes before you confirm it.</p>
+<input type="hidden" name="filter_job" value="${job}">
+<p><label for="credits-reason">Why</label><br><textarea id="credits-reason" name="reason" rows="2" cols="60" maxlength="500" required></textarea><br><small>Kept with each decision, with your name.</small></p>
+<p><button type="submit" name="scope" value="selected">Preview the ticked double credits</button>
+<button type="submit" name="scope" value="all">Preview all ${plural(credits, 'double credit')}</button></p>
+</form>
+`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { countFilesRead, type ListedFile, listFilesRead } from '../../../report/
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, queryWithout, textOf } from '../../read-query.ts';
+import { decideManyForm, fileBox } from './decide-many.ts';
 
 const PATH = '/files';
 const STATES = ['held', 'read', 'released', 'duplicate', 'reading'];
@@ -36,6 +37,7 @@ export const filesPage: ConsolePage = {
               return html`${index === 0 ? '' : ', '}${anchor(visit.link(PATH, { ...others, state }), `${formatCount(count)} ${state}`)}`;
             })
       }</p>
+<p>${visit.mayChange && files.length > 0 ? html`${anchor('#decide-many', 'Decide about many at once')}. ` : null}${anchor(visit.link('/bulk'), 'Bulk actions so far')}</p>
 ${filterForm(visit, PATH, [
   { name: 'state', label: 'State', options: STATES },
   { name: 'source', label: 'Source', options: Object.keys(visit.config.sources) },
@@ -49,6 +51,14 @@ ${table(
       cell: ({ sourceFileId, uri, readFor }) =>
         html`${anchor(visit.link(`/files/${sourceFileId}`), fileName(uri))}${readFor === 'orders' ? null : html` <small>${readFor}</small>`}`,
     },
+    ...(visit.mayChange
+      ? [
+          {
+            title: 'Choose',
+            cell: ({ sourceFileId, uri }: ListedFile) => fileBox(sourceFileId, fileName(uri)),
+          },
+        ]
+      : []),
     { title: 'State', cell: ({ state }) => badge(state) },
     { title: 'Why', cell: whyOf },
     {
@@ -67,7 +77,8 @@ ${table(
   files.slice(0, PAGE_ROWS),
   { about: 'Files', none: 'No file matches the filter.' },
 )}
-${pager(visit, PATH, { after: nextKey(files, ({ sourceFileId }) => sourceFileId) })}`,
+${pager(visit, PATH, { after: nextKey(files, ({ sourceFileId }) => sourceFileId) })}
+${decideManyForm(visit, { filter, counts })}`,
     };
   },
 };

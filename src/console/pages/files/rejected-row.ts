@@ -5,7 +5,7 @@ import type { Html } from '../../../model/text/html.ts';
 import { fetchRawRows } from '../../../pipeline/fetch-raw-rows.ts';
 import { html } from '../../../present/html/html.ts';
 import { formatCount, plural } from '../../../present/text.ts';
-import { listRejected } from '../../../report/list-rejected.ts';
+import { listRejected } from '../../../report/files/list-rejected.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, factList } from '../../markup/parts.ts';
 import { withinLimit } from '../../within-limit.ts';

@@ -1,7 +1,9 @@
+import { formatAmounts } from '../../../model/money.ts';
 import type { RejectedRowPlace } from '../../../model/report.ts';
 import { fileName } from '../../../model/text/file-name.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { fetchRawRows, fetchRejectedRows } from '../../../pipeline/fetch-raw-rows.ts';
+import { previewFix } from '../../../pipeline/preview-fix.ts';
 import { encodeRows } from '../../../present/csv.ts';
 import { html } from '../../../present/html/html.ts';
 import { formatCount, plural } from '../../../present/text.ts';
@@ -10,14 +12,16 @@ import {
   listRejectedCauses,
   type RejectedCause,
   type RejectedFilter,
-} from '../../../report/list-rejected.ts';
+} from '../../../report/files/list-rejected.ts';
 import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
-import { anchor, filterForm, pager, table } from '../../markup/parts.ts';
+import { anchor, factList, filterForm, pager, table } from '../../markup/parts.ts';
 import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
 import { withinLimit } from '../../within-limit.ts';
 
 const PATH = '/rejected';
 const MAX_DOWNLOAD_ROWS = 10_000;
+const MAX_PREVIEW_ROWS = 500;
+const PREVIEW_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 60_000;
 
 /** Rows of files that could not be used, by cause. */
@@ -49,6 +53,7 @@ ${filterForm(visit, PATH, [
 ])}
 <h2>By cause</h2>
 ${causeTable(causes, visit)}
+${await fixEffect(visit, filter)}
 <h2>Rows</h2>
 ${rowTable(rows.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(rows, ({ sourceFileId, record }) => `${sourceFileId}-${record}`) })}`,
@@ -67,6 +72,14 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
       { title: 'Files', align: 'right', cell: ({ files }) => formatCount(files) },
       { title: 'What is wrong, in the first of them', cell: ({ reason }) => reason },
       { title: 'How to fix it', cell: ({ help }) => help },
+      {
+        title: 'Effect',
+        cell: ({ code }) =>
+          anchor(
+            visit.link(PATH, { ...chosen(visit), code, effect: 'yes' }),
+            html`Preview the fix of ${code.replaceAll('_', ' ')}`,
+          ),
+      },
     ],
     causes,
     { about: 'Causes', none: 'No rejected row matches.' },
@@ -100,6 +113,38 @@ function rowTable(rows: readonly RejectedRowPlace[], visit: Visit): Html {
     rows,
     { about: 'Rejected rows', none: 'No rejected row matches.' },
   );
+}
+
+/** What the rows of a cause would come to, once it is asked for: their files are read again, which takes a while. */
+async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): Promise<Html | null> {
+  if (filter.code === undefined || query.get('effect') !== 'yes') return null;
+  const title = html`<h2>What fixing ${filter.code.replaceAll('_', ' ')} would bring</h2>`;
+  const rejected = await listRejected(db, { ...filter, limit: MAX_PREVIEW_ROWS });
+  if (rejected.length === 0) return null;
+  const read = await withinLimit(previewFix({ config, rejected, fetchRows: fetchRawRows }), PREVIEW_LIMIT_MS);
+  if (read.kind === 'failed') return html`${title}<p class="none">${read.why}</p>`;
+  const { orders, creditable, excluded, amounts, unknownAmounts, stillRejected, gone } = read.value;
+  const among =
+    rejected.length === MAX_PREVIEW_ROWS ? `Of the first ${formatCount(MAX_PREVIEW_ROWS)} of them: ` : '';
+  return html`${title}
+<p>This supposes a correct value wherever one has this fault. Nothing is stored. Whether an order is credited is decided when the corrected rows are read.</p>
+<p>${among}<strong>${plural(orders, 'order')}</strong> would be read. ${formatCount(creditable)} of them ${creditable === 1 ? 'carries' : 'carry'} a code, link, handle or deal and can be credited; ${formatCount(excluded)} would be excluded, for example because they are cancelled.</p>
+${factList([
+  ['Stated by those that can be credited', formatAmounts(amounts)],
+  [
+    'Amount unknown',
+    unknownAmounts === 0
+      ? null
+      : `${plural(unknownAmounts, 'order')}: the value at fault is the amount or its currency`,
+  ],
+  [
+    'Still rejected',
+    stillRejected === 0
+      ? null
+      : `${plural(stillRejected, 'row')}: for another cause, or the row as a whole is at fault`,
+  ],
+  ['Not read', gone === 0 ? null : `${plural(gone, 'file')}, gone or replaced by another version`],
+])}`;
 }
 
 /** The rows as they stand in their files, addresses included: whoever corrects them needs them. */

@@ -1,0 +1,145 @@
+/**
+ * A run whose work is spread over workers, each a process of its own at a concurrency of 4, against a sandbox with latency: posted orders a
+ * second as a share of what so many requests in flight can come to, up to the limit of the account; and many small objects of a slow store.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { connect, type Database } from '../src/db/connect.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { DEPLOYED, type Measurement } from './measure.ts';
+import { startSandbox } from './sandbox.ts';
+
+const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url));
+const CONCURRENCY = 4;
+const LATENCY_MS = 50;
+/** How long each number of workers posts, at least. */
+const SECONDS = 12;
+
+const CODES =
+  'code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to\nMIA10,4819,mia.test,DEAL1,,,\n';
+
+export type WorkersCase = {
+  readonly workers: readonly number[];
+  /** Of the account; 0 for none. */
+  readonly requestsPerSecond: number;
+};
+
+/** @returns for each number of workers: orders a second ÷ what their requests in flight, or the account, allow. */
+export async function measureWorkers({
+  workers,
+  requestsPerSecond,
+}: WorkersCase): Promise<readonly Measurement[]> {
+  const sandbox = await startSandbox(['--latency', String(LATENCY_MS)]);
+  const measured: Measurement[] = [];
+  try {
+    for (const count of workers) measured.push(await measureOne({ sandbox, count, requestsPerSecond }));
+  } finally {
+    sandbox.stop();
+  }
+  return measured;
+}
+
+type One = {
+  readonly sandbox: { readonly url: string; readonly key: string };
+  readonly count: number;
+  readonly requestsPerSecond: number;
+};
+
+async function measureOne({ sandbox, count, requestsPerSecond }: One): Promise<Measurement> {
+  const inFlight = (count * CONCURRENCY * 1_000) / LATENCY_MS;
+  const bound = requestsPerSecond === 0 ? inFlight : Math.min(inFlight, requestsPerSecond);
+  const orders = Math.round(bound * SECONDS);
+  const server = await startPostgresServer();
+  const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-bench-'));
+  const db = await connect({ url: server.url, embeddedFolder: '' });
+  try {
+    await migrate(db);
+    writeFiles(folder, orders);
+    const env = {
+      ...{ DATABASE_URL: server.url, INFLUENCER_API_URL: sandbox.url, INFLUENCER_API_KEY: sandbox.key },
+      ...{ INFLUENCER_SYNC_CONFIG: join(folder, 'pipeline.yaml'), RATE: String(requestsPerSecond) },
+      ...{ LOG_LEVEL: 'warn', ...DEPLOYED },
+    };
+    const start = (index: number, ...args: string[]): ChildProcess =>
+      spawn(process.execPath, [MAIN, ...args], {
+        env: { ...process.env, ...env, INFLUENCER_SYNC_DATA: join(folder, `data-${index}`) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+    const hired = Array.from({ length: count }, (_, index) => start(index, 'work'));
+    while ((await countWorkers(db)) < count) await sleep(100);
+    const [exitCode] = (await once(start(count, 'run', 'orders'), 'exit')) as [number];
+    if (exitCode !== 0) throw new Error(`the run ended with ${exitCode}`);
+    for (const worker of hired) worker.kill('SIGTERM');
+    await Promise.all(hired.map((worker) => once(worker, 'exit')));
+    const seconds = await secondsOf(db, 'post');
+    const rate = orders / seconds;
+    const limit = requestsPerSecond === 0 ? '' : `, ${requestsPerSecond}/s for the account`;
+    return {
+      name: `${count} ${count === 1 ? 'worker' : 'workers'} at ${CONCURRENCY}, ${LATENCY_MS} ms${limit}`,
+      value: rate / bound,
+      detail: `${rate.toFixed(1)} orders/s of ${bound.toFixed(0)}; worst second ${await worstSecond(db)}; ${orders} orders`,
+    };
+  } finally {
+    await db.destroy();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function writeFiles(folder: string, orders: number): void {
+  const sources = ['one', 'two'];
+  for (const source of sources) {
+    mkdirSync(join(folder, source));
+    const rows = Array.from(
+      { length: Math.ceil(orders / sources.length) },
+      (_, index) => `${source}-${index},10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid`,
+    );
+    const header = 'order_id,order_revenue,currency,discount_codes,placed_at,status';
+    writeFileSync(join(folder, source, 'orders.csv'), `${[header, ...rows].join('\n')}\n`);
+  }
+  writeFileSync(join(folder, 'codes.csv'), CODES);
+  writeFileSync(
+    join(folder, 'pipeline.yaml'),
+    `api: {url: "\${INFLUENCER_API_URL}", key: "\${INFLUENCER_API_KEY}", concurrency: ${CONCURRENCY}, requests_per_second: "\${RATE}"}
+database: {url: "\${DATABASE_URL}"}
+work: {engine: pg-boss}
+sources:
+  one: {uri: ./one/, layout: generic, order_platform: shopify, time_zone: UTC}
+  two: {uri: ./two/, layout: generic, order_platform: woocommerce, time_zone: UTC}
+jobs:
+  orders: {kind: attribute-orders, source: [one, two], brand_id: 4819, codes: ./codes.csv}
+`,
+  );
+}
+
+async function countWorkers(db: Database): Promise<number> {
+  return (await sql`select from ops.workers`.execute(db)).rows.length;
+}
+
+async function secondsOf(db: Database, step: string): Promise<number> {
+  const { rows } = await sql<{ seconds: string }>`
+    select sum(seconds) as seconds from ops.run_steps where step = ${step}`.execute(db);
+  return Number(rows[0]?.seconds);
+}
+
+/** Most answers that were recorded within one second of the clock. */
+async function worstSecond(db: Database): Promise<number> {
+  const { rows } = await sql<{ most: string }>`
+    select max(answers) as most from (
+      select count(*) as answers from ledger.answers group by date_trunc('second', answered_at)
+    ) counted`.execute(db);
+  return Number(rows[0]?.most);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [workers = '1,2,4', rate = '0'] = process.argv.slice(2);
+  const given = { workers: workers.split(',').map(Number), requestsPerSecond: Number(rate) };
+  process.stdout.write(`${JSON.stringify(await measureWorkers(given), null, 2)}\n`);
+}

@@ -1,0 +1,9 @@
+-- Title: Which campaigns pay off?
+-- Description: Net revenue and cost by dealflow and currency, over all months. A blank cost is unknown for a month at least.
+-- View: bi.returns_monthly
+select dealflow_name, currency, sum(orders) as orders, sum(net_amount) as net_amount,
+  case when bool_and(cost_amount is not null) then sum(cost_amount) end as cost_amount,
+  case when bool_and(profit_amount is not null) then sum(profit_amount) end as profit_amount
+from bi.returns_monthly
+group by dealflow_name, currency
+order by net_amount desc, dealflow_name, currency;

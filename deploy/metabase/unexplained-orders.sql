@@ -1,0 +1,8 @@
+-- Title: For which deals does the service count other orders than we posted?
+-- Description: Deals with orders or amounts that doubts, other channels, currency and time do not explain.
+-- View: bi.reconciliation
+select deal_id, influencer_handle, counted_orders, posted_orders, other_orders, possible_orders, unexplained_orders,
+  unexplained_in_account_currency, account_currency
+from bi.reconciliation
+where unexplained_orders <> 0 or unexplained_in_account_currency <> 0
+order by abs(unexplained_orders) desc, deal_id;

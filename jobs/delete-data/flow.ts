@@ -1,0 +1,81 @@
+import { auditOfJob } from '../../src/audit/record-audit.ts';
+import { requireCustomerKeys } from '../../src/config/require-settings.ts';
+import { readTombstones } from '../../src/intake/customers/forgotten-customers.ts';
+import { KnownError } from '../../src/model/known-error.ts';
+import type { Certificate } from '../../src/model/privacy/forget.ts';
+import { tombstonesUnder } from '../../src/pipeline/privacy/customer-keys.ts';
+import { forgetPerson } from '../../src/pipeline/privacy/forget-person.ts';
+import { type Requests, readRequests } from '../../src/pipeline/privacy/read-requests.ts';
+import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
+import type { FlowEnd } from '../../src/pipeline/runnable-kind.ts';
+import { prune } from '../../src/retention/prune.ts';
+import { type DeleteDataReport, reportDeletion } from './report.ts';
+import type { DeleteDataSettings } from './settings.ts';
+
+/** The way of a deletion: read requests → forget → prune. Nothing is sent. */
+export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd<DeleteDataReport>> {
+  const { db, config, job, draining } = run;
+  const isPlan = run.client === null;
+  const requests = await readAll(run);
+  const known = await readTombstones(db, { isSearched: true });
+  const keys = job.sources.length === 0 ? null : requireCustomerKeys(config);
+  const wanted = requests.addresses.filter(
+    (address) => keys !== null && !tombstonesUnder(keys, address).some((one) => known.has(one)),
+  );
+  const { certificates, postponed } = isPlan ? NOBODY : await forgetAll(run, wanted);
+
+  run.progress.begin({ name: 'prune', label: 'Deleting what is old', unit: 'rows', total: null });
+  const isOver = () => draining.aborted || !run.isLeaseHeld();
+  const onBatch = (rows: number) => run.progress.advance(rows);
+  const pruned = await prune(db, { retention: config.retention, isDryRun: isPlan, isOver, onBatch });
+  const report = reportDeletion({
+    ...{ certificates, pruned, postponed, problems: requests.problems, unreadable: requests.unreadable },
+    requests: requests.addresses.length + requests.unreadable,
+    forgotten_before: requests.addresses.length - wanted.length,
+    toForget: isPlan ? wanted.length : 0,
+  });
+  return { stop: pruned.isCutShort ? { kind: 'drained' } : null, report };
+}
+
+const NOBODY = { certificates: [], postponed: 0 };
+
+async function readAll(run: Run<DeleteDataSettings>): Promise<Requests> {
+  const all: { addresses: string[]; unreadable: number; problems: string[] } = {
+    addresses: [],
+    unreadable: 0,
+    problems: [],
+  };
+  for (const source of sourcesOf(run)) {
+    const { addresses, unreadable, problems } = await readRequests(run, source);
+    all.addresses.push(...addresses);
+    all.unreadable += unreadable;
+    all.problems.push(...problems);
+  }
+  return all;
+}
+
+/** One after the other; while a job is at work with customers, they wait for the next run. */
+async function forgetAll(
+  { db, config, job, draining, progress }: Run<DeleteDataSettings>,
+  addresses: readonly string[],
+): Promise<{ readonly certificates: readonly Certificate[]; readonly postponed: number }> {
+  progress.begin({
+    name: 'forget',
+    label: 'Forgetting customers',
+    unit: 'customers',
+    total: addresses.length,
+  });
+  const certificates: Certificate[] = [];
+  for (const typed of addresses) {
+    if (draining.aborted) break;
+    try {
+      const audit = auditOfJob(job.name);
+      certificates.push(await forgetPerson(db, { config, typed, isDryRun: false, audit }));
+    } catch (error) {
+      if (!(error instanceof KnownError) || error.details.code !== 'already_running') throw error;
+      break;
+    }
+    progress.advance(1);
+  }
+  return { certificates, postponed: addresses.length - certificates.length };
+}

@@ -1,0 +1,26 @@
+import type { JobKind } from '../job-kind.ts';
+import { renderDeleted } from './render.ts';
+import type { DeleteDataReport } from './report.ts';
+import { type DeleteDataSettings, deleteDataFields } from './settings.ts';
+
+/** Forgets customers who asked for it, and deletes what is older than `retention` says. */
+export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
+  kind: 'delete-data',
+  summary: 'forget customers who asked for it, and delete data older than `retention`',
+  nouns: { items: 'rows', done: 'deleted' },
+  fields: deleteDataFields,
+  needsOrderPlatform: false,
+  oneReaderHelp: 'Let one job read each source of requests.',
+  // Its files are no exports: nothing of them is stored, not even that they were read.
+  purpose: () => null,
+  leases: () => ['deleting:data'],
+  // Its plan counts, and writes nothing.
+  plansInOverlay: false,
+  flow: async (run) => (await import('./flow.ts')).runDeletion(run),
+  backfill: {
+    needless: (name) =>
+      `${name} needs no backfill: its first run deletes whatever is older than retention says.`,
+  },
+  demo: 'Retention: customers who asked for it are forgotten, and old data is deleted',
+  render: renderDeleted,
+};

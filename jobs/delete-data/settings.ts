@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { JobContext } from '../../src/config/configured-kind.ts';
+import { text } from '../../src/config/fields.ts';
+import { timing, toJobBase } from '../../src/config/job-fields.ts';
+import type { JobSettings } from '../../src/model/config.ts';
+
+export type DeleteDataSettings = JobSettings & { readonly kind: 'delete-data' };
+
+const fields = z.strictObject({
+  kind: z.literal('delete-data'),
+  ...timing,
+  source: text(60)
+    .nullable()
+    .default(null)
+    .describe(
+      'Name of a source whose files list customers to forget, in a column `email` (layout generic-customers). Omit it if nobody is forgotten this way.',
+    ),
+});
+
+/** What `pipeline.yaml` says of such a job. */
+export const deleteDataFields = fields.transform(
+  (job) =>
+    (context: JobContext): DeleteDataSettings => ({
+      ...toJobBase(job, context),
+      sources: job.source === null ? [] : [job.source],
+    }),
+);

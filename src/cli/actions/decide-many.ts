@@ -1,0 +1,149 @@
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import { type Bulk, type BulkDecision, countOf, describeBulk, isAboutFiles } from '../../model/bulk.ts';
+import { EXIT, type ExitCode } from '../../model/exit-code.ts';
+import { runBulk } from '../../pipeline/decisions/run-bulks.ts';
+import { abortSettlement, confirmSettlement, type Previewed } from '../../pipeline/decisions/settle-many.ts';
+import { renderBulk } from '../../present/bulk.ts';
+import { renderWarning, safeMessage } from '../../present/error.ts';
+import { findBulk, sumBulkItems } from '../../report/console/read-bulk.ts';
+
+import { listenForStop } from '../terminal/listen-for-stop.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { usageError } from '../usage-error.ts';
+
+/** What a person types so that many are settled: no other word does it. */
+const CONFIRMED_BY: Readonly<Record<BulkDecision, string>> = {
+  accepted: 'accept',
+  write_off: 'write off',
+  resend: 'resend',
+  acknowledge: 'acknowledge',
+  release: 'release',
+  reread: 'reread',
+};
+
+/** A process that shows the console may carry it out instead: then this one looks so often how far that is. */
+const LOOK_MS = 250;
+
+export type ManyToDecide = {
+  readonly output: Output;
+  readonly reason: string;
+  /** Do not ask. */
+  readonly yes: boolean;
+  /** After a process died, another one waits so long before it goes on. */
+  readonly leaseMs: number;
+  /** Freezes what is chosen. */
+  readonly preview: (trx: DatabaseTransaction) => Promise<Previewed | null>;
+  /** Said where that is nothing. */
+  readonly none: string;
+};
+
+/**
+ * Shows what a decision about many would do, asks, and carries it out as the console does: frozen, one by one, each with its audit record.
+ * The first Ctrl-C aborts it; what is settled stays so.
+ */
+export async function decideMany(db: Database, many: ManyToDecide): Promise<ExitCode> {
+  const { output, preview, none, reason, yes } = many;
+  const previewed = await inTransaction(db, preview);
+  const bulk = previewed === null ? null : await findBulk(db, previewed.bulkId);
+  if (bulk === null) {
+    output.print(none);
+    return EXIT.ok;
+  }
+  const { bulkId, decision, entries, ineligible, amounts, chosen } = bulk;
+  const left = (await sumBulkItems(db, bulkId)).filter(({ outcome }) => outcome !== null);
+  output.emit({ event: 'bulk_previewed', bulkId, decision, chosen, entries, ineligible, amounts, left });
+  output.print(renderBulk({ bulk, sums: left }, output.terminal));
+  if (entries === 0) {
+    output.print('Nothing was changed.');
+    return EXIT.ok;
+  }
+  if (!yes && !(await confirm(bulk, output))) {
+    output.print('Nothing was changed.');
+    return EXIT.ok;
+  }
+  const actor = readOperator();
+  await inTransaction(db, (trx) => confirmSettlement(trx, { bulkId, actor, reason, audit: auditIn(trx) }));
+  return carryOut(db, { ...many, bulk });
+}
+
+async function confirm(bulk: Bulk, output: Output): Promise<boolean> {
+  if (bulk.decision === 'resend')
+    output.warn(
+      renderWarning(
+        `If the service has already processed any of these ${countOf('resend', bulk.entries)}, an influencer is credited twice, and you cannot undo that.`,
+        output.terminal,
+      ),
+    );
+  if (!process.stdin.isTTY)
+    throw usageError('This is not a terminal, so you cannot confirm.', 'To confirm, add --yes.');
+  const word = CONFIRMED_BY[bulk.decision];
+  const question = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await question
+    .question(`${describeBulk(bulk)}. Type "${word}" to continue: `)
+    .finally(() => question.close());
+  return answer.trim().toLowerCase() === word;
+}
+
+async function carryOut(
+  db: Database,
+  { bulk, output, leaseMs }: ManyToDecide & { readonly bulk: Bulk },
+): Promise<ExitCode> {
+  const { bulkId, decision, entries } = bulk;
+  const stopping = listenForStop(output, 'Stopping after this one. What is settled stays so.');
+  const progress = output.createProgress();
+  const noun = isAboutFiles(decision) ? 'files' : 'entries';
+  progress.begin({ name: 'settle', label: `Bulk action ${bulkId}`, unit: noun, total: entries });
+  let shown = 0;
+  const onItem = (): void => {
+    shown += 1;
+    progress.advance(1);
+  };
+  const onError = (error: unknown): void => output.warn(`One could not be settled: ${safeMessage(error)}`);
+  try {
+    for (;;) {
+      await runBulk(db, { bulkId, leaseMs, stopping: stopping.signal, onError, onItem });
+      if (stopping.signal.aborted) await abort(db, { bulkId, leaseMs, onError });
+      const now = await findBulk(db, bulkId);
+      if (now?.endedAt != null) break;
+      const waiting = (await sumBulkItems(db, bulkId)).find(({ outcome }) => outcome === null)?.entries ?? 0;
+      while (shown < entries - waiting) onItem();
+      await sleep(LOOK_MS);
+    }
+  } finally {
+    progress.end();
+    stopping.ignore();
+  }
+  return tellEnd(db, { bulkId, output });
+}
+
+/** What is waiting is left alone. The reports are told, which a signal does not interrupt. */
+async function abort(
+  db: Database,
+  options: { readonly bulkId: string; readonly leaseMs: number; readonly onError: (error: unknown) => void },
+): Promise<void> {
+  const { bulkId } = options;
+  await inTransaction(db, (trx) =>
+    abortSettlement(trx, { bulkId, actor: readOperator(), reason: 'interrupted', audit: auditIn(trx) }),
+  );
+  await runBulk(db, { ...options, stopping: new AbortController().signal });
+}
+
+async function tellEnd(
+  db: Database,
+  { bulkId, output }: { readonly bulkId: string; readonly output: Output },
+): Promise<ExitCode> {
+  const bulk = await findBulk(db, bulkId);
+  if (bulk === null) throw new Error(`bulk action ${bulkId} is gone`);
+  const sums = await sumBulkItems(db, bulkId);
+  const count = (wanted: string | null): number =>
+    sums.reduce((sum, { outcome, entries }) => (outcome === wanted ? sum + entries : sum), 0);
+  const [settled, changed, failed] = [count('settled'), count('changed'), count('failed')];
+  output.emit({ event: 'bulk_ended', bulkId, state: bulk.state, settled, changed, failed });
+  output.print(renderBulk({ bulk, sums }, output.terminal));
+  if (bulk.state === 'aborted') return EXIT.interrupted;
+  return failed > 0 ? EXIT.crash : EXIT.ok;
+}

@@ -1,0 +1,101 @@
+import { inTransaction } from '../../../db/in-transaction.ts';
+import { verifyStatements } from '../../../earnings/close-statement.ts';
+import { readStatement } from '../../../earnings/read-statement.ts';
+import { monthBefore, type Statement } from '../../../earnings/statement.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { closeMonth, whyNotClosed } from '../../../pipeline/decisions/close-month.ts';
+import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
+import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
+import { renderBlocksPage } from '../../../present/html/report-page.ts';
+import { describeStatement, renderStatementCsv } from '../../../present/money/statement.ts';
+import { plural } from '../../../present/text.ts';
+import { type ConfigOptions, configOption } from '../../commands/command.ts';
+import type { CloseOptions, StatementOptions } from '../../commands/money/statement.ts';
+import { openConfig, withDatabase } from '../../open/open-config.ts';
+import type { Output } from '../../terminal/output.ts';
+import { decidedHere } from '../../terminal/read-operator.ts';
+import { requireReason } from '../../usage-error.ts';
+
+/** Prints a statement: closed, or as closing would write it now. @throws KnownError about the terms. */
+export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const rules = loadStatementRules(config.statements);
+  const month = options.month ?? monthBefore(new Date(), rules.timeZone);
+  const whole = await withDatabase(config, (db) => readStatement(db, { month, rules }));
+  const statement = narrow(whole, options);
+  for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
+  for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
+  const { closed } = statement;
+  output.emit({
+    event: 'statement',
+    month,
+    closed: closed === null ? null : { by: closed.by, at: closed.at, hash: closed.hash },
+    lines: statement.lines.length,
+  });
+  const blocks = describeStatement(statement, {
+    showsLines: options.deal !== undefined || options.format === 'html',
+    configOption: configOption(options),
+  });
+  if (options.format === 'csv') output.print(renderStatementCsv(statement));
+  else if (options.format === 'html')
+    output.print(renderBlocksPage(blocks, { title: `Statement of ${month}`, madeAt: new Date() }));
+  else output.print(renderBlocks(blocks, output.terminal));
+  return EXIT.ok;
+}
+
+/** Closes a month and writes down who did. @throws KnownError `statement_not_closed` (exit 2) where that is not possible. */
+export async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { month } = options;
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason.',
+    kept: 'with the statement',
+  });
+  const rules = loadStatementRules(config.statements);
+  const closing = await withDatabase(config, (db) =>
+    inTransaction(db, (trx) => closeMonth(trx, { month, rules, reason, ...decidedHere(trx) })),
+  );
+  if (closing.kind !== 'closed')
+    throw new KnownError({
+      code: 'statement_not_closed',
+      where: month,
+      ...whyNotClosed(month, closing),
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
+  output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
+  output.print(
+    `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. What changes later is a correction in the next one.`,
+  );
+  return EXIT.ok;
+}
+
+/** @returns 3 where a closed statement is not as it was closed. */
+export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { statements, broken } = await withDatabase(config, verifyStatements);
+  output.emit({ event: 'statements_verified', statements, broken });
+  if (broken.length === 0) {
+    output.print(
+      statements === 0
+        ? 'No statement is closed yet.'
+        : `${plural(statements, 'closed statement')}: each is as it was closed.`,
+    );
+    return EXIT.ok;
+  }
+  output.print(
+    `Not as closed: ${broken.map(({ month }) => month).join(', ')}. Somebody changed the rows in spite of the trigger, or a statement before them. Compare with the files that you sent out.`,
+  );
+  return EXIT.rowsRejected;
+}
+
+function narrow(statement: Statement, { brand, deal }: StatementOptions): Statement {
+  return {
+    ...statement,
+    lines: statement.lines.filter(
+      ({ brandId, dealId }) => (brand ?? brandId) === brandId && (deal ?? dealId) === dealId,
+    ),
+    uncounted: statement.uncounted.filter(({ dealId }) => (deal ?? dealId) === dealId),
+  };
+}

@@ -1,0 +1,27 @@
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { isUnexplained } from '../../../model/money/reconciliation.ts';
+import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
+import { describeReconciliation } from '../../../present/money/reconciliation.ts';
+import { listDisputedOrders, reconcileDeals } from '../../../report/money/reconcile-deals.ts';
+import { configOption } from '../../commands/command.ts';
+import type { ReconcileOptions } from '../../commands/money/reconcile.ts';
+import { openConfig, withDatabase } from '../../open/open-config.ts';
+import type { Output } from '../../terminal/output.ts';
+
+/** Prints what we posted against what the service counts. @returns 3 where more is unexplained than the settings allow. */
+export async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const dealId = options.deal ?? null;
+  const { deals, orders } = await withDatabase(config, async (db) => {
+    const deals = await reconcileDeals(db, { accountCurrency: config.reconcile.accountCurrency, dealId });
+    const fewerIn = deals.filter(({ unexplained }) => (unexplained ?? 0) < 0).map((deal) => deal.dealId);
+    return { deals, orders: await listDisputedOrders(db, { dealId, fewerIn }) };
+  });
+  const unexplained = deals.filter((deal) => isUnexplained(deal, config.reconcile));
+  for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
+  for (const order of orders) output.emit({ event: 'disputed_order', ...order });
+  output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
+  const blocks = describeReconciliation({ deals, orders, unexplained, configOption: configOption(options) });
+  output.print(renderBlocks(blocks, output.terminal));
+  return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
+}

@@ -1,0 +1,120 @@
+import { kindOf } from '../../../../jobs/index.ts';
+import type { Database } from '../../../db/connect.ts';
+import { inTransaction } from '../../../db/in-transaction.ts';
+import {
+  type PreviousKey,
+  readPreviousKey,
+  retirePreviousKey,
+} from '../../../intake/customers/rekey-customers.ts';
+import type { PipelineConfig } from '../../../model/config.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { customerLeases } from '../../../pipeline/privacy/customer-jobs.ts';
+import {
+  type CustomerReader,
+  type RecoverCustomersOptions,
+  recoverCustomers,
+} from '../../../pipeline/privacy/recover-customers.ts';
+import { withLeases } from '../../../pipeline/run/with-leases.ts';
+import { formatCount, formatInstant, plural } from '../../../present/text.ts';
+import { openSourceClients } from '../../../source/source-clients.ts';
+import type { ConfigOptions } from '../../commands/command.ts';
+import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';
+import { openConfig, withDatabase } from '../../open/open-config.ts';
+import type { Output } from '../../terminal/output.ts';
+import { auditIn } from '../../terminal/read-operator.ts';
+import { requireReason, usageError } from '../../usage-error.ts';
+
+/** Says whether the previous key is still needed. */
+export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
+  const previous = await withDatabase(openConfig(options), readPreviousKey);
+  output.emit({ event: 'hash_key', ...previous });
+  output.print(describe(previous));
+  return EXIT.ok;
+}
+
+function describe({ fingerprint, rotatedAt, customers, customersInAll, forgotten }: PreviousKey): string {
+  if (fingerprint === null) return 'One key is in force, and there is no previous one.';
+  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} who were forgotten`;
+  const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
+  return customers + forgotten === 0
+    ? `Nobody is known under the previous key any more${since}. Remove previous_hash_key from the configuration.`
+    : `Known under the previous key alone${since}: ${left}. Keep previous_hash_key. Each moves to the new key when an export names them.`;
+}
+
+/** Gives up whoever is known under the previous key alone: an export that names them submits them again. */
+export async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason, {
+    message: 'You must give a reason to give customers up.',
+    kept: 'in the audit',
+  });
+  const previous = await withDatabase(config, (db) => retire(db, { config, reason }));
+  output.emit({ event: 'hash_key_retired', ...previous });
+  output.print(
+    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${formatCount(previous.forgotten)} who were forgotten are known no more; an export that names them submits them again. Remove previous_hash_key from the configuration.`,
+  );
+  return EXIT.ok;
+}
+
+function retire(
+  db: Database,
+  { config, reason }: { readonly config: PipelineConfig; readonly reason: string },
+): Promise<PreviousKey> {
+  const draining = new AbortController().signal;
+  const leases = { names: customerLeases(config), ttlMs: config.api.leaseSeconds * 1000, draining };
+  return withLeases(db, leases, () =>
+    inTransaction(db, async (trx) => {
+      const previous = await readPreviousKey(trx);
+      if (previous.fingerprint === null)
+        throw usageError('There is no previous key.', 'npx influencer-sync hash-key says which keys count.');
+      await retirePreviousKey(trx);
+      const { customers, forgotten } = previous;
+      await auditIn(trx)({
+        action: 'retire_hash_key',
+        subjectKind: 'key',
+        subject: previous.fingerprint,
+        summary: `The previous key of customers is retired; ${customers} customers and ${forgotten} forgotten ones are known no more.`,
+        reason,
+        before: { customers, forgotten },
+      });
+      return previous;
+    }),
+  );
+}
+
+/** Puts the configured key in the place of one that nobody has any more. */
+export async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const reason = requireReason(options.reason, {
+    message: 'You must say what happened to the key.',
+    kept: 'in the audit',
+  });
+  const clients = openSourceClients();
+  const audit: RecoverCustomersOptions['audit'] = (trx, record) => auditIn(trx)({ ...record, reason });
+  const recovered = await withDatabase(config, (db) =>
+    recoverCustomers(db, { config, readers: readersOf(config), clients, audit }),
+  ).finally(clients.close);
+  const { restored, customers, files, filesGone, forgotten } = recovered;
+  output.emit({ event: 'hash_key_replaced', ...recovered });
+  output.print(
+    `The new key is in force. ${formatCount(restored)} customers of ${plural(files, 'file')} count as submitted; ${formatCount(customers)} were known before. ${plural(filesGone, 'file')} that were read are gone: whoever stood only in those is submitted again when an export names them.`,
+  );
+  if (forgotten > 0)
+    output.warn(
+      `${formatCount(forgotten)} customers had been forgotten, and nobody can tell who they were. Forget them again, by your list of requests, before the next run.`,
+    );
+  return EXIT.ok;
+}
+
+function readersOf(config: PipelineConfig): readonly CustomerReader[] {
+  return Object.values(config.jobs).flatMap((job) => {
+    const purpose = kindOf(job).purpose(job);
+    const { customersOf: brandId } = job;
+    if (purpose?.readFor !== 'customers' || brandId === undefined) return [];
+    const { consent } = purpose;
+    return job.sources.flatMap((name) => {
+      const source = config.sources[name];
+      return source === undefined ? [] : [{ brandId, source, consent }];
+    });
+  });
+}

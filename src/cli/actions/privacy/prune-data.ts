@@ -1,0 +1,42 @@
+import { inTransaction } from '../../../db/in-transaction.ts';
+import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { sayRetention } from '../../../model/privacy/retention.ts';
+import { renderPruned } from '../../../present/pruned.ts';
+import { prune } from '../../../retention/prune.ts';
+import type { PruneOptions } from '../../commands/privacy/prune.ts';
+import { openConfig, withDatabase } from '../../open/open-config.ts';
+import { listenForStop } from '../../terminal/listen-for-stop.ts';
+import type { Output } from '../../terminal/output.ts';
+import { auditIn } from '../../terminal/read-operator.ts';
+
+/** @returns 130 where it was told to stop: what was deleted stays so, and the next one goes on. */
+export async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
+  const config = openConfig(options);
+  const { retention } = config;
+  const isDryRun = options.yes !== true;
+  const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });
+  try {
+    const pruned = await withDatabase(
+      config,
+      async (db) => {
+        const classes = sayRetention(retention);
+        const summary = `Deletes what is older than: ${classes}.`;
+        const record = {
+          action: 'prune',
+          subjectKind: 'table',
+          subject: null,
+          summary,
+          after: retention,
+        } as const;
+        if (!isDryRun && classes !== '') await inTransaction(db, (trx) => auditIn(trx)(record));
+        return prune(db, { retention, isDryRun, isOver: () => stopping.signal.aborted });
+      },
+      { stopping },
+    );
+    for (const table of pruned.tables) output.emit({ event: isDryRun ? 'prunable' : 'pruned', ...table });
+    output.print(renderPruned(pruned, { retention, isDryRun, terminal: output.terminal }));
+    return pruned.isCutShort ? EXIT.interrupted : EXIT.ok;
+  } finally {
+    stopping.ignore();
+  }
+}

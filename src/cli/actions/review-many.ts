@@ -1,0 +1,82 @@
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { ExitCode } from '../../model/exit-code.ts';
+import {
+  describeFilter,
+  previewAcknowledgement,
+  previewSettlement,
+} from '../../pipeline/decisions/settle-many.ts';
+import type { Output } from '../terminal/output.ts';
+import { auditIn, readOperator } from '../terminal/read-operator.ts';
+import { requireReason, usageError } from '../usage-error.ts';
+import { decideMany } from './decide-many.ts';
+import { chosenDecision, type ReviewOptions } from './review-doubt.ts';
+
+export type ReviewManyOptions = ReviewOptions & {
+  readonly all?: boolean;
+  readonly job?: string;
+  readonly why?: string;
+  readonly forDeal?: string;
+  /** In milliseconds. */
+  readonly olderThan?: number;
+};
+
+/**
+ * Settles all doubts that match, or acknowledges all double credits, as a person says: after a preview, with their reason and login name.
+ *
+ * @throws KnownError (exit 2) when it is not said what to do and why, or nobody can be asked.
+ */
+export async function reviewMany({
+  db,
+  config,
+  output,
+  options,
+  entryId,
+}: {
+  readonly db: Database;
+  readonly config: PipelineConfig;
+  readonly output: Output;
+  readonly options: ReviewManyOptions;
+  readonly entryId: string | undefined;
+}): Promise<ExitCode> {
+  if (entryId !== undefined)
+    throw usageError('The command names one entry and says --all.', 'Leave one of them out.');
+  const decision = chosenDecision(options);
+  const reason = requireReason(options.reason);
+  const { job = null, why = null, forDeal = null, olderThan, deal = null, collab = null } = options;
+  const common = { actor: readOperator(), via: 'command', reason } as const;
+  const many = { output, reason, yes: options.yes === true, leaseMs: config.api.leaseSeconds * 1000 };
+  if (decision === 'acknowledge') {
+    if (why !== null || forDeal !== null || olderThan !== undefined)
+      throw usageError(
+        'Double credits are narrowed by --job only.',
+        'Leave out --why, --for-deal and --older-than.',
+      );
+    return decideMany(db, {
+      ...many,
+      none: 'No order is credited more than once.',
+      preview: (trx) =>
+        previewAcknowledgement(trx, {
+          ...{ ...common, audit: auditIn(trx), entries: { job } },
+          chosen: `All double credits${job === null ? '' : ` of job ${job}`}`,
+        }),
+    });
+  }
+  if (decision !== 'accepted' && deal !== null)
+    throw usageError('--deal belongs to --accepted.', 'To narrow the entries, use --for-deal.');
+  const filter = {
+    job,
+    reason: why,
+    dealId: forDeal,
+    sinceBefore: olderThan === undefined ? null : new Date(Date.now() - olderThan),
+  };
+  return decideMany(db, {
+    ...many,
+    none: 'No order in doubt matches.',
+    preview: (trx) =>
+      previewSettlement(trx, {
+        ...{ ...common, audit: auditIn(trx), decision, dealId: deal, collabId: collab, entries: filter },
+        chosen: describeFilter(filter),
+      }),
+  });
+}

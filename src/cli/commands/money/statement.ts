@@ -1,0 +1,59 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+
+export const STATEMENT_FORMATS = ['table', 'csv', 'html'] as const;
+
+export type StatementOptions = ConfigOptions & {
+  readonly month?: string;
+  readonly brand?: string;
+  readonly deal?: string;
+  readonly format: (typeof STATEMENT_FORMATS)[number];
+};
+export type CloseOptions = ConfigOptions & { readonly month: string; readonly reason: string };
+
+export const statementCommand: CommandDefinition = {
+  name: 'statement',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show what influencers earned in a month, net of refunds and cancellations'),
+    )
+      .option('--month <month>', 'such as 2026-10 (default: the last month that is over)', parseMonth)
+      .option('--brand <id>', 'of one brand')
+      .option('--deal <id>', 'of one deal, with every order')
+      .addOption(new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'))
+      .action(
+        act(async (output, options: StatementOptions) =>
+          (await import('../../actions/money/manage-statements.ts')).showStatement(output, options),
+        ),
+      );
+    addExamples(command, [
+      ['statement', 'what each deal earned in the last month'],
+      ['statement --month 2026-10 --deal D1', 'every order of one deal'],
+      ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
+      ["statement close --month 2026-10 --reason 'paid out'", 'freeze it; what changes later is in the next'],
+      ['statement verify', 'whether closed statements are as they were closed'],
+    ]);
+    addConfigOptions(
+      command.command('close').description('freeze a month: what changes later is a correction in the next'),
+    )
+      .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
+      .requiredOption('--reason <text>', 'why; kept with it')
+      .action(
+        act(async (output, options: CloseOptions) =>
+          (await import('../../actions/money/manage-statements.ts')).performClosing(output, options),
+        ),
+      );
+    addConfigOptions(
+      command.command('verify').description('compute the hashes of closed statements again'),
+    ).action(
+      act(async (output, options: ConfigOptions) =>
+        (await import('../../actions/money/manage-statements.ts')).performVerifying(output, options),
+      ),
+    );
+  },
+};
+
+function parseMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('Write it like 2026-10.');
+}

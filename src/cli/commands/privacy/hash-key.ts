@@ -1,0 +1,45 @@
+import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+
+export type HashKeyOptions = ConfigOptions & { readonly reason: string };
+
+/** `influencer-sync hash-key`: the key under which customers are hashed, while it is replaced. */
+export const hashKeyCommand: CommandDefinition = {
+  name: 'hash-key',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show how many customers are still known under the previous key'),
+    ).action(
+      act(async (output, options: ConfigOptions) =>
+        (await import('../../actions/privacy/manage-hash-key.ts')).showHashKey(output, options),
+      ),
+    );
+    addExamples(command, [
+      ['hash-key', 'which key is in force, and whether the previous one is still needed'],
+      ["hash-key retire --reason 'the old shop is closed'", 'give up whom no export has named since'],
+    ]);
+    addConfigOptions(
+      command
+        .command('retire')
+        .description('give the previous key up, with the customers who are known under it alone'),
+    )
+      .requiredOption('--reason <text>', 'why; kept in the audit')
+      .action(
+        act(async (output, options: HashKeyOptions) =>
+          (await import('../../actions/privacy/manage-hash-key.ts')).retireHashKey(output, options),
+        ),
+      );
+    addConfigOptions(
+      command
+        .command('lost')
+        .description(
+          'continue with a new key after the old one was lost: customers in exports that were read count as submitted',
+        ),
+    )
+      .requiredOption('--reason <text>', 'what happened; kept in the audit')
+      .action(
+        act(async (output, options: HashKeyOptions) =>
+          (await import('../../actions/privacy/manage-hash-key.ts')).replaceLostHashKey(output, options),
+        ),
+      );
+  },
+};

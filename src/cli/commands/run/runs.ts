@@ -1,0 +1,52 @@
+import { EXIT } from '../../../model/exit-code.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+} from '../command.ts';
+
+type Options = ConfigOptions & { readonly job?: string; readonly limit: number };
+
+const DEFAULT_LIMIT = 20;
+
+export const runsCommand: CommandDefinition = {
+  name: 'runs',
+  define(command, act) {
+    addConfigOptions(
+      command.description('list runs, newest first, and runs that were due but did not happen'),
+    )
+      .option('--job <name>', 'runs of one job only')
+      .option('--limit <count>', 'maximum runs to list', parseCount, DEFAULT_LIMIT);
+    addExamples(command, [
+      ['runs', 'the last 20 runs'],
+      ['runs --job attribute-orders --limit 3', 'the last three of one job'],
+    ]);
+    command.action(
+      act(async (output, options: Options) => {
+        const { didOf, findJob } = await import('../../../../jobs/index.ts');
+        const { openConfig, withDatabase } = await import('../../open/open-config.ts');
+        const { listRuns } = await import('../../../report/list-runs.ts');
+        const { listSlotTroubles } = await import('../../../report/list-slots.ts');
+        const { renderRuns } = await import('../../../present/runs/runs.ts');
+        const { renderSlotTroubles } = await import('../../../present/runs/slots.ts');
+        const { job, limit } = options;
+        const which = job === undefined ? { limit } : { job, limit };
+        const config = openConfig(options);
+        const { runs, troubles } = await withDatabase(config, async (db) => ({
+          runs: await listRuns(db, which),
+          troubles: await listSlotTroubles(db, which),
+        }));
+        // A job that has run may be gone from the configuration, or be a backfill's; one that has not must be there.
+        if (job !== undefined && runs.length === 0) findJob(config, job);
+        for (const run of runs) output.emit({ event: 'run', ...run });
+        for (const slot of troubles) output.emit({ event: 'slot', ...slot });
+        output.print(renderRuns(runs, { terminal: output.terminal, did: didOf }));
+        const slots = renderSlotTroubles(troubles, output.terminal);
+        if (slots !== '') output.print(`\n${slots}`);
+        return EXIT.ok;
+      }),
+    );
+  },
+};

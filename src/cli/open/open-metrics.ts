@@ -1,0 +1,29 @@
+import { kindOf } from '../../../jobs/index.ts';
+import type { Database } from '../../db/connect.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { cached } from '../../observe/cached.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../../observe/metrics.ts';
+import { readVersion } from '../../package/read-version.ts';
+import { readGauges } from '../../report/read-gauges.ts';
+import { nextSlots } from '../../schedule/next-slots.ts';
+import { findOverdue } from '../../schedule/overdue.ts';
+
+/** What a process knows beside the configuration and the database. */
+export type ProcessFacts = Pick<MetricsOptions, 'atWork' | 'isLedgerContinuous' | 'lastPoll'>;
+
+/** Metrics of a process that runs jobs of a configuration. */
+export function openMetrics(config: PipelineConfig, db: Database, process: ProcessFacts): Metrics {
+  const jobs = Object.values(config.jobs);
+  const begunAt = new Date();
+  return createMetrics({
+    ...process,
+    version: readVersion(),
+    readGauges: cached(() => readGauges(db, Object.keys(config.jobs))),
+    nextSlots: () => nextSlots(jobs, new Date()).flatMap(({ job, at }) => (at === null ? [] : [{ job, at }])),
+    overdue: (lastBegunAt) => findOverdue(jobs, { now: new Date(), since: begunAt, lastBegunAt }),
+    beyondBudget: (name, counts) => {
+      const job = config.jobs[name];
+      return job === undefined ? null : (kindOf(job).watched?.beyondBudget?.(counts) ?? null);
+    },
+  });
+}

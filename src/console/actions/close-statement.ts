@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { isMonth } from '../../earnings/statement.ts';
+import { sumStatement } from '../../earnings/sum-statement.ts';
+import { closeMonth, whyNotClosed } from '../../pipeline/decisions/close-month.ts';
+import { loadStatementRules } from '../../pipeline/statements/load-rules.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { reason } from '../form-fields.ts';
+import { describeSums } from '../pages/statements/describe-sums.ts';
+
+/** Closes the statement of a month, if it comes to what the page showed. */
+export const closeStatementAction = defineAction({
+  path: '/statements/close',
+  form: z.object({
+    month: z.string({ error: 'The form names no month.' }).refine(isMonth, 'The form names no month.'),
+    shown: z.string({ error: 'The form does not say what it showed.' }),
+    reason,
+  }),
+  async perform({ trx, config, actor, audit }, { month, shown, reason: why }) {
+    const rules = loadStatementRules(config.statements);
+    const closing = await closeMonth(trx, { month, rules, reason: why, decidedBy: actor.name, audit });
+    if (closing.kind !== 'closed') throw new Refused(whyNotClosed(month, closing).message);
+    const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
+    if (describeSums(currencies) !== shown)
+      throw new Refused(
+        `The statement of ${month} comes to ${describeSums(currencies)} now, and no longer to what the page showed: ${shown}. Look at it again.`,
+      );
+    return closing.auditId;
+  },
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { acknowledgeChecks, expectDate } from '../../pipeline/decisions/decide-checks.ts';
+import { plural } from '../../present/text.ts';
+import { defineAction, Refused } from '../console-page.ts';
+import { idField, reason, text } from '../form-fields.ts';
+
+const findingField = idField('finding');
+
+/** Says that a file is right although checks found it unusual. */
+export const acknowledgeChecksAction = defineAction({
+  path: '/checks/acknowledge',
+  form: z.object({
+    finding: z.union(
+      [findingField.transform((id) => [id]), z.array(findingField)],
+      'The form names no finding.',
+    ),
+    reason,
+  }),
+  async perform({ trx, actor, audit }, { finding: findingIds, reason: why }) {
+    const { findings, auditIds } = await acknowledgeChecks(trx, {
+      findingIds,
+      reason: why,
+      decidedBy: actor.name,
+      audit,
+    });
+    const [auditId] = auditIds;
+    if (auditId === undefined)
+      throw new Refused('Somebody has acknowledged it already, or the file was read again.');
+    if (findings.length < findingIds.length)
+      throw new Refused(
+        `Only ${plural(findings.length, 'finding is', 'findings are')} still open: somebody has acknowledged the others, or the file was read again.`,
+      );
+    return auditId;
+  },
+});
+
+/** Expects unusual numbers of orders on a date. Its name is the reason. */
+export const expectDateAction = defineAction({
+  path: '/checks/expect-date',
+  form: z.object({
+    day: z.iso.date({ error: 'Name the date, like 2026-11-27.' }),
+    source: text.default(''),
+    reason,
+  }),
+  async perform({ trx, config, actor, audit }, { day, source, reason: name }) {
+    if (source !== '' && config.sources[source] === undefined)
+      throw new Refused(`There is no source ${source}.`);
+    return expectDate(trx, { day, name, source: source || null, decidedBy: actor.name, audit });
+  },
+});

@@ -1,0 +1,136 @@
+import type { CheckFinding } from '../../../model/checks/check-result.ts';
+import type { ExpectedDate } from '../../../model/checks/expectations.ts';
+import { fileName } from '../../../model/text/file-name.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { judgeArrivals } from '../../../pipeline/judge-arrivals.ts';
+import { type FreshnessLine, toFreshnessLine, VERDICT_WORDS } from '../../../present/checks/render-checks.ts';
+import { html } from '../../../present/html/html.ts';
+import { plural } from '../../../present/text.ts';
+import {
+  type CheckedFile,
+  listCheckedFiles,
+  listExpectedDates,
+  listFindings,
+} from '../../../report/checks/read-checks.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { anchor, badge, filterForm, instant, pager, table } from '../../markup/parts.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/checks';
+
+/** What is unusual in files, and what each check said of the latest file of each source. */
+export const checksPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Checks',
+  async show(visit) {
+    const source = textOf(visit, 'source');
+    const { db, config, now } = visit;
+    const names = Object.keys(config.sources);
+    const [findings, files, expectedDates, arrivals] = await Promise.all([
+      listFindings(db, {
+        ...(source === null ? {} : { source }),
+        limit: PAGE_ROWS + 1,
+        after: idOf(visit, 'after'),
+      }),
+      listCheckedFiles(db),
+      listExpectedDates(db),
+      judgeArrivals(db, { sources: Object.values(config.sources), now }),
+    ]);
+    const isWanted = (one: { readonly source: string }) => source === null || one.source === source;
+    return {
+      title: 'Checks',
+      content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
+${filterForm(visit, PATH, [{ name: 'source', label: 'Source', options: names }])}
+<h2>Unusual</h2>
+${findingTable(findings.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(findings, ({ findingId }) => findingId) })}
+<h2>Freshness</h2>
+${freshnessTable(arrivals.filter(isWanted).map(toFreshnessLine), visit)}
+<h2>Latest files</h2>
+${files.filter(isWanted).map((file) => checkedFile(file, visit))}
+${files.some(isWanted) ? null : html`<p class="none">No file was checked yet.</p>`}
+<h2>Expected dates</h2>
+<p>On an expected date and the next day, counts, codes and statuses are neither judged nor learnt from. All other checks still apply.</p>
+${dateTable(expectedDates)}
+${expectForm(visit, names)}`,
+    };
+  },
+};
+
+function findingTable(findings: readonly CheckFinding[], visit: Visit): Html {
+  return table(
+    [
+      {
+        title: 'Finding',
+        cell: ({ findingId }) => anchor(visit.link(`${PATH}/${findingId}`), findingId),
+      },
+      { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
+      { title: 'What', cell: ({ message }) => message },
+      { title: 'Seen', cell: ({ seen }) => seen },
+      { title: 'Expected', cell: ({ expected }) => expected },
+      { title: 'File', cell: ({ uri, source }) => html`${fileName(uri)} <small>${source}</small>` },
+      { title: 'Found', cell: ({ foundAt }) => instant(foundAt, visit) },
+    ],
+    findings,
+    { about: 'What is unusual', none: 'Nothing is unusual.' },
+  );
+}
+
+function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
+  return table(
+    [
+      { title: 'Source', cell: ({ source }) => source },
+      { title: 'Verdict', cell: ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict) },
+      { title: 'Latest file', cell: ({ seen }) => (seen === null ? 'none' : instant(seen, visit)) },
+      { title: 'Expected, in UTC', cell: ({ expected }) => expected },
+    ],
+    lines,
+    { about: 'Freshness', none: 'No source says by when a new file should have arrived.' },
+  );
+}
+
+function checkedFile(
+  { source, readFor, uri, arrivedAt, learntFrom, results }: CheckedFile,
+  visit: Visit,
+): Html {
+  const title = `${source}, read for ${readFor}`;
+  return html`<h3>${title}</h3>
+<p>${fileName(uri)}, arrived ${instant(arrivedAt, visit)}; ${plural(learntFrom, 'file')} to learn from.</p>
+${table(
+  [
+    {
+      title: 'Check',
+      cell: ({ check, subject }) => (subject === null ? check : html`${check} <small>${subject}</small>`),
+    },
+    { title: 'Verdict', cell: ({ verdict }) => badge(VERDICT_WORDS[verdict] ?? verdict) },
+    { title: 'Seen', cell: ({ seen }) => seen },
+    { title: 'Expected', cell: ({ expected }) => expected },
+  ],
+  results,
+  { about: `Checks of ${title}`, none: 'No check applies.' },
+)}`;
+}
+
+function dateTable(dates: readonly ExpectedDate[]): Html {
+  return table(
+    [
+      { title: 'Date', cell: ({ day }) => day },
+      { title: 'Why', cell: ({ name }) => name },
+      { title: 'Source', cell: ({ source }) => source ?? 'all' },
+    ],
+    dates,
+    { about: 'Expected dates', none: 'No date is expected to be unusual.' },
+  );
+}
+
+function expectForm(visit: Visit, sources: readonly string[]): Html | null {
+  if (!visit.mayChange) return null;
+  return actionForm(visit, '/checks/expect-date', {
+    hidden: {},
+    fields: html`<label>Date <input type="date" name="day" required></label>
+<label>Source <select name="source"><option value="">all</option>${sources.map((name) => html`<option value="${name}">${name}</option>`)}</select></label>`,
+    reasonLabel: 'Why, for example Black Friday',
+    button: 'Expect this date',
+  });
+}

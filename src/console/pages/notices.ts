@@ -1,0 +1,101 @@
+import { PROBLEM_KINDS } from '../../model/notify/notice.ts';
+import type { Html } from '../../model/text/html.ts';
+import { html } from '../../present/html/html.ts';
+import { formatCount, plural } from '../../present/text.ts';
+import {
+  type ChannelTrouble,
+  type ListedNotice,
+  listChannelTroubles,
+  listNotices,
+  listOpenProblems,
+} from '../../report/list-notices.ts';
+import type { ConsolePage, Visit } from '../console-page.ts';
+import { amountList, badge, filterForm, instant, pager, table } from '../markup/parts.ts';
+import { problemTable } from '../markup/problem-table.ts';
+import { idOf, nextKey, PAGE_ROWS, textOf } from '../read-query.ts';
+
+const PATH = '/notices';
+
+/** Which problems are open, what people were told of them, and whether each message arrived. */
+export const noticesPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Notices',
+  async show(visit) {
+    const [problems, troubles, notices] = await Promise.all([
+      listOpenProblems(visit.db),
+      listChannelTroubles(visit.db),
+      listNotices(visit.db, {
+        limit: PAGE_ROWS + 1,
+        after: idOf(visit, 'after'),
+        problem: textOf(visit, 'problem'),
+      }),
+    ]);
+    const { channels } = visit.config.notify;
+    return {
+      title: 'Notices',
+      content: html`<p>${
+        channels.length === 0
+          ? 'No channel is configured (notify.channels), so nothing is looked for, written or sent.'
+          : `People are told through ${channels.map(({ name }) => name).join(', ')}.`
+      }</p>
+<h2>Open problems</h2>
+${problemTable(problems, visit)}
+${troubleTable(troubles, visit)}
+<h2>What was told</h2>
+${filterForm(visit, PATH, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
+${noticeTable(notices.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, { after: nextKey(notices, ({ noticeId }) => noticeId) })}`,
+    };
+  },
+};
+
+function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html | null {
+  if (troubles.length === 0) return null;
+  return html`<h2>Channels that do not take notices</h2>
+${table(
+  [
+    { title: 'Channel', cell: ({ channel }) => channel },
+    { title: 'Waiting', align: 'right', cell: ({ failing }) => formatCount(failing) },
+    { title: 'Given up', align: 'right', cell: ({ givenUp }) => formatCount(givenUp) },
+    { title: 'Why', cell: ({ lastError }) => lastError },
+    { title: 'Since', cell: ({ since }) => instant(since, visit) },
+    {
+      title: 'Next',
+      cell: ({ channel }) => html`<code>npx influencer-sync notify test ${channel}</code>`,
+    },
+  ],
+  troubles,
+  { about: 'Channels that do not take notices', none: '' },
+)}`;
+}
+
+function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
+  return table(
+    [
+      { title: 'When', cell: ({ createdAt }) => instant(createdAt, visit) },
+      { title: 'Event', cell: ({ event }) => badge(event) },
+      {
+        title: 'Severity',
+        cell: ({ event, severity }) => (event === 'opened' || event === 'reminded' ? badge(severity) : null),
+      },
+      {
+        title: 'Problem',
+        cell: ({ problem, job }) => html`${problem.replaceAll('_', ' ')} <small>${job}</small>`,
+      },
+      { title: 'Summary', cell: ({ summary }) => summary },
+      { title: 'Amount', align: 'right', cell: ({ amounts }) => amountList(amounts) },
+      { title: 'Delivered', cell: ({ deliveries }) => deliveryList(deliveries) },
+    ],
+    notices,
+    { about: 'Notices', none: 'Nothing was told yet.' },
+  );
+}
+
+function deliveryList(deliveries: ListedNotice['deliveries']): Html | string {
+  if (deliveries.length === 0) return 'no channel';
+  return html`${deliveries.map(
+    ({ channel, state, attempts, lastError }) =>
+      html`<div>${channel} ${badge(state)}${lastError === null || state === 'sent' ? null : html` <small>${lastError}, ${plural(attempts, 'attempt')}</small>`}</div>
+`,
+  )}`;
+}

@@ -1,0 +1,203 @@
+import { findClosed, readStatement } from '../../../earnings/read-statement.ts';
+import {
+  isMonth,
+  monthBefore,
+  type StatementRules,
+  type UncountedOrders,
+} from '../../../earnings/statement.ts';
+import {
+  type CurrencySum,
+  type DealSum,
+  type StatementSums,
+  sumStatement,
+} from '../../../earnings/sum-statement.ts';
+import { KnownError } from '../../../model/known-error.ts';
+import { formatAmounts, formatMoney } from '../../../model/money.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
+import { html } from '../../../present/html/html.ts';
+import { renderStatementCsv } from '../../../present/money/statement.ts';
+import { formatCount, plural } from '../../../present/text.ts';
+import type { ConsolePage, Shown, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { anchor, badge, factList, instant, table } from '../../markup/parts.ts';
+import { PAGE_ROWS, textOf } from '../../read-query.ts';
+import { showDealLines } from './deal-lines.ts';
+import { describeSums } from './describe-sums.ts';
+
+/** One month: what each deal is owed, one table a currency, and what is not in it yet. */
+export const statementPage: ConsolePage = {
+  path: '/statements/:month',
+  navigation: null,
+  async show(visit) {
+    const { month = '' } = visit.params;
+    if (!isMonth(month))
+      return { title: `Statement of ${month}`, content: html`<p>There is no such month.</p>`, status: 404 };
+    const read = readRules(visit);
+    // What is closed is shown as it was written, whatever became of the terms.
+    const isClosed = 'problem' in read && (await findClosed(visit.db, month)) !== null;
+    if ('problem' in read && !isClosed) return { title: `Statement of ${month}`, content: read.problem };
+    const rules = 'problem' in read ? { ...visit.config.statements, terms: [] } : read;
+    if (visit.query.get('download') === 'csv') return download(visit, { month, rules });
+    const dealId = textOf(visit, 'deal');
+    return dealId === null
+      ? showMonth(visit, { month, rules })
+      : showDealLines(visit, { month, rules, dealId });
+  },
+};
+
+/** What is held in memory at once. */
+const MAX_DOWNLOAD_LINES = 100_000;
+
+type Month = { readonly month: string; readonly rules: StatementRules };
+
+/** Nobody can see an open statement by terms that cannot be read. */
+function readRules({ config }: Visit): StatementRules | { readonly problem: Html } {
+  try {
+    return loadStatementRules(config.statements);
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error;
+    const { message, where, help, problems = [] } = error.details;
+    return {
+      problem: html`<p class="notice red" role="alert">${message} ${where}. ${help}</p>
+<ul>${problems.map((problem) => html`<li>${problem.where}: ${problem.message} ${problem.help}</li>`)}</ul>`,
+    };
+  }
+}
+
+async function download({ db }: Visit, { month, rules }: Month): Promise<Shown> {
+  const { currencies } = await sumStatement(db, { month, rules, limit: 1 });
+  const lines = currencies.reduce((sum, one) => sum + one.lines, 0);
+  if (lines > MAX_DOWNLOAD_LINES)
+    return {
+      title: 'No file to save',
+      content: html`<p class="notice red" role="alert">The statement has ${plural(lines, 'line')}. Save it with a command:</p>
+<p><code>npx influencer-sync statement --month ${month} --format csv > statement-${month}.csv</code></p>`,
+      status: 404,
+    };
+  const content = renderStatementCsv(await readStatement(db, { month, rules }));
+  return { download: { name: `statement-${month}.csv`, type: 'text/csv', content } };
+}
+
+async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> {
+  const after = textOf(visit, 'after');
+  const sums = await sumStatement(visit.db, {
+    ...{ month, rules, after, limit: PAGE_ROWS + 1 },
+    currency: textOf(visit, 'currency'),
+  });
+  const { closed, currencies, timeZone, returnWindowDays } = sums;
+  return {
+    title: `Statement of ${month}`,
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. What has changed since is in the next one.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
+${factList([
+  ['To pay', formatAmounts(currencies)],
+  ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
+  ['SHA-256', closed?.hash ?? null],
+  ['Days', `of ${timeZone}; an order counts ${plural(returnWindowDays, 'day')} after it was placed`],
+  [
+    'Every line',
+    anchor(visit.link(`/statements/${month}`, { download: 'csv' }), 'Download as CSV, for a spreadsheet'),
+  ],
+])}
+${currencies.length === 0 ? html`<p class="none">No order counts in this month, and nothing is to be corrected.</p>` : null}
+${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
+${uncountedTables(sums)}
+${closed === null ? closeForm(visit, sums) : null}`,
+  };
+}
+
+function currencyTable(
+  { currency, amount }: CurrencySum,
+  { sums: { deals, month }, visit }: { readonly sums: StatementSums; readonly visit: Visit },
+): Html {
+  const rows = deals.filter((deal) => deal.currency === currency);
+  const last = rows[PAGE_ROWS - 1];
+  const money = (of: keyof DealSum) => ({
+    align: 'right' as const,
+    cell: (deal: DealSum) => (deal[of] === null ? null : formatMoney(String(deal[of]), null)),
+  });
+  const path = `/statements/${month}`;
+  return html`<h2>To pay in ${currency}: ${formatMoney(amount, currency)}</h2>
+${table(
+  [
+    {
+      title: 'Deal',
+      cell: ({ dealId }) =>
+        dealId === null ? 'fees of codes' : anchor(visit.link(path, { deal: dealId }), dealId),
+    },
+    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
+    { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
+    { title: 'Net revenue', ...money('netAmount') },
+    { title: 'Commission', ...money('commission') },
+    { title: 'Corrections', ...money('corrections') },
+    { title: 'Fees', ...money('fees') },
+    { title: 'To pay', align: 'right', cell: (deal) => formatMoney(deal.amount, currency) },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: `What deals are owed in ${currency}`, none: 'No deal.' },
+)}
+${rows.length > PAGE_ROWS ? html`<p>${anchor(visit.link(path, { currency, after: last?.dealId ?? '' }), `More deals in ${currency}`)}</p>` : null}`;
+}
+
+const UNCOUNTED: readonly {
+  readonly why: UncountedOrders['why'];
+  readonly title: string;
+  readonly text: string;
+}[] = [
+  {
+    why: 'unknown_rate',
+    title: 'Rate unknown',
+    text: 'Neither the terms nor the service say what these orders earn, so they are in no statement. Add a row with the rate of the deal to statements.terms: they are then in the next one.',
+  },
+  {
+    why: 'pending',
+    title: 'Pending',
+    text: 'These can still be returned. They count when their return window is over.',
+  },
+];
+
+function uncountedTables({ uncounted }: StatementSums): Html {
+  return html`${UNCOUNTED.map(({ why, title, text }) => {
+    const rows = uncounted.filter((one) => one.why === why);
+    if (rows.length === 0) return null;
+    const orders = rows.reduce((sum, one) => sum + one.orders, 0);
+    const currencies = rows.map(({ currency, netAmount }) => ({ currency, amount: netAmount }));
+    return html`<h2>${title}: ${plural(orders, 'order')}</h2>
+<p>${text} Their net revenue is ${formatAmounts(currencies)}.</p>
+${table(
+  [
+    { title: 'Deal', cell: ({ dealId }) => dealId },
+    { title: 'Influencer', cell: ({ influencerHandle }) => influencerHandle },
+    { title: 'Orders', align: 'right', cell: ({ orders: count }) => formatCount(count) },
+    {
+      title: 'Net revenue',
+      align: 'right',
+      cell: ({ netAmount, currency }) => formatMoney(netAmount, currency),
+    },
+    {
+      title: 'Would earn',
+      align: 'right',
+      cell: ({ earnedAmount, currency }) =>
+        earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
+    },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: title, none: '' },
+)}
+${rows.length > PAGE_ROWS ? html`<p class="dim">and ${formatCount(rows.length - PAGE_ROWS)} more</p>` : null}`;
+  })}`;
+}
+
+/** Offered once the month is over. The form says which amounts it shows: if it comes to others by then, nothing is closed. */
+function closeForm(visit: Visit, sums: StatementSums): Html {
+  const { month, timeZone } = sums;
+  if (month > monthBefore(visit.now, timeZone))
+    return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it then.</p>`;
+  return html`<h2>Close it</h2>
+<p>Do so when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. What changes later is a correction in the next one.</p>
+${actionForm(visit, '/statements/close', {
+  hidden: { month, shown: describeSums(sums.currencies) },
+  reasonLabel: 'Why',
+  button: `Close ${month}`,
+})}`;
+}

@@ -1,0 +1,50 @@
+import { isMonth, monthBefore } from '../../../earnings/statement.ts';
+import { listStatements } from '../../../earnings/sum-statement.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatCount } from '../../../present/text.ts';
+import type { ConsolePage } from '../../console-page.ts';
+import { anchor, instant, pager, table } from '../../markup/parts.ts';
+import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+
+const PATH = '/statements';
+
+/** What influencers earned, month by month: those that are closed, and how the open ones stand. */
+export const statementsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Statements',
+  async show(visit) {
+    const chosen = textOf(visit, 'month');
+    if (chosen !== null && isMonth(chosen)) return { redirect: visit.link(`${PATH}/${chosen}`) };
+    const after = textOf(visit, 'after');
+    const rows = await listStatements(visit.db, {
+      limit: PAGE_ROWS + 1,
+      after: after !== null && isMonth(after) ? after : null,
+    });
+    const { timeZone } = visit.config.statements;
+    const last = monthBefore(visit.now, timeZone);
+    const month = (label: string) => anchor(visit.link(`${PATH}/${label}`), label);
+    return {
+      title: 'Statements',
+      content: html`<p>What each deal earned in a month, net of refunds and cancellations. The last month that is over is ${month(last)}; days are those of ${timeZone}.</p>
+<form class="filter" method="get" action="${visit.link(PATH)}" role="search" aria-label="Open a month">
+<label>Month <input type="text" name="month" placeholder="2026-10" pattern="\d{4}-(0[1-9]|1[0-2])" required></label>
+<button type="submit">Open</button>
+</form>
+<h2>Closed</h2>
+<p>A closed statement never changes. <code>npx influencer-sync statement verify</code> proves it.</p>
+${table(
+  [
+    { title: 'Month', cell: ({ month: label }) => month(label) },
+    { title: 'Lines', align: 'right', cell: ({ lines }) => formatCount(lines) },
+    { title: 'Closed', cell: ({ at }) => instant(at, visit) },
+    { title: 'Who', cell: ({ by }) => by },
+    { title: 'Why', cell: ({ reason }) => reason },
+    { title: 'SHA-256', cell: ({ hash }) => html`<code>${hash.slice(0, 12)}</code>` },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  { about: 'Closed statements', none: 'No statement is closed yet.' },
+)}
+${pager(visit, PATH, { after: nextKey(rows, ({ month: label }) => label) })}`,
+    };
+  },
+};

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { DatabaseTransaction } from '../db/in-transaction.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { ratedOrders } from './rated-orders.ts';
+import type { StatementRules } from './statement.ts';
+
+/** By what returns are added up. */
+export type ReturnRules = StatementRules & {
+  /** What is left of 100 of net revenue after the goods are paid for; null: unknown. */
+  readonly marginPercent: string | null;
+};
+
+/** Customers who order in the first so many days of which we know customers may have ordered before: nobody can tell. */
+const HISTORY_DAYS = 90;
+
+/** When version `o` of an order was ordered. As the indexes of `intake.orders` have it. */
+const orderedAt = (o: string) =>
+  sql`coalesce(${sql.ref(`${o}.placed_at`)}, ${sql.ref(`${o}.paid_at`)}, ${sql.ref(`${o}.first_seen_at`)})`;
+
+/** Since when customers are known, by source. Only where an order has a key. */
+const history = sql`
+  select f.source, h.since from (select distinct source from intake.source_files) f
+  cross join lateral (
+    select ${orderedAt('o')} as since from intake.orders o
+    where o.source = f.source and o.customer_key is not null order by ${orderedAt('o')} limit 1) h`;
+
+/**
+ * Notes by what returns are added up from now on, and stores the fees of the terms.
+ *
+ * @returns whether it is something else than before: then all of them are to be added up anew.
+ */
+export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRules): Promise<boolean> {
+  const { terms, timeZone, marginPercent } = rules;
+  const { rows } = await sql<{ known: unknown }>`
+    select jsonb_build_array(
+      (select jsonb_agg(jsonb_build_array(source, since) order by source) from (${history}) h),
+      (select jsonb_build_array(count(*), max(valid_from)) from mirror.collaboration_versions where commission_perc is not null)) as known`.execute(
+    trx,
+  );
+  const rulesHash = createHash('sha256')
+    .update(JSON.stringify([terms, timeZone, rows[0]?.known, HISTORY_DAYS]))
+    .digest('hex');
+  const { rows: changed } = await sql<{ is_other: boolean }>`
+    update reporting.return_rules r set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric
+    from (select rules_hash from reporting.return_rules for update) before
+    where r.rules_hash <> ${rulesHash} or r.margin_percent is distinct from ${marginPercent}::numeric
+    returning before.rules_hash <> ${rulesHash} as is_other`.execute(trx);
+  if (changed[0]?.is_other !== true) return false;
+  const fees = terms.flatMap(({ dealId, fixedFee, currency, validFrom }) =>
+    fixedFee === null || validFrom === null ? [] : [{ dealId: dealId ?? '', fixedFee, currency, validFrom }],
+  );
+  await sql`delete from reporting.return_fees`.execute(trx);
+  await sql`
+    insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount)
+    select date_trunc('month', "validFrom"::date)::date, "dealId", currency, sum("fixedFee")
+    from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric, currency text, "validFrom" text)
+    group by 1, 2, 3`.execute(trx);
+  return true;
+}
+
+/**
+ * Adds up anew what the deals and months of the temporary table `changed_deals` brought, whatever was there.
+ *
+ * An order wins its customer when no earlier one of that customer is known, of whatever channel, that was not cancelled or a test. Then all
+ * of the customer's orders count for what winning them has brought.
+ */
+export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules): Promise<void> {
+  // Orders are looked up by their keys: hashed, each step would read all of them. A step is small, so a bad plan cannot take long.
+  await sql`select set_config('enable_nestloop', 'on', true)`.execute(trx);
+  await sql`
+    delete from reporting.return_months r using pg_temp.changed_deals c
+    where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
+    trx,
+  );
+  await sql`
+    with chosen as materialized (
+      select c.deal_id, c.month_utc, s.entry_id, s.order_version_id
+      from pg_temp.changed_deals c
+      cross join lateral (
+        select s.entry_id, s.order_version_id from reporting.order_dispositions s
+        where s.deal_id = c.deal_id and s.day_utc >= c.month_utc and s.day_utc < (c.month_utc + interval '1 month')::date
+          and s.disposition = 'accepted' and s.entry_id is not null offset 0) s
+    ),
+    ${ratedOrders(rules, sql`select entry_id from chosen`)},
+    history as materialized (${history}),
+    orders as materialized (
+      select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
+        e.earned_amount, e.earned_amount is null as is_unrated, v.ordered_at, v.customer_key,
+        case when v.is_excluded then 'none' when v.customer_key is null then 'unknown' when v.has_earlier then 'returning'
+          when v.ordered_at < h.since + ${HISTORY_DAYS} * interval '1 day' then 'unknown' else 'new' end as customer
+      from chosen c
+      join earnings e using (entry_id)
+      cross join lateral (
+        select o.source, o.customer_key, ${orderedAt('o')} as ordered_at, ${isExcluded('o')} as is_excluded,
+          o.customer_key is not null and exists (
+            select from intake.orders p join intake.source_files f on f.source_file_id = p.source_file_id and f.state = 'sealed'
+            where p.customer_key = o.customer_key and p.is_current and not ${isExcluded('p')}
+              and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt('o')}, o.source, o.order_id)) as has_earlier
+        from intake.orders o where o.order_version_id = c.order_version_id limit 1) v
+      left join history h on h.source = v.source
+    ),
+    won as (
+      select n.*, k.*
+      from orders n
+      cross join lateral (
+        select count(*) > 1 as has_repeated,
+          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '30 days'), 0) as net_30,
+          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '90 days'), 0) as net_90,
+          coalesce(sum(p.net) filter (where p.ordered_at < n.ordered_at + interval '365 days'), 0) as net_365
+        from (
+          select ${orderedAt('p')} as ordered_at,
+            case when p.currency = n.currency then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0) else 0 end as net
+          from intake.orders p join intake.source_files f on f.source_file_id = p.source_file_id and f.state = 'sealed'
+          where p.customer_key = n.customer_key and p.is_current and not ${isExcluded('p')}) p) k
+      where n.customer = 'new'
+    ),
+    won_sums as (
+      select deal_id, month_utc, brand_id, currency, count(*) as new_customers, count(*) filter (where has_repeated) as repeat_customers,
+        sum(net_30) as net_30, sum(net_90) as net_90, sum(net_365) as net_365, max(ordered_at) as last_won_at
+      from won group by 1, 2, 3, 4
+    )
+    insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount,
+      commission_amount, unrated_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount,
+      net_365_amount, last_won_at, fee_amount)
+    select o.month_utc, o.deal_id, o.brand_id, o.currency, max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
+      sum(o.net_amount), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated), coalesce(max(w.new_customers), 0),
+      count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'), coalesce(max(w.repeat_customers), 0),
+      coalesce(max(w.net_30), 0), coalesce(max(w.net_90), 0), coalesce(max(w.net_365), 0), max(w.last_won_at),
+      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) then coalesce(max(f.fee_amount), 0) else 0 end
+    from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
+    left join reporting.return_fees f using (deal_id, month_utc, currency)
+    group by 1, 2, 3, 4`.execute(trx);
+}
+
+/** Version `o` is of no order that a customer keeps: cancelled, a test. A draft may be one: its job decides. */
+function isExcluded(o: string) {
+  return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') <> 'draft' or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
+}

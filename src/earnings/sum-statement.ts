@@ -1,0 +1,162 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { DecimalText } from '../model/order.ts';
+import { columns, findClosed, inOrder, linesOf, readUncounted } from './read-statement.ts';
+import type { Statement, StatementLine, StatementRules } from './statement.ts';
+
+/** What one deal is owed in one currency. Fees of codes have no deal. */
+export type DealSum = {
+  readonly dealId: string | null;
+  readonly influencerHandle: string | null;
+  readonly currency: string;
+  readonly orders: number;
+  readonly netAmount: DecimalText | null;
+  readonly commission: DecimalText | null;
+  readonly corrections: DecimalText | null;
+  readonly fees: DecimalText | null;
+  /** To pay. */
+  readonly amount: DecimalText;
+};
+
+/** What all deals are owed in one currency. */
+export type CurrencySum = {
+  readonly currency: string;
+  readonly lines: number;
+  readonly amount: DecimalText;
+};
+
+export type StatementSums = Omit<Statement, 'lines'> & {
+  readonly currencies: readonly CurrencySum[];
+  /** A part of the deals in each currency, by their ids. */
+  readonly deals: readonly DealSum[];
+};
+
+type Month = { readonly month: string; readonly rules: StatementRules };
+
+/**
+ * A statement added up by deal: it may have a line for each of a million orders.
+ *
+ * @param options.limit of deals in each currency.
+ * @param options.after id of the deal behind which the part begins.
+ */
+export async function sumStatement(
+  db: Database,
+  options: Month & {
+    readonly limit: number;
+    readonly after?: string | null;
+    readonly currency?: string | null;
+    readonly dealId?: string | null;
+  },
+): Promise<StatementSums> {
+  const { month, rules, limit, after = null, currency = null, dealId = null } = options;
+  const { closed, lines } = await findLines(db, { month, rules });
+  const isWanted = sql`(${currency}::text is null or l.currency = ${currency}) and (${dealId}::text is null or l.deal_id = ${dealId})`;
+  const sums = sql`
+    min(l.influencer_handle) as handle, count(*) filter (where l.kind = 'order') as orders,
+    sum(l.net_amount) filter (where l.kind = 'order') as net, sum(l.amount) filter (where l.kind = 'order') as commission,
+    sum(l.amount) filter (where l.kind = 'correction') as corrections, sum(l.amount) filter (where l.kind = 'fixed_fee') as fees,
+    sum(l.amount) as amount`;
+  // The deals of a part are added up alone: an index finds those of a closed statement.
+  const { rows } = await sql<DealSum & { all_lines: number; all_amount: string }>`
+    ${lines.begin} totals as (
+      select l.currency, count(*) as lines, sum(l.amount) as amount from ${lines.from} l where ${isWanted} group by 1
+    )
+    select d.deal_id as "dealId", d.handle as "influencerHandle", t.currency, d.orders::integer as orders, ${text('d.net')} as "netAmount",
+      ${text('d.commission')} as commission, ${text('d.corrections')} as corrections, ${text('d.fees')} as fees, ${text('d.amount')} as amount,
+      t.lines::integer as all_lines, ${text('t.amount')} as all_amount
+    from totals t
+    cross join lateral (
+      (select null::text as deal_id, ${sums} from ${lines.from} l
+        where l.currency = t.currency and l.deal_id is null and ${after === null} and ${isWanted} having count(*) > 0)
+      union all
+      (select l.deal_id, ${sums} from ${lines.from} l
+        where l.currency = t.currency and l.deal_id > ${after ?? ''} and ${isWanted}
+        group by l.deal_id order by l.deal_id limit ${limit})
+    ) d
+    order by t.currency, d.deal_id nulls first`.execute(db);
+  const currencies = [...new Map(rows.map((row) => [row.currency, row])).values()].map((row) => ({
+    currency: row.currency,
+    lines: row.all_lines,
+    amount: row.all_amount,
+  }));
+  const common = { month, currencies, deals: rows };
+  if (closed === null) {
+    const { timeZone, returnWindowDays } = rules;
+    const uncounted = await readUncounted(db, { month, rules });
+    return { ...common, closed, timeZone, returnWindowDays, uncounted };
+  }
+  const { timeZone, returnWindowDays, ...closing } = closed;
+  return { ...common, closed: closing, timeZone, returnWindowDays, uncounted: [] };
+}
+
+/** Where the next part of a deal's lines begins. */
+export type LineKey = Pick<StatementLine, 'currency' | 'dueOn' | 'kind' | 'subject'>;
+
+/** Lines of one deal, as the statement has them, in parts. */
+export async function listDealLines(
+  db: Database,
+  options: Month & {
+    readonly dealId: string;
+    readonly limit: number;
+    readonly after?: LineKey | null;
+  },
+): Promise<readonly StatementLine[]> {
+  const { month, rules, dealId, limit, after = null } = options;
+  const { lines } = await findLines(db, { month, rules });
+  const isBehind =
+    after === null
+      ? sql`true`
+      : sql`(currency, due_on, kind, subject) > (${after.currency}::text, ${after.dueOn}::date, ${after.kind}::text, ${after.subject}::text)`;
+  const { rows } = await sql<StatementLine>`
+    ${lines.begin} of_deal as (select * from ${lines.from} l where deal_id = ${dealId} and ${isBehind})
+    select ${columns} from of_deal l ${inOrder} limit ${limit}`.execute(db);
+  return rows;
+}
+
+const text = (amount: string) => sql`${sql.ref(amount)}::numeric(18,4)::text`;
+
+/** What a month adds, as SQL: how the statement begins, and where its lines are. As it was closed, or as closing would write it now. */
+async function findLines(
+  db: Database,
+  { month, rules }: Month,
+): Promise<{
+  readonly closed: Awaited<ReturnType<typeof findClosed>>;
+  readonly lines: { readonly begin: RawBuilder<unknown>; readonly from: RawBuilder<unknown> };
+}> {
+  const closed = await findClosed(db, month);
+  const lines =
+    closed === null
+      ? {
+          begin: sql`${linesOf(rules, month)}, new_lines as materialized (
+            select *, earned_amount - closed_before as amount from lines where earned_amount <> closed_before),`,
+          from: sql`new_lines`,
+        }
+      : {
+          begin: sql`with`,
+          from: sql`(select * from ops.statement_lines where statement_id = ${closed.statementId}::bigint)`,
+        };
+  return { closed, lines };
+}
+
+/** A closed statement, as lists show it. */
+export type ListedStatement = {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly lines: number;
+  readonly by: string;
+  readonly at: Date;
+  readonly reason: string;
+  readonly hash: string;
+};
+
+/** Closed statements, the latest month first. @param options.after month of the last row of the part before. */
+export async function listStatements(
+  db: Database,
+  { limit, after = null }: { readonly limit: number; readonly after?: string | null },
+): Promise<readonly ListedStatement[]> {
+  const { rows } = await sql<ListedStatement>`
+    select to_char(month, 'YYYY-MM') as month, lines::integer as lines, closed_by as by, closed_at as at, reason, hash from ops.statements
+    where ${after}::text is null or month < (${after}::text || '-01')::date
+    order by month desc limit ${limit}`.execute(db);
+  return rows;
+}

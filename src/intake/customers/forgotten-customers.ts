@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import { toUuidArrayParameter } from '../../db/array-parameters.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import type { CustomerHash } from '../../model/customer.ts';
+
+/** A customer who is to be forgotten, by digests alone. */
+export type ForgottenCustomer = {
+  /** The same for all brands. */
+  readonly tombstone: CustomerHash;
+  /** One for each brand. */
+  readonly hashes: readonly CustomerHash[];
+  /** Of the key that the tombstone was made with. */
+  readonly fingerprint: string;
+};
+
+/** What was known of a customer and is deleted: rows by table. */
+export type DeletedRows = Readonly<Record<string, number>>;
+
+/**
+ * Tombstones of all customers who were forgotten. Some hundred a year: they fit into memory.
+ *
+ * @param options.isSearched only those for whom all tables were searched to the end.
+ */
+export async function readTombstones(
+  db: Database,
+  { isSearched = false }: { readonly isSearched?: boolean } = {},
+): Promise<ReadonlySet<CustomerHash>> {
+  const { rows } = await sql<{ tombstone: CustomerHash }>`
+    select encode(uuid_send(tombstone), 'hex') as tombstone from intake.forgotten_customers
+    where searched_at is not null or not ${isSearched}::boolean`.execute(db);
+  return new Set(rows.map(({ tombstone }) => tombstone));
+}
+
+/** Brands whose customers the database knows, and, where orders have keys of customers, those of orders. */
+export async function readCustomerBrands(db: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ brand_id: string }>`
+    select brand_id from intake.customers union select brand_id from intake.waiting_batches
+    union select brand_id from intake.lookups
+    union select brand_id from intake.attributions
+      where brand_id is not null and exists (select from intake.orders where customer_key is not null)
+    order by 1`.execute(db);
+  return rows.map(({ brand_id }) => brand_id);
+}
+
+/**
+ * Deletes a customer by digest: the row of each brand, what the service said when it was asked, the address where it waits to be sent, and
+ * that orders are theirs.
+ * Leaves the tombstone. To be called while no run reads or sends customers.
+ */
+export async function forgetCustomer(
+  trx: DatabaseTransaction,
+  { tombstone, hashes, fingerprint }: ForgottenCustomer,
+): Promise<DeletedRows> {
+  const mine = sql`any (${toUuidArrayParameter(hashes)}::uuid[])`;
+  const waiting = await takeOutOfBatches(trx, hashes);
+  const { numAffectedRows: lookups } =
+    await sql`delete from intake.lookups where customer_hash = ${mine}`.execute(trx);
+  const { numAffectedRows: customers } =
+    await sql`delete from intake.customers where customer_hash = ${mine}`.execute(trx);
+  const { numAffectedRows: keys } =
+    await sql`update intake.orders set customer_key = null where customer_key = ${mine}`.execute(trx);
+  await sql`
+    insert into intake.forgotten_customers (tombstone, key_fingerprint) values (${tombstone}::uuid, ${fingerprint})
+    on conflict (tombstone) do update set searched_at = null`.execute(trx);
+  return {
+    'intake.customers': Number(customers ?? 0),
+    'intake.lookups': Number(lookups ?? 0),
+    'intake.waiting_batches': waiting,
+    'intake.orders.customer_key': Number(keys ?? 0),
+  };
+}
+
+/** Notes that all tables were searched for the address, to the end. */
+export async function noteSearched(trx: DatabaseTransaction, tombstone: CustomerHash): Promise<void> {
+  await sql`
+    update intake.forgotten_customers set searched_at = clock_timestamp() where tombstone = ${tombstone}::uuid`.execute(
+    trx,
+  );
+}
+
+/** @returns out of how many batches the customer was taken. */
+async function takeOutOfBatches(trx: DatabaseTransaction, hashes: readonly CustomerHash[]): Promise<number> {
+  const { rows } = await sql<{ batches: string }>`
+    with rebuilt as materialized (
+      select b.batch_id, jsonb_agg(m.address order by m.place) filter (where not m.is_mine) as list,
+        array_agg(m.hash order by m.place) filter (where not m.is_mine) as hashes
+      from intake.waiting_batches b
+      cross join lateral (
+        select r.address, r.hash, r.place, r.hash = any (${toUuidArrayParameter(hashes)}::uuid[]) as is_mine
+        from rows from (jsonb_array_elements_text(b.influencer_list::jsonb), unnest(b.customer_hashes))
+          with ordinality as r(address, hash, place)) m
+      where b.customer_hashes && ${toUuidArrayParameter(hashes)}::uuid[]
+      group by b.batch_id
+    ),
+    kept as (
+      update intake.waiting_batches b set influencer_list = r.list::text, customer_hashes = r.hashes
+      from rebuilt r where b.batch_id = r.batch_id and r.list is not null
+    ),
+    emptied as (
+      delete from intake.waiting_batches b using rebuilt r where b.batch_id = r.batch_id and r.list is null
+    )
+    select count(*) as batches from rebuilt`.execute(trx);
+  return Number(rows[0]?.batches ?? 0);
+}

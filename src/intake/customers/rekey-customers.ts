@@ -1,0 +1,147 @@
+import { type RawBuilder, sql } from 'kysely';
+import { toUuidArrayParameter } from '../../db/array-parameters.ts';
+import type { Database } from '../../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import type { RekeyedHash } from '../../model/customer.ts';
+
+/*
+ * How customers move from one key to the next. A hash cannot be made anew without the address, and the database has none but of those who wait. So
+ * who waits moves when the run begins, and everybody else when an export names them: until then both keys are needed. Each statement moves
+ * whole customers, so a run that is killed has moved some, and the next one moves the others.
+ */
+
+/** The number of the key in force, for rows that are inserted; 1 before one was bound. */
+export const CURRENT_KEY_NO: RawBuilder<number> = sql`coalesce((select key_no from intake.customer_key), 1)`;
+
+/**
+ * Moves customers, with what the service said when it was asked about them, to the key in force. Those who are not known under the previous key
+ * stay as they are.
+ *
+ * @returns how many were moved.
+ */
+export async function rekeyCustomers(db: Database, hashes: readonly RekeyedHash[]): Promise<number> {
+  if (hashes.length === 0) return 0;
+  const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
+  const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
+  const pairs = sql`rows from (unnest(${previous}::uuid[]), unnest(${current}::uuid[])) as p(previous, current)`;
+  return inTransaction(db, async (trx) => {
+    await uniteDoubles(trx, pairs, previous);
+    await sql`
+      update intake.lookups l set customer_hash = p.current from ${pairs}
+      where l.customer_hash = p.previous and l.customer_hash = any (${previous}::uuid[])
+        and not exists (select from intake.lookups n where n.customer_hash = p.current)`.execute(trx);
+    const { numAffectedRows } = await sql`
+      update intake.customers c set customer_hash = p.current, key_no = ${CURRENT_KEY_NO} from ${pairs}
+      where c.customer_hash = p.previous and c.customer_hash = any (${previous}::uuid[])`.execute(trx);
+    return Number(numAffectedRows ?? 0);
+  });
+}
+
+/** A customer may be known under both, where the previous key was in force again for a while: whichever says more counts. */
+async function uniteDoubles(
+  trx: DatabaseTransaction,
+  pairs: RawBuilder<unknown>,
+  previous: Buffer,
+): Promise<void> {
+  const { rows } = await sql<{ previous: string }>`
+    update intake.customers n
+    set is_unsubscribed = n.is_unsubscribed or o.is_unsubscribed,
+        earlier_submissions = greatest(n.earlier_submissions, o.earlier_submissions, (b.state = 'accepted')::integer),
+        earlier_submitted_at = greatest(n.earlier_submitted_at, o.earlier_submitted_at, case when b.state = 'accepted' then b.settled_at end)
+    from ${pairs}
+    join intake.customers o on o.customer_hash = p.previous
+    left join intake.identify_batches b on b.batch_id = o.batch_id
+    where n.customer_hash = p.current and o.customer_hash = any (${previous}::uuid[])
+    returning encode(uuid_send(o.customer_hash), 'hex') as previous`.execute(trx);
+  if (rows.length === 0) return;
+  const doubles = toUuidArrayParameter(rows.map((row) => row.previous));
+  await sql`delete from intake.customers where customer_hash = any (${doubles}::uuid[])`.execute(trx);
+}
+
+/** Moves the keys that orders of a source have: whoever ordered again under the new one has ordered before. */
+export async function rekeyOrders(
+  db: Database,
+  { source, hashes }: { readonly source: string; readonly hashes: readonly RekeyedHash[] },
+): Promise<void> {
+  if (hashes.length === 0) return;
+  const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
+  const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
+  await sql`
+    update intake.orders o set customer_key = p.current
+    from rows from (unnest(${previous}::uuid[]), unnest(${current}::uuid[])) as p(previous, current)
+    where o.customer_key = p.previous and o.customer_key = any (${previous}::uuid[]) and o.source = ${source}`.execute(
+    db,
+  );
+}
+
+/** Moves tombstones, too: whoever was forgotten under the previous key stays so. */
+export async function rekeyTombstones(
+  db: Database,
+  { hashes, fingerprint }: { readonly hashes: readonly RekeyedHash[]; readonly fingerprint: string },
+): Promise<void> {
+  for (const { previous, current } of hashes)
+    await sql`
+      with moved as (delete from intake.forgotten_customers where tombstone = ${previous}::uuid returning *)
+      insert into intake.forgotten_customers (tombstone, key_fingerprint, forgotten_at, searched_at)
+      select ${current}::uuid, ${fingerprint}, forgotten_at, searched_at from moved on conflict do nothing`.execute(
+      db,
+    );
+}
+
+/** Digests of an address for a brand, under both keys. */
+export type RekeyAddress = (brandId: string, address: string) => RekeyedHash;
+
+/** Moves who waits to be sent, batch by batch, each in one commit: their addresses are at hand. */
+export async function rekeyWaiting(db: Database, rekey: RekeyAddress): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ batchId: string; brandId: string; influencerList: string }>`
+      select batch_id as "batchId", brand_id as "brandId", influencer_list as "influencerList" from intake.waiting_batches
+      where key_no < ${CURRENT_KEY_NO} order by batch_id limit 1`.execute(db);
+    const [batch] = rows;
+    if (batch === undefined) return;
+    const addresses = JSON.parse(batch.influencerList) as string[];
+    const hashes = addresses.map((address) => rekey(batch.brandId, address));
+    await inTransaction(db, async (trx) => {
+      await rekeyCustomers(trx, hashes);
+      await sql`
+        update intake.waiting_batches
+        set customer_hashes = ${toUuidArrayParameter(hashes.map(({ current }) => current))}::uuid[], key_no = ${CURRENT_KEY_NO}
+        where batch_id = ${batch.batchId}::bigint`.execute(trx);
+    });
+  }
+}
+
+/** What is known under the previous key alone. */
+export type PreviousKey = {
+  /** Null: there is no previous key. */
+  readonly fingerprint: string | null;
+  readonly rotatedAt: Date | null;
+  readonly customers: number;
+  readonly customersInAll: number;
+  readonly forgotten: number;
+};
+
+/** Counts what would be lost with the previous key. Reads all customers. */
+export async function readPreviousKey(db: Database): Promise<PreviousKey> {
+  const { rows } = await sql<PreviousKey>`
+    select k.previous_fingerprint as fingerprint, k.rotated_at as "rotatedAt",
+      (select count(*) from intake.customers c where c.key_no < k.key_no)::integer as customers,
+      (select count(*) from intake.customers)::integer as "customersInAll",
+      (select count(*) from intake.forgotten_customers f where f.key_fingerprint <> k.fingerprint)::integer as forgotten
+    from intake.customer_key k`.execute(db);
+  return rows[0] ?? { fingerprint: null, rotatedAt: null, customers: 0, customersInAll: 0, forgotten: 0 };
+}
+
+/** Gives the previous key up, and deletes who is known under it alone: nobody could be recognised by those digests. */
+export async function retirePreviousKey(trx: DatabaseTransaction): Promise<void> {
+  await sql`
+    delete from intake.lookups l using intake.customers c, intake.customer_key k
+    where c.customer_hash = l.customer_hash and c.key_no < k.key_no`.execute(trx);
+  await sql`delete from intake.customers c using intake.customer_key k where c.key_no < k.key_no`.execute(
+    trx,
+  );
+  await sql`delete from intake.forgotten_customers f using intake.customer_key k where f.key_fingerprint <> k.fingerprint`.execute(
+    trx,
+  );
+  await sql`update intake.customer_key set previous_fingerprint = null`.execute(trx);
+}

@@ -1,0 +1,86 @@
+import { type HrTime, ValueType } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  DataPointType,
+  type Histogram,
+  type MetricData,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
+import type { Metrics, MetricValues } from '../metrics.ts';
+
+/** Metrics of /metrics as OTLP sends them: the same names, labels and values, so that a dashboard finds them either way. */
+export function createMetricBridge({
+  metrics,
+  resource,
+  since,
+}: {
+  readonly metrics: Pick<Metrics, 'values'>;
+  readonly resource: Resource;
+  /** From when on counters count. */
+  readonly since: Date;
+}): MetricProducer {
+  const startTime = toHrTime(since);
+  return {
+    async collect() {
+      const endTime = toHrTime(new Date());
+      const values = await metrics.values();
+      const data = values.flatMap((metric) => toMetricData(metric, { startTime, endTime }));
+      const scopeMetrics = [{ scope: { name: 'influencer-sync' }, metrics: data }];
+      return { resourceMetrics: { resource, scopeMetrics }, errors: [] };
+    },
+  };
+}
+
+type Times = { readonly startTime: HrTime; readonly endTime: HrTime };
+
+function toMetricData(metric: MetricValues, times: Times): readonly MetricData[] {
+  const base = {
+    descriptor: {
+      name: metric.name,
+      description: metric.help,
+      unit: unitOf(metric.name),
+      valueType: ValueType.DOUBLE,
+    },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  const points = metric.values.map(({ labels, value }) => ({ ...times, attributes: labels, value }));
+  // Its type says that these are numbers; they are names.
+  switch (String(metric.type)) {
+    case 'counter':
+      return [{ ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: points }];
+    case 'gauge':
+      return [{ ...base, dataPointType: DataPointType.GAUGE, dataPoints: points }];
+    case 'histogram':
+      return [{ ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: toHistograms(metric, times) }];
+    default:
+      return [];
+  }
+}
+
+/** Buckets of Prometheus contain those below them; those of OTLP do not. */
+function toHistograms({ values }: MetricValues, times: Times) {
+  const groups = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
+  return [...groups].map(([labels, group]) => {
+    const of = (suffix: string) => group.filter(({ metricName }) => metricName?.endsWith(suffix));
+    const buckets = of('_bucket');
+    const boundaries = buckets.map(({ labels: { le } }) => Number(le)).filter(Number.isFinite);
+    const counts = buckets.map(({ value }, index) => value - (buckets[index - 1]?.value ?? 0));
+    const value: Histogram = {
+      buckets: { boundaries, counts },
+      sum: of('_sum')[0]?.value ?? 0,
+      count: of('_count')[0]?.value ?? 0,
+    };
+    return { ...times, attributes: JSON.parse(labels) as Record<string, string>, value };
+  });
+}
+
+function unitOf(name: string): string {
+  if (/_seconds(_total)?$/.test(name)) return 's';
+  return name.endsWith('_bytes') ? 'By' : '1';
+}
+
+function toHrTime(instant: Date): HrTime {
+  const ms = instant.getTime();
+  return [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000];
+}

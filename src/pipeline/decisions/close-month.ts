@@ -1,0 +1,62 @@
+import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { type Closing, closeStatement } from '../../earnings/close-statement.ts';
+import type { StatementRules } from '../../earnings/statement.ts';
+
+export type MonthToClose = {
+  /** `2026-10`. */
+  readonly month: string;
+  readonly rules: StatementRules;
+  /** Why, in the words of the person. Not blank. */
+  readonly reason: string;
+  readonly decidedBy: string;
+  /** Writes the audit record, in the same transaction. @returns its id. */
+  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+export type MonthClosed =
+  | (Extract<Closing, { readonly kind: 'closed' }> & { readonly auditId: string })
+  | Exclude<Closing, { readonly kind: 'closed' }>;
+
+/** Closes a month for good, and writes down who did. Commands and the console close through here. */
+export async function closeMonth(
+  trx: DatabaseTransaction,
+  { month, rules, reason, decidedBy, audit }: MonthToClose,
+): Promise<MonthClosed> {
+  const closing = await closeStatement(trx, { month, rules, closedBy: decidedBy, reason });
+  if (closing.kind !== 'closed') return closing;
+  const { lines, hash } = closing;
+  const auditId = await audit({
+    action: 'close_statement',
+    subjectKind: 'statement',
+    subject: month,
+    summary: `The statement of ${month} is closed: ${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}.`,
+    reason,
+    after: { lines, hash },
+  });
+  return { ...closing, auditId };
+}
+
+/** Why a month was not closed, and what to do, in sentences. */
+export function whyNotClosed(
+  month: string,
+  closing: Exclude<MonthClosed, { readonly kind: 'closed' }>,
+): { readonly message: string; readonly help: string } {
+  switch (closing.kind) {
+    case 'closed_already':
+      return {
+        message: `The statement of ${month} was closed by ${closing.by} at ${closing.at.toISOString().slice(0, 19).replace('T', ' ')} UTC.`,
+        help: `See it with:  npx influencer-sync statement --month ${month}\nWhat has changed since is in the statement of the next month.`,
+      };
+    case 'later_is_closed':
+      return {
+        message: `The statement of ${closing.month} is closed, and it holds what ${month} would.`,
+        help: 'Close the month after it: whatever is new is there.',
+      };
+    case 'month_not_over':
+      return {
+        message: `${month} is not over.`,
+        help: `See how it stands with:  npx influencer-sync statement --month ${month}`,
+      };
+  }
+}

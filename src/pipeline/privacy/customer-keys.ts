@@ -1,0 +1,45 @@
+import type { CustomerKeys } from '../../config/require-settings.ts';
+import type { KeyFingerprints } from '../../intake/customers/bind-customer-key.ts';
+import type { RekeyAddress } from '../../intake/customers/rekey-customers.ts';
+import { customerHasher, fingerprintOf, tombstoneHasher } from '../../map/customers/customer-hash.ts';
+import { foldAddress } from '../../map/customers/parse-address.ts';
+import type { CustomerHash } from '../../model/customer.ts';
+
+/** What tells the keys apart. */
+export function fingerprintsOf({ current, previous }: CustomerKeys): KeyFingerprints {
+  return { current: fingerprintOf(current), previous: previous === null ? null : fingerprintOf(previous) };
+}
+
+/** Makes digests of addresses under both keys. */
+export function rekeyingOf({ current, previous }: CustomerKeys): RekeyAddress {
+  return (brandId, address) => {
+    const folded = foldAddress(address);
+    return {
+      previous: customerHasher(previous ?? current, brandId)(folded),
+      current: customerHasher(current, brandId)(folded),
+    };
+  };
+}
+
+/** Digests of a customer for each brand, under each key. */
+export function hashesUnder(
+  keys: CustomerKeys,
+  { brandIds, address }: { readonly brandIds: Iterable<string>; readonly address: string },
+): readonly CustomerHash[] {
+  const folded = foldAddress(address);
+  return listed(keys).flatMap((key) => [...brandIds].map((brandId) => customerHasher(key, brandId)(folded)));
+}
+
+/** Tombstones that a customer may have: under the key in force first. */
+export function tombstonesUnder(
+  keys: CustomerKeys,
+  address: string,
+): readonly [CustomerHash, ...CustomerHash[]] {
+  const [current, ...previous] = listed(keys).map((key) => tombstoneHasher(key)(foldAddress(address)));
+  if (current === undefined) throw new Error('there is no key');
+  return [current, ...previous];
+}
+
+function listed({ current, previous }: CustomerKeys): readonly string[] {
+  return previous === null ? [current] : [current, previous];
+}

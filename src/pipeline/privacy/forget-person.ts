@@ -1,0 +1,137 @@
+import type { AuditRecord } from '../../audit/record-audit.ts';
+import { type CustomerKeys, requireCustomerKeys } from '../../config/require-settings.ts';
+import type { Database } from '../../db/connect.ts';
+import type { DatabaseTransaction } from '../../db/in-transaction.ts';
+import { bindCustomerKey } from '../../intake/customers/bind-customer-key.ts';
+import {
+  type DeletedRows,
+  forgetCustomer,
+  noteSearched,
+  readCustomerBrands,
+  readTombstones,
+} from '../../intake/customers/forgotten-customers.ts';
+import { rekeyTombstones } from '../../intake/customers/rekey-customers.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Certificate, FoundRows } from '../../model/privacy/forget.ts';
+import { forgetInfluencers } from '../../retention/forget-influencers.ts';
+import { searchText } from '../../retention/search-text.ts';
+import { withLeases } from '../run/with-leases.ts';
+import { customerBrands, customerLeases, requireAddress } from './customer-jobs.ts';
+import { fingerprintsOf, hashesUnder, tombstonesUnder } from './customer-keys.ts';
+
+export type ForgetOptions = {
+  readonly config: PipelineConfig;
+  /** An e-mail address, as somebody wrote it. */
+  readonly typed: string;
+  readonly isDryRun: boolean;
+  /** Writes down who asked for it, in the transaction of the change. */
+  readonly audit: (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+/**
+ * Removes a customer from the database, and leaves a tombstone so that no export brings them back. By digest first, in one commit with the
+ * tombstone and the audit record; then wherever the address itself may stand. When it is cut short, doing it again ends it.
+ *
+ * @throws KnownError `bad_address`, `customer_key_missing`, `customer_key_changed` (exit 2); `already_running` (exit 5) while a run has
+ * customers in its memory. None repeats the address.
+ */
+export async function forgetPerson(db: Database, options: ForgetOptions): Promise<Certificate> {
+  const { config, isDryRun } = options;
+  const address = requireAddress(options.typed);
+  const keys = requireCustomerKeys(config);
+  const names = isDryRun ? [] : customerLeases(config);
+  const leases = { names, ttlMs: config.api.leaseSeconds * 1000, draining: new AbortController().signal };
+  return withLeases(db, leases, () => forget(db, { ...options, address, keys }));
+}
+
+type Forgetting = ForgetOptions & { readonly address: string; readonly keys: CustomerKeys };
+
+async function forget(db: Database, options: Forgetting): Promise<Certificate> {
+  const { config, keys, address, isDryRun, audit } = options;
+  const fingerprints = fingerprintsOf(keys);
+  const fingerprint = fingerprints.current;
+  const brandIds = new Set([...customerBrands(config), ...(await readCustomerBrands(db))]);
+  const [tombstone, ...previous] = tombstonesUnder(keys, address);
+  const hashes = hashesUnder(keys, { brandIds, address });
+  const known = await readTombstones(db);
+  const wasForgotten = [tombstone, ...previous].some((one) => known.has(one));
+
+  const customer = { tombstone, hashes, fingerprint };
+  const subject = { subjectKind: 'customer', subject: shortTombstone(tombstone) } as const;
+  const deleted = await unlessDryRun(db, isDryRun, async (trx) => {
+    await bindCustomerKey(trx, fingerprints);
+    const tombstones = previous.map((one) => ({ previous: one, current: tombstone }));
+    await rekeyTombstones(trx, { hashes: tombstones, fingerprint });
+    const { candidates, requests } = await forgetInfluencers(trx, hashes);
+    const rows = { ...(await forgetCustomer(trx, customer)), 'intake.outreach_candidates': candidates };
+    const summary = `Forgot a customer: ${sayRows(rows)}.`;
+    if (!isDryRun) await audit(trx, { action: 'forget_customer', ...subject, summary, after: rows });
+    return { rows, requests };
+  });
+
+  const search = { spellings: spellingsOf(options), replacement: `forgotten-${shortTombstone(tombstone)}` };
+  const { found, tables, columns } = await searchText(db, { ...search, isDryRun });
+  await unlessDryRun(db, isDryRun, async (trx) => {
+    await noteSearched(trx, tombstone);
+    if (found.length === 0 || isDryRun) return;
+    const after = Object.fromEntries(found.map(({ place, rows, action }) => [place, { rows, action }]));
+    const summary = `Searched ${tables} tables for the address of a forgotten customer: found in ${found.length} columns.`;
+    await audit(trx, { action: 'redact_customer', ...subject, summary, after });
+  });
+  return {
+    ...{ tombstone, keyFingerprint: fingerprint, at: new Date(), isDryRun, wasForgotten },
+    found: [...byDigest(deleted.rows), ...inOutreach(deleted.requests), ...found],
+    searched: { tables, columns },
+  };
+}
+
+/** Enough to find the record again, and too little to tell two keys' customers apart. */
+function shortTombstone(tombstone: string): string {
+  return tombstone.slice(0, 12);
+}
+
+function byDigest(deleted: DeletedRows): readonly FoundRows[] {
+  return Object.entries(deleted).flatMap(([place, rows]) =>
+    rows === 0 ? [] : [{ place, rows, action: 'deleted' as const, why: null }],
+  );
+}
+
+/** A public profile of the customer, which the ledger must know so that it is not submitted twice. */
+function inOutreach(requests: number): readonly FoundRows[] {
+  const why =
+    'Requests for outreach name the public profile of the customer. Those that were sent stay; the next run of the job withdraws the others.';
+  return requests === 0 ? [] : [{ place: 'ledger.entries', rows: requests, action: 'kept', why }];
+}
+
+function sayRows(deleted: DeletedRows): string {
+  const said = Object.entries(deleted).filter(([, rows]) => rows > 0);
+  if (said.length === 0) return 'nothing was known of them';
+  return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
+}
+
+/** How exports and links may write an address. */
+function spellingsOf({ address, typed }: Forgetting): readonly string[] {
+  const written = [address, typed.trim()];
+  return [...new Set(written.flatMap((text) => [text, encodeURIComponent(text)]))];
+}
+
+/** In one commit; of a dry run nothing stays. */
+async function unlessDryRun<Result>(
+  db: Database,
+  isDryRun: boolean,
+  work: (trx: DatabaseTransaction) => Promise<Result>,
+): Promise<Result> {
+  const trx = await db.startTransaction().execute();
+  try {
+    const result = await work(trx);
+    await (isDryRun ? trx.rollback() : trx.commit()).execute();
+    return result;
+  } catch (error) {
+    if (!trx.isCommitted && !trx.isRolledBack)
+      await trx
+        .rollback()
+        .execute()
+        .catch(() => {});
+    throw error;
+  }
+}

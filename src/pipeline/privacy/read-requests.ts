@@ -1,0 +1,57 @@
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { mapCustomers } from '../../map/customers/map-customers.ts';
+import { loadLayout } from '../../map/layout/load-layout.ts';
+import type { SourceSettings } from '../../model/config.ts';
+import { FileHeld } from '../../model/file-held.ts';
+import type { SourceFile } from '../../model/source.ts';
+import { fileName } from '../../model/text/file-name.ts';
+import { parseCsv } from '../../parse/parse-csv.ts';
+import { toParseOptions } from '../../parse/parse-options.ts';
+import { listFiles } from '../../source/list-files.ts';
+import { readText } from '../../source/read-text.ts';
+import { type Run, throwIfDraining } from '../run.ts';
+
+/** Addresses of customers who asked to be forgotten. They reach no log, no error and no table. */
+export type Requests = {
+  /** Each once. */
+  readonly addresses: readonly string[];
+  /** Rows that are no address. */
+  readonly unreadable: number;
+  /** Files that could not be used, in sentences. */
+  readonly problems: readonly string[];
+};
+
+/** Reads all files of a source of requests, whether or not they were read before: nothing of them is kept. */
+export async function readRequests(run: Run, source: SourceSettings): Promise<Requests> {
+  const addresses = new Map<string, string>();
+  const problems: string[] = [];
+  let unreadable = 0;
+  const { sourceClients: clients, draining: signal } = run;
+  for await (const file of listFiles(source, { clients, signal })) {
+    throwIfDraining(run);
+    try {
+      for await (const batch of readFile(run, source, file)) {
+        for (const { hash, address } of batch.customers) addresses.set(hash, address);
+        unreadable += batch.rejected.length;
+      }
+    } catch (error) {
+      if (!(error instanceof FileHeld)) throw error;
+      problems.push(
+        `${fileName(file.uri)}: ${error.reason.message.replaceAll(file.uri, fileName(file.uri))}`,
+      );
+    }
+  }
+  return { addresses: [...addresses.values()], unreadable, problems };
+}
+
+function readFile(
+  { config, sourceClients: clients, draining: signal }: Run,
+  source: SourceSettings,
+  file: SourceFile,
+) {
+  const layout = loadLayout(source.layout, layoutFolders(config.path));
+  const { chunks } = readText(file, { source, clients, encoding: layout.encoding, signal });
+  const records = parseCsv(chunks, toParseOptions(layout, source.limits));
+  // Who must be forgotten need not have consented to anything.
+  return mapCustomers(records, { layout, source, consent: 'ignored', hashOf: (folded) => folded });
+}

@@ -1,0 +1,112 @@
+import type { AuditRecord } from '../../audit/record-audit.ts';
+import { layoutFolders } from '../../config/layout-folders.ts';
+import { requireCustomerKeys } from '../../config/require-settings.ts';
+import type { Database } from '../../db/connect.ts';
+import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import {
+  type LostDigests,
+  listSealedFiles,
+  replaceLostKey,
+  requireLostKey,
+  restoreCustomers,
+} from '../../intake/customers/replace-lost-key.ts';
+import { customerHasher, fingerprintOf } from '../../map/customers/customer-hash.ts';
+import { mapCustomers } from '../../map/customers/map-customers.ts';
+import { loadLayout } from '../../map/layout/load-layout.ts';
+import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
+import type { ConsentRule, StatedCustomer } from '../../model/customer.ts';
+import { parseCsv } from '../../parse/parse-csv.ts';
+import { toParseOptions } from '../../parse/parse-options.ts';
+import { listFiles } from '../../source/list-files.ts';
+import { readText } from '../../source/read-text.ts';
+import type { SourceClients } from '../../source/source-clients.ts';
+import { withLeases } from '../run/with-leases.ts';
+import { customerLeases } from './customer-jobs.ts';
+import { rekeyingOf } from './customer-keys.ts';
+
+/** A job that reads customers, and how. */
+export type CustomerReader = {
+  readonly brandId: string;
+  readonly source: SourceSettings;
+  readonly consent: ConsentRule;
+};
+
+export type RecoverCustomersOptions = {
+  readonly config: PipelineConfig;
+  readonly readers: readonly CustomerReader[];
+  readonly clients: SourceClients;
+  readonly audit: (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+};
+
+export type Recovered = LostDigests & {
+  /** Files that were read before: read again, and no longer there in that version. */
+  readonly files: number;
+  readonly filesGone: number;
+};
+
+/**
+ * Puts a new key in the place of a lost one. Customers in files that were read before, and that are still there, count as submitted.
+ *
+ * @throws KnownError `customer_key_not_lost` (exit 2), `already_running` (exit 5), FileHeld where a file no longer fits its layout.
+ */
+export function recoverCustomers(db: Database, options: RecoverCustomersOptions): Promise<Recovered> {
+  const { config, audit } = options;
+  const draining = new AbortController().signal;
+  const keys = requireCustomerKeys(config);
+  const leases = { names: customerLeases(config), ttlMs: config.api.leaseSeconds * 1000, draining };
+  return withLeases(db, leases, async () => {
+    await requireLostKey(db, fingerprintOf(keys.current));
+    let [files, filesGone] = [0, 0];
+    for (const reader of options.readers) {
+      const read = await restoreSource(db, { ...options, key: keys.current, draining }, reader);
+      files += read.files;
+      filesGone += read.filesGone;
+    }
+    const fingerprint = fingerprintOf(keys.current);
+    return inTransaction(db, async (trx) => {
+      const lost = await replaceLostKey(trx, { fingerprint, rekey: rekeyingOf(keys) });
+      const summary = `A new key takes the place of a lost one: ${lost.restored} of ${lost.customers} customers are restored from ${files} files.`;
+      const after = { ...lost, files, files_gone: filesGone };
+      await audit(trx, {
+        action: 'replace_lost_key',
+        subjectKind: 'key',
+        subject: fingerprint,
+        summary,
+        after,
+      });
+      return { ...lost, files, filesGone };
+    });
+  });
+}
+
+type Restoring = RecoverCustomersOptions & { readonly key: string; readonly draining: AbortSignal };
+
+async function restoreSource(
+  db: Database,
+  { config, clients, key, draining: signal }: Restoring,
+  { brandId, source, consent }: CustomerReader,
+): Promise<{ readonly files: number; readonly filesGone: number }> {
+  const layout = loadLayout(source.layout, layoutFolders(config.path));
+  const hashOf = customerHasher(key, brandId);
+  const known = await listSealedFiles(db, source.name);
+  const names = new Set(known.map(({ uri, version }) => `${uri}\n${version}`));
+  let files = 0;
+  for await (const file of listFiles(source, { clients, signal })) {
+    if (!names.has(`${file.uri}\n${file.version}`)) continue;
+    files += 1;
+    const { chunks } = readText(file, { source, clients, encoding: layout.encoding, signal });
+    const records = parseCsv(chunks, toParseOptions(layout, source.limits));
+    let customers: StatedCustomer[] = [];
+    for await (const batch of mapCustomers(records, { layout, source, consent, hashOf })) {
+      customers.push(...batch.customers);
+      if (customers.length < CUSTOMERS) continue;
+      await restoreCustomers(db, { customers, brandId, source: source.name });
+      customers = [];
+    }
+    await restoreCustomers(db, { customers, brandId, source: source.name });
+  }
+  return { files, filesGone: known.length - files };
+}
+
+/** Of one statement. */
+const CUSTOMERS = 10_000;

@@ -1,0 +1,47 @@
+import { judgeCode, LEAK_DAYS } from '../../checks/leaks.ts';
+import type { Database } from '../../db/connect.ts';
+import type { LeakedCode, LeakFlag } from '../../model/money/leak.ts';
+import {
+  type CodeUse,
+  countReturning,
+  listAcknowledgedLeaks,
+  readCodeUse,
+} from '../../report/money/read-code-use.ts';
+
+/** A leak is shown so long after its last unusual day. */
+const SHOWN_DAYS = 28;
+const DAY_MS = 86_400_000;
+
+/** Codes that may have leaked in the last four weeks, each with its evidence, those with most orders without a link first. */
+export async function findLeaks(
+  db: Database,
+  { now }: { readonly now: Date },
+): Promise<readonly LeakedCode[]> {
+  const today = Math.floor(now.getTime() / DAY_MS);
+  const uses = await readCodeUse(db, { days: LEAK_DAYS + SHOWN_DAYS });
+  const acknowledged = await listAcknowledgedLeaks(db);
+  const leaks: LeakedCode[] = [];
+  for (const use of uses) {
+    const flagged = flagsOf(use, today);
+    const [first] = flagged;
+    const last = flagged.at(-1);
+    if (first === undefined || last === undefined) continue;
+    const since = new Date((first.day - first.days + 1) * DAY_MS).toISOString().slice(0, 10);
+    const { code, dealId, influencerHandle } = use;
+    leaks.push({
+      ...{ ...last, code, dealId, influencerHandle, since },
+      ...(await countReturning(db, { code, since })),
+      acknowledged: acknowledged.get(code) ?? null,
+    });
+  }
+  return leaks.toSorted((one, other) => other.withoutLink - one.withoutLink);
+}
+
+function flagsOf({ days, firstDay }: CodeUse, today: number): readonly LeakFlag[] {
+  const flags: LeakFlag[] = [];
+  for (let day = today - SHOWN_DAYS + 1; day <= today; day += 1) {
+    const flag = judgeCode(days, { day, firstDay });
+    if (flag !== null) flags.push(flag);
+  }
+  return flags;
+}

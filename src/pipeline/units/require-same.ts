@@ -1,0 +1,18 @@
+import { hostname } from 'node:os';
+import { EXIT } from '../../model/exit-code.ts';
+import { KnownError } from '../../model/known-error.ts';
+
+/** @throws KnownError `worker_differs` where this worker would do something else than the run wants. */
+export function requireSame(
+  what: string,
+  { here, there }: { readonly here: unknown; readonly there: unknown },
+): void {
+  if (here === there) return;
+  throw new KnownError({
+    code: 'worker_differs',
+    message: `A worker (process ${process.pid} on ${hostname()}) has another ${what} than the run.`,
+    help: 'Give all processes that run jobs or work for them the same configuration, layouts and environment, and restart them.',
+    safe: 'This unit changed nothing.',
+    exitCode: EXIT.configuration,
+  });
+}

@@ -1,0 +1,38 @@
+import { type Bulk, countOf, describeBulk, LEFT_WORDS, SETTLED_WORDS } from '../model/bulk.ts';
+import { formatAmounts } from '../model/money.ts';
+import { wrap } from '../model/text/wrap.ts';
+import type { BulkSum } from '../report/console/read-bulk.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A decision about many: what it would do, or what became of it, with how many were left out or alone and why. */
+export function renderBulk(
+  { bulk, sums }: { readonly bulk: Bulk; readonly sums: readonly BulkSum[] },
+  terminal: Terminal,
+): string {
+  const { bulkId, state, decision, chosen } = bulk;
+  const isPreview = state === 'preview';
+  const lines = [...Map.groupBy(sums, ({ outcome }) => outcome)].map(([outcome, all]) => {
+    const count = countOf(
+      decision,
+      all.reduce((sum, { entries }) => sum + entries, 0),
+    );
+    const money = formatAmounts(all.filter(({ currency }) => currency !== null));
+    const words =
+      outcome === 'settled'
+        ? SETTLED_WORDS[decision]
+        : outcome === null
+          ? 'left alone: it was aborted before'
+          : LEFT_WORDS[outcome];
+    return wrap(`${count}${money === '' ? '' : `, ${money}`}: ${words}`, {
+      width: terminal.columns,
+      indent: '    ',
+      firstIndent: '  ',
+    });
+  });
+  const title = isPreview ? describeBulk(bulk) : `Bulk action ${bulkId} is ${state}`;
+  return [
+    terminal.style('bold', title),
+    ...(isPreview ? [wrap(chosen, { width: terminal.columns, indent: '    ', firstIndent: '  ' })] : []),
+    ...lines,
+  ].join('\n');
+}

@@ -1,0 +1,55 @@
+import { type Certificate, type FoundRows, isUnknown, OUT_OF_REACH } from '../model/privacy/forget.ts';
+import { wrap } from '../model/text/wrap.ts';
+import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { formatCount, formatInstant, plural } from './text.ts';
+
+/** What was removed of a customer, for whoever asked: without the address. */
+export function renderCertificate(certificate: Certificate, terminal: Terminal): string {
+  const { tombstone, keyFingerprint, at, isDryRun, wasForgotten, found, searched } = certificate;
+  const width = terminal.columns;
+  const facts = [
+    ['tombstone', `${tombstone} (key ${keyFingerprint})`],
+    ['at', formatInstant(at)],
+    ['searched', `${plural(searched.tables, 'table')}, ${plural(searched.columns, 'column')}`],
+  ] as const;
+  const kept = [...new Set(found.flatMap(({ why }) => why ?? []))];
+  return [
+    terminal.style('bold', titleOf(certificate)),
+    ...facts.map(([name, text]) =>
+      wrap(text, { width, firstIndent: `  ${name.padEnd(11)}`, indent: ' '.repeat(13) }),
+    ),
+    ...(wasForgotten ? ['  This customer was forgotten before.'] : []),
+    ...(found.length === 0 ? [] : ['', renderFound(found, isDryRun, terminal)]),
+    ...kept.map((why) => wrap(`- ${why}`, { width, firstIndent: '  ', indent: '    ' })),
+    '',
+    isDryRun
+      ? 'Nothing was changed: this was a dry run.'
+      : 'No export submits this customer again, for any brand. Nothing else is remembered.',
+    'This command cannot reach:',
+    ...OUT_OF_REACH.map((place) => wrap(`- ${place}`, { width, firstIndent: '  ', indent: '    ' })),
+  ].join('\n');
+}
+
+function titleOf(certificate: Certificate): string {
+  const { isDryRun } = certificate;
+  if (isUnknown(certificate))
+    return isDryRun
+      ? 'Nothing is known of this customer'
+      : 'Nothing was known of this customer; the tombstone is written';
+  return isDryRun ? 'What is known of this customer' : 'Forgotten';
+}
+
+function renderFound(found: readonly FoundRows[], isDryRun: boolean, terminal: Terminal): string {
+  const rows = found.map(({ place, rows: count, action }) => [
+    place,
+    formatCount(count),
+    isDryRun && action !== 'kept' ? `would be ${action}` : action,
+  ]);
+  const columns = [
+    { title: 'found in' },
+    { title: 'rows', align: 'right' },
+    { title: 'what happens' },
+  ] as const;
+  return renderTable(columns, rows, { terminal, indent: '  ' });
+}

@@ -1,0 +1,48 @@
+import type { LeakedCode } from '../../model/money/leak.ts';
+import type { Block, Part } from '../blocks/block.ts';
+import { plural } from '../text.ts';
+
+/** Codes that may have leaked, with the evidence for each. */
+export function describeLeaks(leaks: readonly LeakedCode[], configOption = ''): readonly Block[] {
+  if (leaks.length === 0)
+    return [{ kind: 'text', text: 'No code was used in an unusual way in the last four weeks.' }];
+  const open = leaks.filter(({ acknowledged }) => acknowledged === null);
+  return [
+    {
+      kind: 'section',
+      title: 'Codes that may have leaked',
+      count: leaks.length,
+      why: 'More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks so, and so does one that was read out in a podcast.',
+      parts: leaks.map(describeLeak),
+      help: 'Search for the code on the web. If it has leaked, give the creator another one. No order is withheld.',
+      ...(open.length === 0
+        ? {}
+        : {
+            commands: {
+              about: 'it is no leak, or you have dealt with it',
+              lines: [`npx influencer-sync leaks acknowledge <code> --reason '…'${configOption}`],
+            },
+          }),
+    },
+  ];
+}
+
+function describeLeak(leak: LeakedCode): Part {
+  const { code, dealId, influencerHandle, since, days, orders, withoutLink, usualWithoutLink, usualShare } =
+    leak;
+  const whose = [influencerHandle, dealId === null ? null : `deal ${dealId}`].filter((part) => part !== null);
+  const customers =
+    leak.known === 0
+      ? 'Whether they had ordered before is unknown (customer_key).'
+      : `Of ${plural(leak.known, 'known customer')}, ${leak.returning} had ordered before.`;
+  const seen =
+    leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
+  return {
+    kind: 'item',
+    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usual are at most ${usualWithoutLink}, and ${percent(usualShare)}. ${customers}${seen}`,
+  };
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

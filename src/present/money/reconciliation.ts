@@ -1,0 +1,185 @@
+import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
+import { formatMoney } from '../../model/money.ts';
+import type { Block, Part } from '../blocks/block.ts';
+import { formatInstant, plural } from '../text.ts';
+
+const RIGHT = { align: 'right' } as const;
+
+/** What we posted against what the service counts, for a terminal. */
+export function describeReconciliation({
+  deals,
+  orders,
+  unexplained,
+  configOption = '',
+}: {
+  readonly deals: readonly ReconciledDeal[];
+  readonly orders: readonly DisputedOrder[];
+  readonly unexplained: readonly ReconciledDeal[];
+  readonly configOption?: string;
+}): readonly Block[] {
+  const unread = deals.filter(({ theirs }) => theirs === null);
+  const inDoubt = deals.filter(({ doubts, unexplained: orders }) => doubts > 0 && orders === 0);
+  if (deals.length === 0)
+    return [
+      {
+        kind: 'text',
+        text: 'There is nothing to compare: no order was posted, and the mirror has read no totals.',
+        tone: 'dim',
+      },
+    ];
+  return [
+    {
+      kind: 'section',
+      title: 'Orders',
+      note: plural(deals.length, 'deal'),
+      why: 'ours: posted, and accepted when the deal was last read. before: what the service counted beyond ours when it was first read. may be: in doubt, written off, credited twice, or on their way while the deal was read.',
+      parts: [ordersTable(deals)],
+    },
+    amountsSection(deals),
+    unexplained.length === 0
+      ? { kind: 'text', text: 'Nothing is unexplained.', tone: 'green' }
+      : {
+          kind: 'section',
+          title: 'Unexplained',
+          count: unexplained.length,
+          tone: 'alarm',
+          why: 'More orders than ours: something else posts orders of these deals. Fewer: the service lost or refused some after it had accepted them, or somebody removed them.',
+          parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
+          help: 'Look the deals up in the service, and turn a second channel off: an order that two channels post is credited twice.',
+          commands: { lines: [`npx influencer-sync reconcile --deal <id>${configOption}`] },
+        },
+    ...ordersSections(orders),
+    ...(inDoubt.length > 0
+      ? [
+          {
+            kind: 'section',
+            title: 'Doubts',
+            count: inDoubt.reduce((sum, { doubts }) => sum + doubts, 0),
+            why: 'Totals say how many orders the service counts, not which ones, so they settle no doubt. Look each order up in the service.',
+            parts: [],
+            commands: { lines: [`npx influencer-sync review${configOption}`] },
+          } as const,
+        ]
+      : []),
+    ...(unread.length > 0
+      ? [
+          {
+            kind: 'text',
+            text: `The total of ${plural(unread.length, 'deal')} is unknown: the mirror has not read it, or the service does not say it.`,
+            tone: 'dim',
+            commands: { lines: [`npx influencer-sync run <mirror-account job>${configOption}`] },
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+function ordersTable(deals: readonly ReconciledDeal[]): Part {
+  const columns = [
+    { title: 'deal' },
+    { title: 'influencer' },
+    { title: 'read' },
+    { title: 'theirs', ...RIGHT },
+    { title: 'ours', ...RIGHT },
+    { title: 'before', ...RIGHT },
+    { title: 'others', ...RIGHT },
+    { title: 'may be', ...RIGHT },
+    { title: 'unexplained', ...RIGHT },
+  ];
+  const rows = deals.map((deal) => [
+    deal.dealId,
+    deal.influencerHandle ?? '',
+    deal.readAt === null ? 'never' : formatInstant(deal.readAt),
+    deal.theirs === null ? 'unknown' : String(deal.theirs),
+    String(deal.ours),
+    deal.before === null ? 'unknown' : String(deal.before),
+    String(deal.others),
+    String(deal.doubts + deal.writtenOff + deal.late + deal.creditedTwice),
+    deal.unexplained === null ? 'unknown' : signed(deal.unexplained),
+  ]);
+  return { kind: 'table', columns, rows };
+}
+
+function amountsSection(deals: readonly ReconciledDeal[]): Block {
+  const currency = deals[0]?.accountCurrency ?? null;
+  if (currency === null)
+    return {
+      kind: 'text',
+      text: 'Amounts are not compared: the currency of the account is unknown. Events of orders say it, or reconcile.account_currency.',
+      tone: 'dim',
+    };
+  const columns = [
+    { title: 'deal' },
+    { title: 'theirs', ...RIGHT },
+    { title: 'ours', ...RIGHT },
+    { title: 'other currency', ...RIGHT },
+    { title: 'unexplained', ...RIGHT },
+    { title: 'paid out', ...RIGHT },
+  ];
+  const money = (amount: string | null): string =>
+    amount === null ? 'unknown' : formatMoney(amount, currency);
+  const rows = deals.map((deal) => [
+    deal.dealId,
+    money(deal.theirsAmount),
+    money(deal.oursAmount),
+    deal.otherCurrency === 0 ? '' : plural(deal.otherCurrency, 'order'),
+    money(deal.unexplainedAmount),
+    money(deal.paidAmount),
+  ]);
+  return { kind: 'section', title: 'Amounts', parts: [{ kind: 'table', columns, rows }] };
+}
+
+function describeUnexplained({
+  dealId,
+  unexplained,
+  unexplainedAmount,
+  accountCurrency,
+}: ReconciledDeal): string {
+  const orders = unexplained ?? 0;
+  const parts = [
+    orders === 0 ? '' : `${plural(Math.abs(orders), 'order')} ${orders > 0 ? 'more' : 'fewer'}`,
+    unexplainedAmount === null || /^-?0\.0+$/.test(unexplainedAmount)
+      ? ''
+      : formatMoney(unexplainedAmount, accountCurrency),
+  ];
+  return `deal ${dealId}: ${parts.filter((part) => part !== '').join(', ')}`;
+}
+
+const KINDS = {
+  not_ours: ['Counted by the service, not posted by us', 'Events name them, so something else posts them.'],
+  other_amount: ['Another amount', 'The service counts another revenue than we sent.'],
+  other_deal: ['Another deal', 'The service credits another deal than its answer to us named.'],
+  no_event: [
+    'Posted, and no event',
+    'The service counts fewer orders of these deals than we posted, and sent no event about these.',
+  ],
+} as const satisfies Record<DisputedOrder['kind'], readonly [string, string]>;
+
+function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
+  return [...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => {
+    const [title, why] = KINDS[kind];
+    const columns = [
+      { title: 'order' },
+      { title: 'platform' },
+      { title: 'deal' },
+      { title: 'ours', ...RIGHT },
+      { title: 'theirs', ...RIGHT },
+      { title: 'at' },
+    ];
+    const money = (amount: string | null, currency: string | null): string =>
+      amount === null ? '' : formatMoney(amount, currency);
+    const rows = group.map((order) => [
+      order.orderId,
+      order.orderPlatform ?? '',
+      order.dealId ?? '',
+      money(order.oursAmount, order.currency),
+      money(order.theirsAmount, order.currency),
+      formatInstant(order.at),
+    ]);
+    return { kind: 'section', title, count: group.length, why, parts: [{ kind: 'table', columns, rows }] };
+  });
+}
+
+function signed(count: number): string {
+  return count > 0 ? `+${count}` : String(count);
+}

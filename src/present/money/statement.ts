@@ -1,0 +1,191 @@
+import type { Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
+import { formatAmounts, formatMoney, sumMoney } from '../../model/money.ts';
+import type { Block, Part } from '../blocks/block.ts';
+import { renderTableCsv } from '../csv.ts';
+import { formatInstant, plural } from '../text.ts';
+
+/**
+ * What a statement says, for a terminal and a page alike: what each deal is owed in each currency, and what is not in it yet.
+ *
+ * @param options.showsLines every order as well.
+ */
+export function describeStatement(
+  statement: Statement,
+  { showsLines, configOption = '' }: { readonly showsLines: boolean; readonly configOption?: string },
+): readonly Block[] {
+  const { lines, closed, month } = statement;
+  const pending = statement.uncounted.filter(({ why }) => why === 'pending');
+  const unknown = statement.uncounted.filter(({ why }) => why === 'unknown_rate');
+  return [
+    { kind: 'text', text: describeState(statement) },
+    lines.length === 0
+      ? { kind: 'text', text: 'No order counts in this month, and nothing is to be corrected.', tone: 'dim' }
+      : {
+          kind: 'section',
+          title: 'To pay',
+          note: formatAmounts(lines),
+          parts: [dealsTable(lines)],
+          help: 'Commission is of revenue net of refunds and cancellations. A correction is what an earlier statement said of an order and is otherwise now.',
+        },
+    ...(showsLines && lines.length > 0
+      ? [{ kind: 'section', title: 'Lines', count: lines.length, parts: [linesTable(lines)] } as const]
+      : []),
+    ...(unknown.length > 0
+      ? [
+          {
+            kind: 'section',
+            title: 'Rate unknown',
+            note: plural(countOrders(unknown), 'order'),
+            tone: 'alarm',
+            why: 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
+            parts: [uncountedTable(unknown)],
+            help: 'Add a row with the rate of the deal to statements.terms. They are then in the next statement.',
+          } as const,
+        ]
+      : []),
+    ...(pending.length > 0
+      ? [
+          {
+            kind: 'section',
+            title: 'Pending',
+            note: plural(countOrders(pending), 'order'),
+            why: `These can still be returned: an order counts ${plural(statement.returnWindowDays, 'day')} after it was placed.`,
+            parts: [uncountedTable(pending)],
+          } as const,
+        ]
+      : []),
+    ...(closed === null && lines.length > 0
+      ? [
+          {
+            kind: 'text',
+            text: 'To freeze it once the month is over:',
+            tone: 'dim',
+            commands: {
+              lines: [`npx influencer-sync statement close --month ${month} --reason '…'${configOption}`],
+            },
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+function describeState({ month, closed, timeZone }: Statement): string {
+  return closed === null
+    ? `Statement of ${month}, open: it may still change. Days are those of ${timeZone}.`
+    : `Statement of ${month}, closed by ${closed.by} at ${formatInstant(closed.at)} UTC. Days are those of ${timeZone}.`;
+}
+
+const RIGHT = { align: 'right' } as const;
+
+function dealsTable(lines: readonly StatementLine[]): Part {
+  const groups = Map.groupBy(lines, ({ dealId, currency }) => JSON.stringify([dealId, currency]));
+  const rows = [...groups.values()].map((group) => {
+    const [first] = group;
+    const currency = first?.currency ?? '';
+    const of = (kind: StatementLine['kind']) => group.filter((line) => line.kind === kind);
+    const sum = (some: readonly StatementLine[]): string =>
+      some.length === 0 ? '' : formatMoney(sumMoney(some.map(({ amount }) => amount)), null);
+    const net = of('order').flatMap(({ netAmount }) => (netAmount === null ? [] : [netAmount]));
+    return [
+      first?.dealId ?? '',
+      group.find(({ influencerHandle }) => influencerHandle !== null)?.influencerHandle ?? '',
+      String(of('order').length),
+      net.length === 0 ? '' : formatMoney(sumMoney(net), null),
+      sum(of('order')),
+      sum(of('correction')),
+      sum(of('fixed_fee')),
+      formatMoney(sumMoney(group.map(({ amount }) => amount)), currency),
+    ];
+  });
+  const columns = [
+    { title: 'deal' },
+    { title: 'influencer' },
+    { title: 'orders', ...RIGHT },
+    { title: 'net revenue', ...RIGHT },
+    { title: 'commission', ...RIGHT },
+    { title: 'corrections', ...RIGHT },
+    { title: 'fees', ...RIGHT },
+    { title: 'to pay', ...RIGHT },
+  ];
+  return { kind: 'table', columns, rows };
+}
+
+function linesTable(lines: readonly StatementLine[]): Part {
+  const columns = [
+    { title: 'deal' },
+    { title: 'day' },
+    { title: 'what' },
+    { title: 'net revenue', ...RIGHT },
+    { title: 'rate', ...RIGHT },
+    { title: 'earned', ...RIGHT },
+    { title: 'before', ...RIGHT },
+    { title: 'adds', ...RIGHT },
+  ];
+  const rows = lines.map((line) => [
+    line.dealId ?? '',
+    line.orderedOn ?? line.dueOn,
+    describeLine(line),
+    line.netAmount === null ? '' : formatMoney(line.netAmount, null),
+    line.ratePercent === null ? '' : `${line.ratePercent} %`,
+    formatMoney(line.earnedAmount, null),
+    formatMoney(line.closedBefore, null),
+    formatMoney(line.amount, line.currency),
+  ]);
+  return { kind: 'table', columns, rows };
+}
+
+function describeLine({ kind, orderId }: StatementLine): string {
+  const subject = orderId === null ? 'fee' : `order ${orderId}`;
+  return kind === 'correction' ? `${subject}, corrected` : subject;
+}
+
+function uncountedTable(uncounted: readonly UncountedOrders[]): Part {
+  const columns = [
+    { title: 'deal' },
+    { title: 'influencer' },
+    { title: 'orders', ...RIGHT },
+    { title: 'net revenue', ...RIGHT },
+    { title: 'would earn', ...RIGHT },
+  ];
+  const rows = uncounted.map(({ dealId, influencerHandle, orders, netAmount, earnedAmount, currency }) => [
+    dealId ?? '',
+    influencerHandle ?? '',
+    String(orders),
+    formatMoney(netAmount, currency),
+    earnedAmount === null ? 'unknown' : formatMoney(earnedAmount, currency),
+  ]);
+  return { kind: 'table', columns, rows };
+}
+
+function countOrders(uncounted: readonly UncountedOrders[]): number {
+  return uncounted.reduce((sum, { orders }) => sum + orders, 0);
+}
+
+const CSV_COLUMNS = [
+  ['kind', 'kind'],
+  ['deal_id', 'dealId'],
+  ['collab_id', 'collabId'],
+  ['brand_id', 'brandId'],
+  ['influencer_handle', 'influencerHandle'],
+  ['source', 'source'],
+  ['order_platform', 'orderPlatform'],
+  ['order_id', 'orderId'],
+  ['ordered_on', 'orderedOn'],
+  ['due_on', 'dueOn'],
+  ['currency', 'currency'],
+  ['sent_amount', 'sentAmount'],
+  ['net_amount', 'netAmount'],
+  ['rate_percent', 'ratePercent'],
+  ['rate_from', 'rateFrom'],
+  ['earned_amount', 'earnedAmount'],
+  ['closed_before', 'closedBefore'],
+  ['amount', 'amount'],
+] as const satisfies readonly (readonly [string, keyof StatementLine])[];
+
+/** Every line, for a spreadsheet: exact decimals with a point. */
+export function renderStatementCsv({ lines }: Statement): string {
+  return renderTableCsv(
+    CSV_COLUMNS.map(([name]) => name),
+    lines.map((line) => CSV_COLUMNS.map(([, name]) => line[name] ?? '')),
+  );
+}

@@ -1,0 +1,42 @@
+import { type Pruned, RETENTION_CLASSES, type RetentionSettings } from '../model/privacy/retention.ts';
+import { renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { formatBytes, formatCount, formatInstant } from './text.ts';
+
+const COLUMNS = [
+  { title: 'class' },
+  { title: 'days', align: 'right' },
+  { title: 'table' },
+  { title: 'rows', align: 'right' },
+  { title: 'size', align: 'right' },
+  { title: 'oldest' },
+] as const;
+
+export type RenderPrunedOptions = {
+  readonly retention: RetentionSettings;
+  readonly isDryRun: boolean;
+  readonly terminal: Terminal;
+};
+
+/** What was deleted, or would be, and what is kept for ever. */
+export function renderPruned(
+  { tables, isCutShort }: Pruned,
+  { retention, isDryRun, terminal }: RenderPrunedOptions,
+): string {
+  const kept = RETENTION_CLASSES.filter((name) => retention[name] === null);
+  const rows = tables.map(({ class: name, table, days, rows: count, bytes, oldestAt }) => [
+    ...[name, String(days), table, formatCount(count), formatBytes(bytes)],
+    oldestAt === null ? '' : formatInstant(oldestAt).slice(0, 10),
+  ]);
+  const total = tables.reduce((sum, table) => sum + table.rows, 0);
+  return [
+    ...(tables.length === 0 ? [] : [renderTable(COLUMNS, rows, { terminal }), '']),
+    ...(kept.length === 0
+      ? []
+      : [`Kept for ever, because retention does not name them: ${kept.join(', ')}.`]),
+    ...(isCutShort ? ['Stopped before the end. Run it again to go on.'] : []),
+    isDryRun
+      ? `Nothing was changed.${total > 0 ? ' To delete these rows:  npx influencer-sync prune --yes' : ''}`
+      : `Deleted ${formatCount(total)} rows. Postgres reuses their space; the files of the tables do not shrink.`,
+  ].join('\n');
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { ReadFor } from '../../model/layout.ts';
+import type { HeldFile } from '../../model/report.ts';
+
+/** Files that are kept back as a whole now, newest first. A newer version of the same object that was read takes its place. */
+export async function listHeldFiles(
+  db: Database,
+  options: { readonly sources?: readonly string[]; readonly readFor?: ReadFor } = {},
+): Promise<readonly HeldFile[]> {
+  const { sources = null, readFor = null } = options;
+  const { rows } = await sql<HeldFile>`
+    select f.source, f.uri, f.hold_code as code, coalesce(f.hold_message, f.hold_code) as message,
+      coalesce(f.hold_help, 'Fix the file and put it back.') as help
+    from intake.source_files f
+    where f.state = 'held' and (${sources}::text[] is null or f.source = any(${sources}::text[]))
+      and (${readFor}::text is null or f.read_for = ${readFor}::text)
+      and not exists (
+        select 1 from intake.source_files newer
+        where newer.source = f.source and newer.read_for = f.read_for and newer.uri = f.uri and newer.source_file_id > f.source_file_id and newer.state <> 'reading'
+          and not (newer.state = 'released' and newer.released_by is null))
+    order by f.source_file_id desc`.execute(db);
+  return rows;
+}

@@ -1,0 +1,59 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { ReadFor } from '../../model/layout.ts';
+
+/** The last reading of a name, in whichever version it was. */
+export type KnownFile = {
+  readonly sourceFileId: string;
+  readonly source: string;
+  readonly readFor: ReadFor;
+  readonly uri: string;
+  readonly version: string;
+  readonly layout: string;
+  readonly state: 'reading' | 'sealed' | 'held' | 'duplicate' | 'released';
+  readonly sizeBytes: number;
+  readonly rowsRead: number | null;
+  readonly rejectedRows: number;
+  /** Why it is held, or was until it was released. */
+  readonly holdMessage: string | null;
+  readonly holdHelp: string | null;
+  /** Whom it has its content in common with. */
+  readonly duplicateOf: string | null;
+  /** Null also where the program ended the hold. */
+  readonly releasedBy: string | null;
+  readonly releaseReason: string | null;
+  readonly isRereadWanted: boolean;
+};
+
+type Row = Omit<KnownFile, 'sizeBytes' | 'rowsRead' | 'rejectedRows'> & {
+  readonly sizeBytes: string;
+  readonly rowsRead: string | null;
+  readonly rejectedRows: string;
+};
+
+/** What became of each name that was ever read: its last reading. In the order of sources and names. */
+export async function listKnownFiles(
+  db: Database,
+  filter: { readonly source?: string; readonly layout?: string } = {},
+): Promise<readonly KnownFile[]> {
+  const { source = null, layout = null } = filter;
+  const { rows } = await sql<Row>`
+    select distinct on (f.source, f.uri, f.read_for) f.source_file_id as "sourceFileId", f.source, f.read_for as "readFor", f.uri, f.version,
+      f.layout, f.state, f.size_bytes as "sizeBytes", f.rows_read as "rowsRead", f.rejected_rows as "rejectedRows",
+      f.hold_message as "holdMessage", f.hold_help as "holdHelp", original.uri as "duplicateOf", f.released_by as "releasedBy",
+      f.release_reason as "releaseReason", f.reread_at is not null as "isRereadWanted"
+    from intake.source_files f left join intake.source_files original on original.source_file_id = f.duplicate_of
+    where f.superseded_by is null and (${source}::text is null or f.source = ${source}::text)
+      and (${layout}::text is null or f.layout = ${layout}::text)
+      and not (f.state = 'released' and f.released_by is null and exists (
+        select from intake.source_files other
+        where other.source = f.source and other.read_for = f.read_for and other.uri = f.uri and other.superseded_by is null
+          and other.source_file_id <> f.source_file_id))
+    order by f.source, f.uri, f.read_for, f.source_file_id desc`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    sizeBytes: Number(row.sizeBytes),
+    rowsRead: row.rowsRead === null ? null : Number(row.rowsRead),
+    rejectedRows: Number(row.rejectedRows),
+  }));
+}

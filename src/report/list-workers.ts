@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { type GivenUpUnit, GONE_AFTER, type WorkerSeen } from '../model/work.ts';
+
+/** Workers that are alive, the longest at work first. */
+export async function listWorkers(db: Database): Promise<readonly WorkerSeen[]> {
+  const { rows } = await sql<Omit<WorkerSeen, 'units'> & { readonly units: string }>`
+    select w.worker_id as "workerId", w.host, w.pid, w.version, w.kinds, w.concurrency, w.started_at as "startedAt",
+      (select count(*) from ops.work_units u where u.state = 'open' and u.worker_id = w.worker_id) as units
+    from ops.workers w where w.seen_at > clock_timestamp() - ${GONE_AFTER}::interval
+    order by w.started_at, w.worker_id`.execute(db);
+  return rows.map((row) => ({ ...row, units: Number(row.units) }));
+}
+
+/** Units that no worker could do, of the last run of each job: what an earlier run left, the last one has done. */
+export async function listGivenUpUnits(db: Database): Promise<readonly GivenUpUnit[]> {
+  const { rows } = await sql<GivenUpUnit>`
+    select u.job, u.run_id as "runId", u.kind, u.payload, u.ended_at as at from ops.work_units u
+    where u.state = 'given_up' and u.run_id = (select max(r.run_id) from ops.runs r where r.job = u.job)
+    order by u.job, u.ended_at, u.unit_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,241 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
+
+/**
+ * Compares what we posted with what the service counts, deal by deal.
+ *
+ * The service tells totals of a deal (orders and sales), but not which orders they count, and they hold whatever was there before us. So what is
+ * compared is how much they have grown between the first and the last reading of the mirror. An order of ours is surely in that growth
+ * when it was claimed after the first reading and its acceptance recorded by the last one. It may be in it when only one of the two is known: in
+ * doubt, written off, or on its way while the deal was read. Growth between "all that is sure" and "all that may be" is explained.
+ *
+ * Totals cannot say which of several orders they count, and the specification of the service does not name them. So they settle no doubt by
+ * themselves: they are shown to the person who does.
+ */
+export async function reconcileDeals(
+  db: Database,
+  options: { readonly accountCurrency: string | null; readonly dealId?: string | null },
+): Promise<readonly ReconciledDeal[]> {
+  const { rows } = await sql<ReconciledDeal>`
+    ${comparison(options)}
+    select deal_id as "dealId", influencer_handle as "influencerHandle", first_read_at as "firstReadAt", read_at as "readAt",
+      theirs::float8 as theirs, ours::integer as ours, before::float8 as before, others::integer as others, doubts::integer as doubts,
+      written_off::integer as "writtenOff", late::integer as late, credited_twice::integer as "creditedTwice",
+      afterwards::integer as afterwards, unexplained::float8 as unexplained, account_currency as "accountCurrency",
+      theirs_amount::text as "theirsAmount", ours_amount::numeric(24,4)::text as "oursAmount", other_currency::integer as "otherCurrency",
+      unexplained_amount::numeric(24,4)::text as "unexplainedAmount", paid_amount::text as "paidAmount"
+    from compared order by abs(unexplained) desc nulls last, deal_id`.execute(db);
+  return rows;
+}
+
+/** Keeps the comparison of all deals, for notices and `bi.reconciliation`. The mirror calls it when it has published new totals. */
+export async function keepReconciliation(
+  db: Database,
+  options: { readonly accountCurrency: string | null; readonly runId: string },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table reporting.reconciliation in share row exclusive mode`.execute(trx);
+    await sql`delete from reporting.reconciliation`.execute(trx);
+    await sql`
+      ${comparison(options)}
+      insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
+        credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, run_id)
+      select deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late, credited_twice, afterwards,
+        unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, ${options.runId}::bigint
+      from compared`.execute(trx);
+  });
+}
+
+/** What was unexplained when the mirror last published. */
+export async function listKeptReconciliation(db: Database): Promise<
+  readonly (Pick<
+    ReconciledDeal,
+    'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'
+  > & {
+    readonly job: string;
+  })[]
+> {
+  const { rows } = await sql<
+    Pick<ReconciledDeal, 'dealId' | 'readAt' | 'unexplained' | 'unexplainedAmount' | 'accountCurrency'> & {
+      job: string;
+    }
+  >`
+    select r.deal_id as "dealId", r.read_at as "readAt", r.unexplained::float8 as unexplained, u.job,
+      r.unexplained_amount::text as "unexplainedAmount", r.account_currency as "accountCurrency"
+    from reporting.reconciliation r join ops.runs u using (run_id)
+    where r.unexplained <> 0 or r.unexplained_amount <> 0 order by r.deal_id`.execute(db);
+  return rows;
+}
+
+/** An event may come so long after the order that it tells of was counted, or the other way round. */
+const LATE = sql`interval '1 hour'`;
+
+const isAmount = sql`'^-?\\d{1,14}(\\.\\d{1,100})?$'`;
+
+/** Entry `e` may have been processed. */
+const wasSent = sql`e.effect = 'referral' and e.attempt > e.not_sent and e.state in ('accepted', 'in_doubt', 'sending', 'written_off')`;
+
+/** Evidence `v`: an event about an order for which no request of ours may have been processed. */
+const isOfOthers = sql`v.kind = 'webhook_order' and not exists (
+  select from ledger.entries e where e.order_id = v.order_id and ${wasSent}
+    and lower(coalesce(v.order_platform, e.order_platform)) = lower(e.order_platform))`;
+
+/** Common table expressions; the last, `compared`, has a row for each deal that we or the service have orders of. */
+function comparison({
+  accountCurrency,
+  dealId = null,
+}: {
+  readonly accountCurrency: string | null;
+  readonly dealId?: string | null;
+}): RawBuilder<unknown> {
+  return sql`
+    with account as materialized (
+      select coalesce(${accountCurrency}::text, (
+        select upper(w.body -> 'order_information' ->> 'account_currency') from ops.webhook_events w
+        where w.kind = 'new_influencer_order' and w.body -> 'order_information' ->> 'account_currency' ~ '^[A-Za-z]{3}$'
+        order by w.event_id desc limit 1)) as currency
+    ),
+    told as materialized (
+      select v.evidence_id, v.order_id, lower(v.order_platform) as platform, v.deal_id, v.received_at,
+        case when w.body -> 'order_information' ->> 'account_currency_revenue' ~ ${isAmount}
+            and upper(w.body -> 'order_information' ->> 'account_currency') = account.currency
+          then (w.body -> 'order_information' ->> 'account_currency_revenue')::numeric
+          when v.currency = account.currency then v.amount end as amount,
+        ${isOfOthers} as is_of_others
+      from ledger.evidence v cross join account
+      left join ops.webhook_events w on w.body_sha256 = v.body_sha256
+      where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
+    ),
+    readings as materialized (
+      select k.deal_id, l.influencer_handle, f.valid_from as first_read_at, k.read_at, f.total_referrals as first_orders, l.total_referrals as orders,
+        f.total_sales as first_sales, l.total_sales as sales, l.total_payouts as payouts
+      from mirror.known_deals k
+      join mirror.deal_versions l on l.deal_id = k.deal_id and l.is_latest
+      left join lateral (
+        select v.* from mirror.deal_versions v where v.deal_id = k.deal_id and v.total_referrals is not null order by v.valid_from limit 1) f on true
+      where ${dealId}::text is null or k.deal_id = ${dealId}
+    ),
+    sent as materialized (
+      select e.entry_id, e.state, e.state_changed_at as changed_at, t.claimed_at,
+        reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id', a.deal_id)) as deal_id,
+        case when e.currency = account.currency then e.amount else (
+          select told.amount from told where told.order_id = e.order_id and coalesce(told.platform, lower(e.order_platform)) = lower(e.order_platform)
+          limit 1) end as amount
+      from ledger.entries e cross join account
+      left join lateral (select coalesce(min(t.claimed_at), e.created_at) as claimed_at from ledger.attempts t where t.entry_id = e.entry_id) t on true
+      left join lateral (select a.deal_id from intake.attributions a where a.entry_id = e.entry_id limit 1) a on e.deal_id is null
+      where ${wasSent}
+    ),
+    placed as materialized (
+      select s.*,
+        s.state = 'accepted' and s.changed_at <= r.read_at as is_ours,
+        s.state = 'accepted' and s.changed_at <= r.first_read_at as is_before,
+        s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at as is_sure,
+        s.claimed_at <= r.read_at and not (s.state = 'accepted' and s.changed_at <= r.first_read_at)
+          and not (s.state = 'accepted' and s.changed_at <= r.read_at and s.claimed_at > r.first_read_at) as is_maybe,
+        s.state = 'accepted' and s.claimed_at > r.read_at as is_after
+      from sent s left join readings r using (deal_id)
+      where s.deal_id is not null and (${dealId}::text is null or s.deal_id = ${dealId})
+    ),
+    our_sums as (
+      select deal_id, count(*) filter (where is_ours or is_ours is null and state = 'accepted') as ours, count(*) filter (where is_before) as before,
+        count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
+        count(*) filter (where is_maybe and state in ('in_doubt', 'sending')) as doubts,
+        count(*) filter (where is_maybe and state = 'written_off') as written_off,
+        count(*) filter (where is_maybe and state = 'accepted') as late, count(*) filter (where is_after) as afterwards,
+        count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
+        sum(amount) filter (where is_ours or is_ours is null and state = 'accepted') as ours_amount,
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+      from placed group by deal_id
+    ),
+    other_orders as (
+      select distinct on (t.deal_id, t.order_id, t.platform) t.deal_id, t.amount,
+        t.received_at > r.first_read_at + ${LATE} and t.received_at <= r.read_at as is_sure,
+        t.received_at > r.first_read_at and t.received_at <= r.first_read_at + ${LATE}
+          or t.received_at > r.read_at and t.received_at <= r.read_at + ${LATE} as is_maybe
+      from told t join readings r using (deal_id)
+      where t.is_of_others order by t.deal_id, t.order_id, t.platform, t.evidence_id
+    ),
+    other_sums as (
+      select deal_id, count(*) filter (where is_sure) as sure, count(*) filter (where is_maybe) as maybe,
+        count(*) filter (where amount is null and (is_sure or is_maybe)) as other_currency,
+        coalesce(sum(amount) filter (where is_sure), 0) as sure_amount, coalesce(sum(amount) filter (where is_maybe), 0) as maybe_amount
+      from other_orders group by deal_id
+    ),
+    twice as (
+      select reporting.deal_id_of(deal_id) as deal_id, sum(credits - 1) as credits, sum(amount * (credits - 1)) as amount
+      from ledger.double_credits group by 1
+    ),
+    grown as (
+      select coalesce(r.deal_id, s.deal_id) as deal_id, r.influencer_handle, r.first_read_at, r.read_at, account.currency as account_currency,
+        r.orders as theirs, coalesce(s.ours, 0) as ours, r.first_orders - coalesce(s.before, 0) as first_difference,
+        coalesce(o.sure, 0) as others, coalesce(s.doubts, 0) as doubts, coalesce(s.written_off, 0) as written_off,
+        coalesce(s.late, 0) + coalesce(o.maybe, 0) as late, coalesce(t.credits, 0) as credited_twice, coalesce(s.afterwards, 0) as afterwards,
+        r.orders - r.first_orders - coalesce(s.sure, 0) - coalesce(o.sure, 0) as residual,
+        coalesce(s.maybe, 0) + coalesce(o.maybe, 0) + coalesce(t.credits, 0) as most,
+        r.sales as theirs_amount, r.payouts as paid_amount,
+        case when account.currency is not null and coalesce(s.other_currency, 0) = 0 then coalesce(s.ours_amount, 0) end as ours_amount,
+        coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) as other_currency,
+        case when account.currency is not null and coalesce(s.other_currency, 0) + coalesce(o.other_currency, 0) = 0
+          then r.sales - r.first_sales - coalesce(s.sure_amount, 0) - coalesce(o.sure_amount, 0) end as residual_amount,
+        coalesce(s.maybe_amount, 0) + coalesce(o.maybe_amount, 0) + coalesce(t.amount, 0) as most_amount
+      from readings r full join our_sums s using (deal_id) cross join account
+      left join other_sums o on o.deal_id = r.deal_id
+      left join twice t on t.deal_id = coalesce(r.deal_id, s.deal_id)
+    ),
+    compared as (
+      select *, greatest(first_difference, 0) as before,
+        least(first_difference, 0) + case when residual > most then residual - most when residual < 0 then residual else 0 end as unexplained,
+        case when residual_amount > most_amount then residual_amount - most_amount when residual_amount < 0 then residual_amount
+          when residual_amount is not null then 0 end as unexplained_amount
+      from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0
+    )`;
+}
+
+/** So many of a kind are listed. */
+const LISTED = 200;
+
+/** Orders about which events of the service and the ledger do not agree, and, where the service counts fewer than we posted, ours without an event. */
+export async function listDisputedOrders(
+  db: Database,
+  { dealId = null, fewerIn }: { readonly dealId?: string | null; readonly fewerIn: readonly string[] },
+): Promise<readonly DisputedOrder[]> {
+  const { rows } = await sql<DisputedOrder>`
+    with told as materialized (
+      select distinct on (v.order_id, lower(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
+      from ledger.evidence v
+      where v.kind = 'webhook_order' order by v.order_id, lower(v.order_platform), v.deal_id, v.evidence_id desc
+    ),
+    matched as (
+      select t.*, e.amount as ours_amount, e.currency as ours_currency,
+        reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) as our_deal
+      from told t join ledger.entries e on e.order_id = t.order_id and e.state = 'accepted' and ${wasSent}
+        and lower(coalesce(t.order_platform, e.order_platform)) = lower(e.order_platform)
+    ),
+    disputed as (
+      select 'not_ours' as kind, deal_id, order_platform, order_id, currency, null::numeric as ours_amount, amount as theirs_amount, received_at as at
+      from told where is_of_others
+      union all
+      select 'other_amount', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
+      from matched where currency = ours_currency and amount <> ours_amount
+      union all
+      select 'other_deal', deal_id, order_platform, order_id, currency, ours_amount, amount, received_at
+      from matched where deal_id <> our_deal
+      union all
+      select 'no_event', reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')), e.order_platform, e.order_id, e.currency, e.amount, null,
+        e.state_changed_at
+      from ledger.entries e
+      where e.state = 'accepted' and ${wasSent} and e.state_changed_at > (select min(received_at) from told)
+        and reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) = any (${[...fewerIn]}::text[])
+        and not exists (select from ledger.evidence v where v.order_id = e.order_id)
+    ),
+    numbered as (
+      select *, row_number() over (partition by kind order by at desc, order_id) as place from disputed
+      where ${dealId}::text is null or deal_id = ${dealId}
+    )
+    select kind, deal_id as "dealId", order_platform as "orderPlatform", order_id as "orderId", currency, ours_amount::text as "oursAmount",
+      theirs_amount::text as "theirsAmount", at
+    from numbered where place <= ${LISTED} order by kind, place`.execute(db);
+  return rows;
+}

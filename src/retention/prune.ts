@@ -1,0 +1,160 @@
+import { type RawBuilder, sql } from 'kysely';
+import { analyzeGrown } from '../db/analyze.ts';
+import type { Database } from '../db/connect.ts';
+import type { Prunable, Pruned, RetentionClass, RetentionSettings } from '../model/privacy/retention.ts';
+import { blockRanges } from './block-ranges.ts';
+
+/*
+ * Deletes what is older than it is kept. What is not named here is never pruned, and docs/privacy.md says why: above all nothing of the ledger,
+ * whose promise rests on every claim and answer, nor the order versions in force, nor the files that were read, by which a known file is told
+ * from a new one.
+ */
+
+/** Rows of one table that may go, as `t`. */
+type PrunableTable = {
+  readonly class: RetentionClass;
+  readonly table: string;
+  /** When a row was stored. */
+  readonly at: RawBuilder<Date>;
+  /** Beside its age. */
+  readonly onlyIf: RawBuilder<boolean>;
+  readonly remove: (where: RawBuilder<boolean>) => RawBuilder<unknown>;
+};
+
+/** Children before parents. */
+function prunableTables(): readonly PrunableTable[] {
+  const runEnded = sql<boolean>`exists (select from ops.runs r where r.run_id = t.run_id and r.finished_at is not null)`;
+  const runStarted = sql<Date>`(select r.started_at from ops.runs r where r.run_id = t.run_id)`;
+  return [
+    {
+      class: 'order_versions',
+      table: 'intake.orders',
+      // Since when another version is in force.
+      at: sql`(select c.first_seen_at from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current limit 1)`,
+      onlyIf: sql`not t.is_current
+        and exists (select from intake.orders c where c.source = t.source and c.order_id = t.order_id and c.is_current and c.order_version_id > t.order_version_id)
+        and not exists (
+          select from ops.job_locks j join intake.attributions a on a.job = j.job and a.source = t.source and a.order_id = t.order_id
+          where a.order_version_id = t.order_version_id)`,
+      remove: (where) => sql`delete from intake.orders t where ${where}`,
+    },
+    {
+      class: 'rejected_rows',
+      table: 'intake.rejected_rows',
+      at: sql`t.first_seen_at`,
+      onlyIf: sql`exists (select from intake.source_files f where f.source_file_id = t.source_file_id and f.state = 'sealed')`,
+      remove: (where) => sql`delete from intake.rejected_rows t where ${where}`,
+    },
+    {
+      class: 'webhook_events',
+      table: 'ops.webhook_events',
+      at: sql`t.received_at`,
+      // Who owns a code or a link follows from all of its events.
+      onlyIf: sql`not exists (select from intake.code_changes c where c.event_id = t.event_id)`,
+      remove: (where) => sql`delete from ops.webhook_events t where ${where}`,
+    },
+    {
+      ...{ class: 'run_activity', table: 'ops.run_steps', at: runStarted, onlyIf: runEnded },
+      remove: (where) => sql`delete from ops.run_steps t where ${where}`,
+    },
+    {
+      ...{ class: 'run_activity', table: 'ops.run_messages', at: runStarted, onlyIf: runEnded },
+      remove: (where) => sql`delete from ops.run_messages t where ${where}`,
+    },
+    {
+      ...{ class: 'run_activity', table: 'ops.run_requests', at: runStarted, onlyIf: runEnded },
+      remove: (where) => sql`delete from ops.run_requests t where ${where}`,
+    },
+    {
+      class: 'notices',
+      table: 'ops.notice_deliveries',
+      at: sql`(select n.created_at from ops.notices n where n.notice_id = t.notice_id)`,
+      onlyIf: sql`exists (select from ops.notices n where n.notice_id = t.notice_id and ${noticeEnded})`,
+      remove: (where) => sql`delete from ops.notice_deliveries t where ${where}`,
+    },
+    {
+      class: 'notices',
+      table: 'ops.notices',
+      at: sql`t.created_at`,
+      onlyIf: sql`exists (select from ops.notices n where n.notice_id = t.notice_id and ${noticeEnded})
+        and not exists (select from ops.notice_deliveries d where d.notice_id = t.notice_id)`,
+      remove: (where) => sql`delete from ops.notices t where ${where}`,
+    },
+    {
+      class: 'notices',
+      table: 'ops.problems',
+      at: sql`t.resolved_at`,
+      onlyIf: sql`t.state = 'resolved' and not exists (select from ops.notices n where n.problem_id = t.problem_id)`,
+      remove: (where) => sql`delete from ops.problems t where ${where}`,
+    },
+  ];
+}
+
+/** Of a notice `n`: nobody is to be told any more, and its problem is over. */
+const noticeEnded = sql<boolean>`not exists (select from ops.notice_deliveries p where p.notice_id = n.notice_id and p.state = 'pending')
+  and not exists (select from ops.problems o where o.problem_id = n.problem_id and o.state <> 'resolved')`;
+
+export type PruneOptions = {
+  readonly retention: RetentionSettings;
+  /** Counts what would be deleted. */
+  readonly isDryRun: boolean;
+  /** Asked before each batch: true when there is no time left, or the process is to end. */
+  readonly isOver: () => boolean;
+  /** Told of each batch with its rows, which may be none. */
+  readonly onBatch?: (rows: number) => void;
+};
+
+/** Deletes, or counts, what is older than it is kept, some blocks of a table at a time. Doing it again goes on where it ended. */
+export async function prune(
+  db: Database,
+  { retention, isDryRun, isOver, onBatch }: PruneOptions,
+): Promise<Pruned> {
+  const tables: Prunable[] = [];
+  for (const prunable of prunableTables()) {
+    const days = retention[prunable.class];
+    if (days === null) continue;
+    let [rows, bytes, oldestAt] = [0, 0, null as Date | null];
+    for await (const range of blockRanges(db, { table: prunable.table, alias: 't' })) {
+      if (isOver()) return { tables: [...tables, toPrunable()], isCutShort: true };
+      const batch = await pruneBatch(db, prunable, { range, days, isDryRun });
+      onBatch?.(Number(batch.rows));
+      rows += Number(batch.rows);
+      bytes += Number(batch.bytes);
+      if (batch.oldest !== null && (oldestAt === null || batch.oldest < oldestAt)) oldestAt = batch.oldest;
+    }
+    tables.push(toPrunable());
+
+    function toPrunable(): Prunable {
+      return { class: prunable.class, table: prunable.table, days: days ?? 0, rows, bytes, oldestAt };
+    }
+  }
+  if (!isDryRun)
+    await analyzeGrown(
+      db,
+      tables.flatMap(({ table, rows }) => (rows > 0 ? [table] : [])),
+    );
+  return { tables, isCutShort: false };
+}
+
+type Batch = { readonly rows: string; readonly bytes: string; readonly oldest: Date | null };
+
+async function pruneBatch(
+  db: Database,
+  { table, at, onlyIf, remove }: PrunableTable,
+  {
+    range,
+    days,
+    isDryRun,
+  }: { readonly range: RawBuilder<boolean>; readonly days: number; readonly isDryRun: boolean },
+): Promise<Batch> {
+  const where = sql<boolean>`${range} and ${at} < clock_timestamp() - ${days}::double precision * interval '1 day' and ${onlyIf}`;
+  const old = sql`pg_column_size(t.*) as bytes, ${at} as at`;
+  const chosen = isDryRun
+    ? sql`select ${old} from ${sql.table(table)} t where ${where}`
+    : sql`${remove(where)} returning ${old}`;
+  const { rows } = await sql<Batch>`
+    with gone as (${chosen}) select count(*) as rows, coalesce(sum(bytes), 0) as bytes, min(at) as oldest from gone`.execute(
+    db,
+  );
+  return rows[0] ?? { rows: '0', bytes: '0', oldest: null };
+}

@@ -1,0 +1,130 @@
+import type { Job } from 'pg-boss';
+import type { Database } from '../db/connect.ts';
+import type { Unit, UnitKind } from '../model/work.ts';
+import { beginUnit, endUnit, keepUnit, type UnitOutcome } from './units.ts';
+import type { WorkQueue } from './work-queue.ts';
+import { keepWorker, removeWorker, SIGN_OF_LIFE_MS, type WorkerIdentity } from './workers.ts';
+
+/** How long a place that has nothing to do waits before it looks again. */
+const LOOK_EVERY_SECONDS = 0.5;
+/** A worker says this often that it is at its unit: a third of what pg-boss waits for. */
+const HEARTBEAT_EVERY_SECONDS = 5;
+/** How often a worker tells its run how far a unit is, and learns whether it is still wanted. */
+const TELL_EVERY_MS = 1_000;
+
+/** What somebody who does a unit may use. */
+export type UnitAtWork = {
+  readonly unit: Unit;
+  /** Aborts when the unit is to be left: the worker stops, or its run wants it no more. */
+  readonly signal: AbortSignal;
+  readonly advance: (count: number) => void;
+};
+
+export type WorkerOptions = {
+  readonly queue: WorkQueue;
+  readonly worker: WorkerIdentity;
+  /** Does a unit. What it throws makes the unit be begun again, by whoever is free. */
+  readonly perform: (atWork: UnitAtWork) => Promise<UnitOutcome>;
+  /** Told of each unit that ended here. */
+  readonly onEnded: (ended: EndedUnit) => void;
+  readonly onTrouble: (error: unknown) => void;
+};
+
+export type EndedUnit = {
+  readonly unit: Unit;
+  readonly attempt: number;
+  /** `failed` where it threw, too. */
+  readonly state: UnitOutcome['state'];
+  readonly done: number;
+  readonly seconds: number;
+  /** Null unless it failed. */
+  readonly problem: string | null;
+};
+
+export type StartedWorker = {
+  /** Takes no more units, has those that it does finish their requests in flight and given back, and leaves the registry. */
+  stop(): Promise<void>;
+};
+
+/** Enters the registry, and does units of the given kinds as they come, until it is stopped. */
+export async function startWorker(db: Database, options: WorkerOptions): Promise<StartedWorker> {
+  const { queue, worker, onTrouble } = options;
+  const draining = new AbortController();
+  const boss = await queue.open();
+  await keepWorker(db, worker);
+  const signs = setInterval(() => void keepWorker(db, worker).catch(onTrouble), SIGN_OF_LIFE_MS);
+  signs.unref();
+  for (const kind of worker.kinds)
+    await boss.work(
+      kind,
+      {
+        localConcurrency: worker.concurrency,
+        pollingIntervalSeconds: LOOK_EVERY_SECONDS,
+        heartbeatRefreshSeconds: HEARTBEAT_EVERY_SECONDS,
+      },
+      ([job]: Job<{ readonly unitId: string }>[]) =>
+        job === undefined
+          ? Promise.resolve()
+          : doUnit(db, { ...options, unitId: job.data.unitId, draining: draining.signal, lost: job.signal }),
+    );
+  return {
+    async stop() {
+      clearInterval(signs);
+      draining.abort();
+      await Promise.all(worker.kinds.map((kind: UnitKind) => boss.offWork(kind, { wait: true })));
+      await removeWorker(db, worker.workerId).catch(onTrouble);
+    },
+  };
+}
+
+type DoingUnit = WorkerOptions & {
+  readonly unitId: string;
+  readonly draining: AbortSignal;
+  /** Aborts when pg-boss has given the unit to another worker. */
+  readonly lost: AbortSignal;
+};
+
+async function doUnit(
+  db: Database,
+  { unitId, worker, perform, draining, lost, onEnded, onTrouble }: DoingUnit,
+): Promise<void> {
+  const begun = await beginUnit(db, { unitId, workerId: worker.workerId });
+  if (begun === null) return;
+  const { unit, attempt } = begun;
+  const unwanted = new AbortController();
+  const beganAt = performance.now();
+  let done = 0;
+  let isTelling = false;
+  const telling = setInterval(() => {
+    if (isTelling) return;
+    isTelling = true;
+    void keepUnit(db, { unitId, attempt, done })
+      .then((isWanted) => isWanted || unwanted.abort())
+      .catch(onTrouble)
+      .finally(() => {
+        isTelling = false;
+      });
+  }, TELL_EVERY_MS);
+
+  function tellEnd(state: UnitOutcome['state'], problem: string | null): void {
+    const seconds = (performance.now() - beganAt) / 1_000;
+    onEnded({ unit, attempt, state, done, seconds, problem });
+  }
+
+  try {
+    const ended = await perform({
+      unit,
+      signal: AbortSignal.any([draining, lost, unwanted.signal]),
+      advance: (count) => {
+        done += count;
+      },
+    });
+    await endUnit(db, { unitId, attempt, done, ...ended });
+    tellEnd(ended.state, ended.state === 'failed' ? ended.outcome.code : null);
+  } catch (error) {
+    tellEnd('failed', 'a bug, or the database');
+    throw error;
+  } finally {
+    clearInterval(telling);
+  }
+}

@@ -1,0 +1,195 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { DB } from '../db/tables.ts';
+import type { KnownErrorDetails } from '../model/known-error.ts';
+import {
+  GONE_AFTER,
+  type Unit,
+  type UnitEnd,
+  type UnitKind,
+  type UnitPayload,
+  type UnitResult,
+} from '../model/work.ts';
+
+/** Units that ended are of interest while a run of yesterday is. */
+const FORGOTTEN_AFTER = '7 days';
+
+/** A unit that ended its worker so often is given up: it would end every other one as well. */
+const ATTEMPTS_AT_MOST = 3;
+
+/** The run that hands out units. */
+export type UnitsOf = { readonly runId: string; readonly owner: string; readonly job: string };
+
+/** Enters units of a run, within the transaction that queues them. @returns their ids, in the order of the payloads. */
+export async function addUnits(
+  trx: Transaction<DB>,
+  { runId, owner, job }: UnitsOf,
+  { kind, payloads }: { readonly kind: UnitKind; readonly payloads: readonly UnitPayload[] },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ unit_id: string }>`
+    with given as materialized (
+      select gen_random_uuid() as unit_id, payload, position
+      from jsonb_array_elements(${JSON.stringify(payloads)}::jsonb) with ordinality as p(payload, position)
+    ),
+    added as (
+      insert into ops.work_units (unit_id, run_id, run_owner, job, kind, payload)
+      select unit_id, ${runId}::bigint, ${owner}::uuid, ${job}, ${kind}, payload from given
+    )
+    select unit_id from given order by position`.execute(trx);
+  return rows.map(({ unit_id: unitId }) => unitId);
+}
+
+/** A unit that a worker begins. */
+export type BegunUnit = {
+  readonly unit: Unit;
+  /** Process of the run, as its leases name it. */
+  readonly runOwner: string;
+  readonly attempt: number;
+};
+
+/**
+ * Begins a unit, and ends whatever another worker believes to be doing of it.
+ *
+ * @returns null where there is nothing to do: it has ended, its run is over, or it was given up just now.
+ */
+export async function beginUnit(
+  db: Database,
+  { unitId, workerId }: { readonly unitId: string; readonly workerId: string },
+): Promise<BegunUnit | null> {
+  const { rows } = await sql<{
+    run_id: string;
+    run_owner: string;
+    job: string;
+    kind: UnitKind;
+    payload: UnitPayload;
+    attempt: number;
+    state: string;
+  }>`
+    update ops.work_units u
+    set attempt = u.attempt + 1, worker_id = ${workerId}::uuid, begun_at = clock_timestamp(), seen_at = clock_timestamp(),
+      state = case when u.attempt < ${ATTEMPTS_AT_MOST} then 'open' else 'given_up' end,
+      ended_at = case when u.attempt < ${ATTEMPTS_AT_MOST} then null else clock_timestamp() end
+    where u.unit_id = ${unitId}::uuid and u.state in ('open', 'returned') and u.is_wanted and ${isRunAlive}
+    returning u.run_id, u.run_owner, u.job, u.kind, u.payload, u.attempt, u.state`.execute(db);
+  const [row] = rows;
+  if (row === undefined || row.state !== 'open') return null;
+  const { run_id: runId, run_owner: runOwner, job, kind, payload, attempt } = row;
+  return { unit: { unitId, runId, job, kind, payload }, runOwner, attempt };
+}
+
+/** A unit is of use as long as the process of its run is there to go on with what comes of it. */
+const isRunAlive = sql<boolean>`
+  exists (select from ops.leases l where l.owner = u.run_owner and l.expires_at > clock_timestamp())`;
+
+/** The attempt at a unit that may still say something of it. */
+export type UnitAttempt = { readonly unitId: string; readonly attempt: number };
+
+/** Says how far a unit is. @returns false when it is to be left: it was cancelled or taken over, or its run is over. */
+export async function keepUnit(
+  db: Database,
+  { unitId, attempt, done }: UnitAttempt & { readonly done: number },
+): Promise<boolean> {
+  const { rows } = await sql<{ is_wanted: boolean }>`
+    update ops.work_units u set done = ${done}::bigint, seen_at = clock_timestamp()
+    where u.unit_id = ${unitId}::uuid and u.attempt = ${attempt} and u.state = 'open' and ${isRunAlive}
+    returning u.is_wanted`.execute(db);
+  return rows[0]?.is_wanted === true;
+}
+
+/** What a worker ends a unit with. */
+export type UnitOutcome =
+  | { readonly state: 'done'; readonly outcome: UnitResult }
+  | { readonly state: 'failed'; readonly outcome: KnownErrorDetails }
+  /** The worker stops; another one goes on with it. It does not count as an attempt. */
+  | { readonly state: 'returned'; readonly outcome: null };
+
+/** Ends a unit, unless it was cancelled or taken over meanwhile. */
+export async function endUnit(
+  db: Database,
+  { unitId, attempt, done, state, outcome }: UnitAttempt & UnitOutcome & { readonly done: number },
+): Promise<void> {
+  await sql`
+    update ops.work_units
+    set state = ${state}, done = ${done}::bigint, result = ${outcome === null ? null : JSON.stringify(outcome)}::jsonb,
+      attempt = attempt - case when ${state} = 'returned' then 1 else 0 end, ended_at = clock_timestamp()
+    where unit_id = ${unitId}::uuid and attempt = ${attempt} and state = 'open'`.execute(db);
+}
+
+/** A unit as the run that handed it out sees it. */
+export type SeenUnit = {
+  readonly unitId: string;
+  readonly attempt: number;
+  readonly done: number;
+  /** Null while somebody does it, or is to do it. */
+  readonly end: Exclude<UnitEnd, { readonly kind: 'left' }> | null;
+  /** Its worker has given it back. */
+  readonly isReturned: boolean;
+  /** Nobody does it, or will. */
+  readonly isOver: boolean;
+};
+
+/** How units stand. */
+export async function readUnits(db: Database, unitIds: readonly string[]): Promise<readonly SeenUnit[]> {
+  const { rows } = await sql<{
+    unit_id: string;
+    state: string;
+    attempt: number;
+    done: string;
+    outcome: unknown;
+    wanted: boolean;
+    gone: boolean;
+  }>`
+    select unit_id, state, attempt, done, result as outcome, is_wanted as wanted,
+      coalesce(seen_at < clock_timestamp() - ${GONE_AFTER}::interval, true) as gone
+    from ops.work_units
+    where unit_id = any(${[...unitIds]}::uuid[])`.execute(db);
+  return rows.map(({ unit_id: unitId, state, attempt, done, outcome, wanted, gone }) => ({
+    unitId,
+    attempt,
+    done: Number(done),
+    end: toEnd(state, outcome),
+    isReturned: state === 'returned' && wanted,
+    isOver: state === 'cancelled' || (!wanted && (state === 'returned' || gone)),
+  }));
+}
+
+function toEnd(state: string, outcome: unknown): SeenUnit['end'] {
+  if (state === 'done') return { kind: 'done', result: outcome as UnitResult };
+  if (state === 'failed') return { kind: 'failed', problem: outcome as KnownErrorDetails };
+  if (state !== 'given_up') return null;
+  return { kind: 'given_up', message: `Its worker ended without a result ${ATTEMPTS_AT_MOST} times.` };
+}
+
+/** Makes units that workers gave back open again, within the transaction that queues them. @returns those that it is to queue. */
+export async function reopenUnits(
+  trx: Transaction<DB>,
+  unitIds: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ unit_id: string }>`
+    update ops.work_units set state = 'open', worker_id = null, ended_at = null
+    where unit_id = any(${[...unitIds]}::uuid[]) and state = 'returned' and is_wanted
+    returning unit_id`.execute(trx);
+  return rows.map(({ unit_id: unitId }) => unitId);
+}
+
+/**
+ * Takes back units that are not wanted any more. One that a worker is doing ends when that has noticed, within a second or two, and has
+ * finished its requests in flight.
+ */
+export async function cancelUnits(db: Database, unitIds: readonly string[]): Promise<void> {
+  await sql`
+    update ops.work_units
+    set is_wanted = false,
+      state = case when worker_id is null or state = 'returned' then 'cancelled' else state end,
+      ended_at = case when worker_id is null or state = 'returned' then clock_timestamp() else ended_at end
+    where unit_id = any(${[...unitIds]}::uuid[]) and state in ('open', 'returned')`.execute(db);
+}
+
+/** Takes back what runs have handed out whose process is gone, and forgets what ended long ago. */
+export async function clearUnits(db: Database): Promise<void> {
+  await sql`
+    update ops.work_units u set state = 'cancelled', ended_at = clock_timestamp()
+    where u.state in ('open', 'returned') and not ${isRunAlive}`.execute(db);
+  await sql`
+    delete from ops.work_units where ended_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval`.execute(db);
+}

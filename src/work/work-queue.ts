@@ -1,0 +1,129 @@
+import { CompiledQuery } from 'kysely';
+import type { Db as BossDatabase, PgBoss } from 'pg-boss';
+import type { Database } from '../db/connect.ts';
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import { UNIT_KINDS } from '../model/work.ts';
+
+/** The queues of units: pg-boss on the database of the ledger, in a schema of its own, opened when it is needed first. */
+export type WorkQueue = {
+  open(): Promise<PgBoss>;
+  /** Ends what was opened; units that are being done are waited for. */
+  close(): Promise<void>;
+};
+
+/** A worker that has not said so for this long does its unit no more. Ten at least, says pg-boss. */
+const HEARTBEAT_SECONDS = 15;
+/** How often units of dead workers are looked for. */
+const SUPERVISE_SECONDS = 5;
+/** A unit is begun again after a failure until `ATTEMPTS_AT_MOST` ends it; pg-boss must not end it before. */
+const RETRIES = 20;
+const RETRY_AFTER_SECONDS = 1;
+const DAY_SECONDS = 86_400;
+
+const QUEUE = {
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  // A unit that is alive is never too old.
+  expireInSeconds: DAY_SECONDS - 1,
+  retryLimit: RETRIES,
+  retryDelay: RETRY_AFTER_SECONDS,
+  deleteAfterSeconds: DAY_SECONDS,
+};
+
+/**
+ * The queues on a server. The first to open them makes their schema `pgboss`, for which its user needs the right to create a schema.
+ *
+ * @param onTrouble told of what fails in the background; it is tried again.
+ */
+export function createWorkQueue(db: Database, onTrouble: (error: Error) => void): WorkQueue {
+  let opening: Promise<PgBoss> | null = null;
+
+  async function open(): Promise<PgBoss> {
+    const { PgBoss: Boss } = await import('pg-boss');
+    const boss = new Boss({
+      db: connectionsOf(db),
+      // Schedules are ours: ops.slots.
+      schedule: false,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_SECONDS,
+    });
+    boss.on('error', onTrouble);
+    try {
+      await boss.start();
+      for (const kind of UNIT_KINDS)
+        if ((await boss.getQueue(kind)) === null) await boss.createQueue(kind, QUEUE);
+      return boss;
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {});
+      throw isRefused(error) ? queuesRefused(error) : error;
+    }
+  }
+
+  return {
+    open() {
+      opening ??= open().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
+    },
+    async close() {
+      const boss = await opening?.catch(() => null);
+      await boss?.stop({ graceful: true });
+    },
+  };
+}
+
+/** So often a text that two processes said at the same moment, and of which the server undid one, is said again. */
+const TRIES = 3;
+
+/**
+ * Our connections, as pg-boss asks over them. It begins and ends transactions within one text of several statements: where such a text
+ * fails, the transaction is still open, and must not stay with a connection that others use.
+ */
+function connectionsOf(db: Database): BossDatabase {
+  async function executeSql(
+    text: string,
+    values: unknown[] = [],
+    tries = TRIES,
+  ): Promise<{ rows: unknown[] }> {
+    try {
+      return await db.connection().execute(async (connection) => {
+        try {
+          const { rows } = await connection.executeQuery(CompiledQuery.raw(text, values));
+          return { rows: [...rows] };
+        } catch (error) {
+          await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (tries === 1 || !isUndone(error)) throw error;
+      return executeSql(text, values, tries - 1);
+    }
+  }
+  return { executeSql: (text, values) => executeSql(text, values) };
+}
+
+/** Deadlock, serialization failure; in a transaction that failed; or somebody else has made the same thing first. */
+const UNDONE = ['40P01', '40001', '25P02', '42P07', '42710', '23505'];
+
+function isUndone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNDONE.includes(String(error.code));
+}
+
+/** SQLSTATE insufficient_privilege. */
+function isRefused(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === '42501';
+}
+
+function queuesRefused(cause: Error): KnownError {
+  return new KnownError({
+    code: 'queues_refused',
+    message: `The user of the database may not make the queues of units (schema pgboss): ${cause.message}.`,
+    help: 'Run  npx influencer-sync migrate --roles  once with this configuration, as the user who owns the tables.',
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.configuration,
+    cause,
+  });
+}

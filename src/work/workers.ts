@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import { GONE_AFTER, type UnitKind } from '../model/work.ts';
+
+/** A worker gives a sign of life this often. */
+export const SIGN_OF_LIFE_MS = 5_000;
+const FORGOTTEN_AFTER = '1 day';
+
+export type WorkerIdentity = {
+  readonly workerId: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly kinds: readonly UnitKind[];
+  /** Units of each kind at a time. */
+  readonly concurrency: number;
+};
+
+/** Enters a worker in the registry, or gives a sign of life of it. */
+export async function keepWorker(db: Database, worker: WorkerIdentity): Promise<void> {
+  const { workerId, host, pid, version, kinds, concurrency } = worker;
+  await sql`
+    with forgotten as (
+      delete from ops.workers where seen_at < clock_timestamp() - ${FORGOTTEN_AFTER}::interval and worker_id <> ${workerId}::uuid
+    )
+    insert into ops.workers as w (worker_id, host, pid, version, kinds, concurrency)
+    values (${workerId}::uuid, ${host}, ${pid}, ${version}, ${[...kinds]}::text[], ${concurrency})
+    on conflict (worker_id) do update set seen_at = clock_timestamp()`.execute(db);
+}
+
+/** Takes a worker that ends out of the registry. */
+export async function removeWorker(db: Database, workerId: string): Promise<void> {
+  await sql`delete from ops.workers where worker_id = ${workerId}::uuid`.execute(db);
+}
+
+/** How many units of a kind all workers that are alive do at a time. */
+export async function countPlaces(db: Database, kind: UnitKind): Promise<number> {
+  const { rows } = await sql<{ places: string }>`
+    select coalesce(sum(concurrency), 0) as places from ops.workers
+    where ${kind} = any(kinds) and seen_at > clock_timestamp() - ${GONE_AFTER}::interval`.execute(db);
+  return Number(rows[0]?.places ?? 0);
+}

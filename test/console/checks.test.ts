@@ -1,0 +1,102 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/report/console/list-audit.ts';
+import { openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+import { addFindings } from './console-shop.ts';
+
+/** A shop with a file in which checks found three things, of which one is acknowledged. */
+async function openFound(): Promise<Workshop> {
+  const shop = await openWorkshop();
+  shop.drop('april.csv', toCsv([{ id: 'A1', revenue: '12.50' }]));
+  await shop.run();
+  await addFindings(shop);
+  return shop;
+}
+
+const hold = ({ db }: Workshop) =>
+  sql`with held as (update intake.source_files set state = 'held', hold_code = 'unusual_content', hold_message = 'unusual' returning 1)
+    update intake.check_findings set verdict = 'held' where acknowledged_at is null`.execute(db);
+
+const situation = async ({ db }: Workshop) => {
+  const { rows } = await sql`
+    select g.finding_id, g.acknowledged_at is not null as acknowledged, g.acknowledge_reason, f.reread_at is not null as reread
+    from intake.check_findings g join intake.source_files f using (source_file_id) order by g.finding_id`.execute(
+    db,
+  );
+  return rows;
+};
+
+const records = async ({ db }: Workshop) =>
+  (await listAudit(db, { limit: 10 })).map(
+    ({ auditId: _, occurredAt: __, actor: ___, via: ____, ...record }) => record,
+  );
+
+describe('checks', () => {
+  it('are listed with what the command lists', async () => {
+    const shop = await openFound();
+    const { get } = await startTestConsole(shop);
+    const listed = (await shop.cli('checks')).stdout;
+    expect(listed).toContain('Unusual files (2)');
+    expect(listed).toMatch(/rows +learning +1 /);
+    const { text } = await get('/checks');
+    const page = textOf(text);
+    expect(page.match(/40 to 60/g)).toHaveLength(2);
+    expect(page).toMatch(/shop, read for orders april\.csv, arrived .* UTC ; 1 file to learn from/);
+    expect(page).toMatch(/rows learning 1 /);
+    expect(textOf((await get('/checks?source=other')).text)).toContain('Nothing is unusual.');
+    const [one, known] = [textOf((await get('/checks/1')).text), textOf((await get('/checks/2')).text)];
+    expect(one).toMatch(/Finding 1: median_value .* Lines that show it 2; 3 File april\.csv/);
+    expect(known).toMatch(/Acknowledged .* by ann/);
+    for (const none of ['/checks/99', '/checks/x']) expect((await get(none)).status).toBe(404);
+  });
+
+  it('are acknowledged exactly as by the command: what nothing holds any more is read again, and both are written down', async () => {
+    const [byCommand, byForm] = [await openFound(), await openFound()];
+    await hold(byCommand);
+    await hold(byForm);
+    await byCommand.cli('checks', 'acknowledge', '1', '3', '--reason', 'a campaign');
+    const { post } = await startTestConsole(byForm);
+    const first = await post('/checks/acknowledge', { finding: '1', reason: 'a campaign' });
+    expect(first.status).toBe(200);
+    expect((await situation(byForm))[0]).toMatchObject({ acknowledged: true, reread: false });
+    expect((await post('/checks/acknowledge', { finding: '3', reason: 'a campaign' })).status).toBe(200);
+    expect(await situation(byForm)).toEqual(await situation(byCommand));
+    expect((await situation(byForm))[0]).toMatchObject({ reread: true });
+    expect(await records(byForm)).toEqual(await records(byCommand));
+    const again = await post('/checks/acknowledge', { finding: '1', reason: 'a campaign' });
+    expect([again.status, textOf(again.text)]).toEqual([
+      409,
+      expect.stringContaining('Somebody has acknowledged it already'),
+    ]);
+  });
+
+  it('several of a file are acknowledged together, or none of them', async () => {
+    const shop = await openFound();
+    const { get, post } = await startTestConsole(shop);
+    expect(textOf((await get('/checks/1')).text)).toContain('Also 3, overlap:');
+    const fields = (ids: readonly string[]) => [
+      ...ids.map((id) => ['finding', id] as const),
+      ['reason', 'a campaign'] as const,
+    ];
+    expect((await post('/checks/acknowledge', fields(['1', '2']))).status).toBe(409);
+    expect((await situation(shop))[0]).toMatchObject({ acknowledged: false });
+    expect((await post('/checks/acknowledge', fields(['1', '3']))).status).toBe(200);
+    expect(await records(shop)).toHaveLength(2);
+  });
+
+  it('a date is expected exactly as by the command', async () => {
+    const [byCommand, byForm] = [await openFound(), await openFound()];
+    const day = '2026-11-27';
+    await byCommand.cli('checks', 'expect-date', day, 'Black Friday', '--source', 'shop');
+    const { post } = await startTestConsole(byForm);
+    const said = await post('/checks/expect-date', { day, source: 'shop', reason: 'Black Friday' });
+    expect(textOf(said.text)).toContain(`Unusual amounts of orders are expected on ${day}: Black Friday`);
+    const dates = async ({ db }: Workshop) =>
+      (await sql`select day::text, source, name from intake.expected_dates order by 1`.execute(db)).rows;
+    expect(await dates(byForm)).toEqual(await dates(byCommand));
+    expect(await records(byForm)).toEqual(await records(byCommand));
+    expect((await post('/checks/expect-date', { day: '2026-02-30', reason: 'x' })).status).toBe(400);
+    expect((await post('/checks/expect-date', { day, source: 'other', reason: 'x' })).status).toBe(409);
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { openDrill } from '../notify/drill.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+it('notices are listed as by the command, with the problem that is open and what became of them in each channel', async () => {
+  const { shop } = await openDrill();
+  await shop.run();
+  expect((await shop.cli('notify', 'history')).stdout).toContain('opened  job_failed orders');
+  const { get } = await startTestConsole(shop, { basePath: '' });
+  const page = textOf((await get('/notices')).text);
+  expect(page).toContain('People are told through ops.');
+  expect(page).toMatch(/Open problems .*Run 1 of orders failed.* What was told/);
+  expect(page).toMatch(/UTC opened error job failed orders Run 1 of orders failed.* ops sent/);
+  expect(textOf((await get('/notices?problem=doubts')).text)).toContain('Nothing was told yet.');
+});

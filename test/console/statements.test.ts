@@ -1,0 +1,125 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/report/console/list-audit.ts';
+import { HEADER, openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { hiddenFields } from './bulk-shop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+statements: {terms: ./terms.csv, return_window_days: 30, time_zone: Europe/Amsterdam}
+`;
+const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to
+DEALMIA,,10,,,,
+,BEN15,12.5,200,EUR,2026-03-01,
+`;
+
+/** Orders in two currencies of one deal, one of another, and one that is pending at the end of April. */
+async function openEarned(): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.write('terms.csv', TERMS);
+  const row = (cells: string) => `${cells.replace('@', 'T10:30:00Z')},paid`;
+  shop.drop(
+    'orders.csv',
+    `${[
+      HEADER,
+      row('A1,100.00,EUR,MIA10,2026-03-01@'),
+      row('A2,33.33,EUR,MIA10,2026-03-20@'),
+      row('A4,10.00,USD,MIA10,2026-03-20@'),
+      row('B1,80.00,EUR,BEN15,2026-03-02@'),
+      row('A3,50.00,EUR,MIA10,2026-04-10@'),
+    ].join('\n')}\n`,
+  );
+  await shop.run();
+  return shop;
+}
+
+describe('a statement', () => {
+  it('has a table for each currency with the numbers of the command, and its lines as CSV', async () => {
+    const shop = await openEarned();
+    const { get, url } = await startTestConsole(shop);
+    const listed = (await shop.cli('statement', '--month', '2026-04')).stdout;
+    expect(listed).toMatch(/DEALMIA +mia\S* +2 +133\.33 +13\.33 +13\.33 EUR/);
+    expect(listed).toMatch(/Pending: 1 order\n[\s\S]*DEALMIA +mia\.test +1 +50\.00 EUR +5\.00 EUR/);
+    const page = textOf((await get('/statements/2026-04')).text);
+    expect(page).toContain('To pay 223.33 EUR, 1.00 USD');
+    expect(page).toMatch(
+      /To pay in EUR: 223\.33 EUR .* To pay fees of codes 0 200\.00 200\.00 EUR DEALBEN ben\.test 1 80\.00 10\.00 10\.00 EUR DEALMIA mia\.test 2 133\.33 13\.33 13\.33 EUR To pay in USD: 1\.00 USD/,
+    );
+    expect(page).toMatch(/Pending: 1 order .* DEALMIA mia\.test 1 50\.00 EUR 5\.00 EUR/);
+    const one = textOf((await get('/statements/2026-04?deal=DEALMIA')).text);
+    expect(one).toMatch(/To pay 13\.33 EUR, 1\.00 USD .* Lines 3/);
+    expect(one).toMatch(/2026-03-20 order A2 33\.33 EUR 10 % deal 3\.33 0\.00 3\.33 EUR/);
+    const csv = await (await fetch(`${url}/statements/2026-04?download=csv`)).text();
+    expect(csv).toBe((await shop.cli('statement', '--month', '2026-04', '--format', 'csv')).stdout);
+    for (const none of ['/statements/2026-13', '/statements/x']) expect((await get(none)).status).toBe(404);
+    expect((await get('/statements?month=2026-04')).url).toMatch(/\/statements\/2026-04$/);
+  });
+
+  it('is closed exactly as by the command, once, and only as the page showed it', async () => {
+    const [byCommand, byForm] = [await openEarned(), await openEarned()];
+    await byCommand.cli('statement', 'close', '--month', '2026-04', '--reason', 'paid out');
+    const { get, post } = await startTestConsole(byForm);
+    const shown = hiddenFields((await get('/statements/2026-04')).text, '/statements/close');
+    expect(shown.shown).toBe('223.33 EUR in 4 lines, 1.00 USD in 1 line');
+    byForm.write('terms.csv', TERMS.replace('DEALMIA,,10', 'DEALMIA,,20'));
+    const stale = await post('/statements/close', { ...shown, reason: 'paid out' });
+    expect([stale.status, textOf(stale.text)]).toEqual([
+      409,
+      expect.stringContaining('comes to 236.67 EUR in 4 lines, 2.00 USD in 1 line now'),
+    ]);
+    byForm.write('terms.csv', TERMS);
+    const closed = await post('/statements/close', { ...shown, reason: 'paid out' });
+    expect(textOf(closed.text)).toContain('The statement of 2026-04 is closed: 5 lines.');
+    const again = await post('/statements/close', { ...shown, reason: 'paid out' });
+    expect([again.status, textOf(again.text)]).toEqual([
+      409,
+      expect.stringContaining('The statement of 2026-04 was closed by tester'),
+    ]);
+    const lasting = async ({ db }: Workshop) => [
+      (
+        await sql`select to_jsonb(l) - 'statement_id' as line from ops.statement_lines l order by line_no`.execute(
+          db,
+        )
+      ).rows,
+      (await sql`select month::text, lines, reason from ops.statements`.execute(db)).rows,
+      (await listAudit(db, { limit: 10 })).map(({ action, subject, summary, reason }) => ({
+        ...{ action, subject, summary, reason },
+      })),
+    ];
+    expect(await lasting(byForm)).toEqual(await lasting(byCommand));
+    expect((await byForm.cli('statement', 'verify')).exitCode).toBe(0);
+    const page = await get('/statements/2026-04');
+    expect(textOf(page.text)).toContain('223.33 EUR, 1.00 USD Closed');
+    expect(page.text).not.toContain('action="/statements/close"');
+    expect(textOf((await get('/statements')).text)).toMatch(/2026-04 5 .* tester paid out/);
+    expect(textOf((await get('/statements/2099-01')).text)).toContain('2099-01 is not over.');
+  });
+
+  it('that is closed is shown part by part where it has many deals, and also without its terms', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    await sql`
+      insert into ops.statement_lines (statement_id, line_no, kind, subject, due_on, deal_id, currency, earned_amount, closed_before, amount)
+      select 1, n, 'fixed_fee', 'fee:' || n, '2026-04-01', 'D' || lpad((n / 2)::text, 3, '0'), case n % 2 when 0 then 'EUR' else 'USD' end, 1, 0, 1
+      from generate_series(2, 241) n`.execute(shop.db);
+    await sql`
+      insert into ops.statements (statement_id, month, time_zone, return_window_days, lines, closed_by, reason, previous_hash, hash)
+      overriding system value values (1, '2026-04-01', 'UTC', 30, 240, 'ann', 'paid', '', 'h')`.execute(
+      shop.db,
+    );
+    const { get } = await startTestConsole(shop);
+    const seen: string[] = [];
+    let next: string | null = '/statements/2026-04';
+    while (next !== null && seen.length < 200) {
+      const { text } = await get(next);
+      const inDollars = text.slice(text.indexOf('To pay in USD'));
+      expect(textOf(inDollars)).toContain('To pay in USD: 120.00 USD');
+      seen.push(...[...inDollars.matchAll(/deal=(D\d+)"/g)].map(([, id = '']) => id));
+      next = /href="([^"]+currency=USD[^"]*)"/.exec(inDollars)?.[1]?.replaceAll('&amp;', '&') ?? null;
+    }
+    expect(seen).toEqual(Array.from({ length: 120 }, (_, index) => `D${String(index + 1).padStart(3, '0')}`));
+  });
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** Where a panel stands on a dashboard of Grafana, which is 24 columns wide. */
+export const GridPlace = z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() });
+
+type Place = z.infer<typeof GridPlace>;
+
+type PlacedPanel = { readonly id: number; readonly title: string; readonly gridPos: Place };
+
+/** Panels with the id of another one, over another one, or beyond the right edge. */
+export function findMisplaced(panels: readonly PlacedPanel[]): readonly string[] {
+  return panels.flatMap((one, index) => [
+    ...(one.gridPos.x + one.gridPos.w > 24 ? [`${one.title}: too far right`] : []),
+    ...panels
+      .slice(index + 1)
+      .filter((other) => other.id === one.id || overlap(one.gridPos, other.gridPos))
+      .map((other) => `${one.title} / ${other.title}`),
+  ]);
+}
+
+function overlap(one: Place, other: Place): boolean {
+  return (
+    one.x < other.x + other.w &&
+    other.x < one.x + one.w &&
+    one.y < other.y + other.h &&
+    other.y < one.y + one.h
+  );
+}

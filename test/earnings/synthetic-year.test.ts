@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import { openWorkshop } from '../pipeline/workshop.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+import { CODES, MARGIN, makeSyntheticYear, TERMS, YEAR } from './synthetic-year.ts';
+
+// In a campaign there are many years, and each has more orders.
+vi.setConfig({ testTimeout: 300_000 });
+
+const FLOW = `
+customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: UTC, customer_key: true}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  mirror: {kind: mirror-account, refresh_after_hours: 0}
+statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, time_zone: UTC}
+`;
+
+const years = Array.from({ length: propertyRuns(1) }, (_, index) => ({
+  seed: 17 + index,
+  perMonth: index === 0 ? 12 : 60,
+}));
+
+it.each(years)(
+  'every view and command says to the cent what a year came to: seed $seed',
+  async ({ seed, perMonth }) => {
+    const year = makeSyntheticYear({ seed, perMonth, now: Date.now() });
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.write('codes.csv', CODES);
+    shop.write('terms.csv', TERMS);
+    // Totals are read before anything is posted.
+    await shop.cli('run', 'mirror');
+    for (const { name, content } of year.exports) {
+      shop.drop(name, content);
+      const { finished } = await shop.run();
+      expect(finished?.counts.files, name).toBe(1);
+    }
+
+    const returns = await sql`
+    select month_utc::text as month, deal_id, currency, orders, sent_amount, net_amount, unrated_orders, cost_amount, profit_amount, new_customers,
+      returning_orders, unknown_orders
+    from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
+    expect(returns.rows).toEqual(year.returns);
+    const cohorts = await sql`
+    select month_utc::text as month, deal_id, currency, new_customers, repeat_customers, net_30_amount, net_90_amount, net_365_amount
+    from bi.customer_cohorts order by month_utc, deal_id, currency`.execute(shop.db);
+    expect(cohorts.rows).toEqual(year.cohorts);
+
+    // A statement of a month after all windows has what the orders earned in all, and the fee.
+    const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
+    const earned = new Map<string, number>();
+    for (const line of stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string>)) {
+      const of = `${line.deal_id} ${line.currency}`;
+      if (line.event === 'statement_line' && line.kind === 'order')
+        earned.set(of, (earned.get(of) ?? 0) + Math.round(Number(line.amount) * 100));
+    }
+    expect(Object.fromEntries([...earned].map(([of, sum]) => [of, `${(sum / 100).toFixed(2)}00`]))).toEqual(
+      year.earned,
+    );
+
+    await shop.cli('run', 'mirror');
+    const reconciled = await shop.cli('reconcile', '--json');
+    const deals = reconciled.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, unknown>)
+      .filter(({ event }) => event === 'reconciled_deal');
+    expect(reconciled.exitCode).toBe(0);
+    expect(
+      Object.fromEntries(deals.map((deal) => [deal.deal_id, [deal.theirs, deal.ours, deal.unexplained]])),
+    ).toEqual(
+      Object.fromEntries(Object.entries(year.counted).map(([deal, orders]) => [deal, [orders, orders, 0]])),
+    );
+  },
+);

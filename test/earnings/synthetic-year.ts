@@ -1,0 +1,275 @@
+/**
+ * Twelve months of a shop with known answers. What the exports say follows from a seed; what each creator brought is worked out here a second
+ * time, from the orders as they were made up, in cents and by plain loops: no SQL, and nothing of ours but the meaning that docs/money.md gives.
+ */
+
+export const YEAR = 2025;
+const DAY_MS = 86_400_000;
+const DEALS = { MIA10: 'DEALMIA', BEN15: 'DEALBEN', ZOE20: 'DEALZOE' } as const;
+type Code = keyof typeof DEALS;
+
+/** In hundredths of a percent; null: nobody says what BEN earned before his fee, and ZOE in other months. */
+function rateOf(code: Code, at: number): number | null {
+  if (code === 'MIA10') return 1_000;
+  if (code === 'BEN15') return at >= Date.UTC(YEAR, 2, 10) ? 1_250 : null;
+  const month = new Date(at).getUTCMonth();
+  return month >= 5 && month <= 8 ? 2_025 : null;
+}
+
+export const TERMS = `deal_id,code,rate,fixed_fee,currency,valid_from,valid_to
+DEALMIA,,10,,,,
+DEALBEN,,12.5,200,EUR,${YEAR}-03-10,
+,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30
+`;
+export const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
+${Object.entries(DEALS)
+  .map(([code, deal]) => `${code},4819,,${deal},,,`)
+  .join('\n')}
+`;
+/** In percent. */
+export const MARGIN = 42.5;
+
+type Order = {
+  readonly id: string;
+  readonly at: number;
+  readonly currency: 'EUR' | 'USD';
+  readonly code: Code | null;
+  /** Empty: the export names nobody. */
+  readonly email: string;
+  readonly cents: number;
+  /** After a refund in part; the same otherwise. */
+  readonly finalCents: number;
+  /** In the export that first states it, or in a later one. */
+  readonly cancelled: 'never' | 'before' | 'after';
+  /** Its month's export lacks it, and a later one has it. */
+  readonly isLate: boolean;
+};
+
+/** A seed always gives the same numbers (mulberry32). @returns a whole number from 0 to below `below`. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+function makeOrders(seed: number, perMonth: number): readonly Order[] {
+  const random = randomOf(seed);
+  const orders: Order[] = [];
+  const codes = [null, null, 'MIA10', 'MIA10', 'BEN15', 'ZOE20'] as const;
+  const make = (at: number, given: Partial<Order> = {}): void => {
+    const cents = 500 + random(20_000);
+    const fate = random(20);
+    orders.push({
+      id: `${10_000 + orders.length}`,
+      // No two at the same instant.
+      at: at - (at % 1_000_000) + orders.length * 1_000,
+      currency: random(5) === 0 ? 'USD' : 'EUR',
+      code: codes[random(codes.length)] ?? null,
+      email: random(10) === 0 ? '' : `buyer${random(perMonth * (random(2) === 0 ? 2 : 20))}@example.com`,
+      cents,
+      finalCents: fate === 1 ? Math.floor(cents / 3) : cents,
+      cancelled: fate === 2 ? 'after' : fate === 3 ? 'before' : 'never',
+      isLate: fate === 4,
+      ...given,
+    });
+  };
+  for (let month = 0; month < 12; month += 1) {
+    const begin = Date.UTC(YEAR, month, 1, 1);
+    for (let index = 0; index < perMonth; index += 1) make(begin + random(27) * DAY_MS + random(80_000_000));
+    // In August the code is on a coupon site for two days: new people, who come from nowhere.
+    if (month === 7)
+      for (let index = 0; index < perMonth / 2; index += 1)
+        make(begin + 10 * DAY_MS + random(2 * DAY_MS), {
+          code: 'MIA10',
+          email: `leak${index}@example.com`,
+        });
+  }
+  return orders;
+}
+
+const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status,email';
+
+function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
+  const rows = orders.map(({ id, at, currency, code, email, cents, finalCents, cancelled }) => {
+    const amount = as === 'first' ? cents : finalCents;
+    const isCancelled = cancelled === 'before' || (cancelled === 'after' && as === 'final');
+    // People do not always write their address in one way.
+    const written = Number(id) % 3 === 0 ? email.toUpperCase() : email;
+    return [
+      id,
+      (amount / 100).toFixed(2),
+      currency,
+      code ?? '',
+      new Date(at).toISOString(),
+      isCancelled ? 'cancelled' : 'paid',
+      written,
+    ].join(',');
+  });
+  return `${[HEADER, ...rows].join('\n')}\n`;
+}
+
+/** What a deal brought in a month, in one currency, as the views write it. */
+export type Answer = Readonly<Record<string, string | null>>;
+
+export type SyntheticYear = {
+  /** Exports in the order in which they arrive. */
+  readonly exports: readonly { readonly name: string; readonly content: string }[];
+  /** Rows of `bi.returns_monthly`, by month, deal and currency. */
+  readonly returns: readonly Answer[];
+  /** Rows of `bi.customer_cohorts`, by the same. */
+  readonly cohorts: readonly Answer[];
+  /** Orders of each deal that the service must count. */
+  readonly counted: Readonly<Record<string, number>>;
+  /** What statements must come to in all, by deal and currency. */
+  readonly earned: Readonly<Record<string, string>>;
+};
+
+/** @param options.now which windows of cohorts are over. */
+export function makeSyntheticYear({
+  seed,
+  perMonth,
+  now,
+}: {
+  readonly seed: number;
+  readonly perMonth: number;
+  readonly now: number;
+}): SyntheticYear {
+  const orders = makeOrders(seed, perMonth);
+  const half = Date.UTC(YEAR, 6, 1);
+  const onTime = orders.filter(({ isLate }) => !isLate);
+  const changed = orders.filter(
+    ({ cents, finalCents, cancelled }) => cents !== finalCents || cancelled === 'after',
+  );
+  return {
+    exports: [
+      {
+        name: '1-spring.csv',
+        content: toCsv(
+          onTime.filter(({ at }) => at < half),
+          'first',
+        ),
+      },
+      {
+        name: '2-autumn.csv',
+        content: toCsv(
+          onTime.filter(({ at }) => at >= half),
+          'first',
+        ),
+      },
+      {
+        name: '3-late.csv',
+        content: toCsv(
+          orders.filter(({ isLate }) => isLate),
+          'first',
+        ),
+      },
+      { name: '4-refunds.csv', content: toCsv(changed, 'final') },
+    ],
+    ...answer(orders, now),
+  };
+}
+
+function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exports'> {
+  const kept = orders.filter(({ cancelled }) => cancelled === 'never');
+  const byCustomer = Map.groupBy(
+    kept.filter(({ email }) => email !== '').toSorted((one, other) => one.at - other.at),
+    ({ email }) => email,
+  );
+  const knownSince = Math.min(...orders.filter(({ email }) => email !== '').map(({ at }) => at));
+  const posted = orders.filter(({ code, cancelled }) => code !== null && cancelled !== 'before');
+  const groups = Map.groupBy(posted, ({ at, code, currency }) =>
+    [new Date(at).toISOString().slice(0, 7), DEALS[code ?? 'MIA10'], currency].join(' '),
+  );
+  const fee = `${YEAR}-03 DEALBEN EUR`;
+  const names = [...new Set([...groups.keys(), fee])].toSorted();
+  const returns: Answer[] = [];
+  const cohorts: Answer[] = [];
+  const earned: Record<string, bigint> = {};
+  for (const name of names) {
+    const [month = '', dealId = '', currency = ''] = name.split(' ');
+    const group = groups.get(name) ?? [];
+    const won: Order[] = [];
+    let [returning, unknown, unrated, sent, net, commission] = [0, 0, 0, 0, 0, 0n];
+    for (const order of group) {
+      const isKept = order.cancelled === 'never';
+      const left = isKept ? order.finalCents : 0;
+      sent += order.cents;
+      net += left;
+      const rate = rateOf(order.code ?? 'MIA10', order.at);
+      if (rate === null) unrated += left === 0 ? 0 : 1;
+      // Half a cent is rounded up.
+      else commission += (BigInt(left) * BigInt(rate) + 5_000n) / 10_000n;
+      const first = byCustomer.get(order.email)?.[0];
+      if (!isKept) continue;
+      if (order.email === '') unknown += 1;
+      else if (first !== order) returning += 1;
+      else if (order.at < knownSince + 90 * DAY_MS) unknown += 1;
+      else won.push(order);
+    }
+    const total = `${dealId} ${currency}`;
+    earned[total] = (earned[total] ?? 0n) + commission;
+    const fees = name === fee ? 20_000n : 0n;
+    const cost = unrated > 0 ? null : commission + fees;
+    // Margin in tenths of a percent: ten-thousandths of the currency are cents × 425 / 10. Half of one is rounded up.
+    const profit = cost === null ? null : (BigInt(net) * BigInt(MARGIN * 10) + 5n) / 10n - cost * 100n;
+    returns.push({
+      month: `${month}-01`,
+      deal_id: dealId,
+      currency,
+      orders: String(group.length),
+      sent_amount: cents(BigInt(sent)),
+      net_amount: cents(BigInt(net)),
+      unrated_orders: String(unrated),
+      cost_amount: cost === null ? null : cents(cost),
+      profit_amount: profit === null ? null : tenThousandths(profit),
+      new_customers: String(won.length),
+      returning_orders: String(returning),
+      unknown_orders: String(unknown),
+    });
+    if (won.length === 0) continue;
+    const last = Math.max(...won.map(({ at }) => at));
+    const worth = (days: number): string | null => {
+      if (last + days * DAY_MS > now) return null;
+      const later = won.flatMap(({ email, at }) =>
+        (byCustomer.get(email) ?? []).filter(
+          (other) => other.currency === currency && other.at < at + days * DAY_MS,
+        ),
+      );
+      return cents(BigInt(later.reduce((sum, { finalCents }) => sum + finalCents, 0)));
+    };
+    cohorts.push({
+      month: `${month}-01`,
+      deal_id: dealId,
+      currency,
+      new_customers: String(won.length),
+      repeat_customers: String(won.filter(({ email }) => (byCustomer.get(email)?.length ?? 0) > 1).length),
+      net_30_amount: worth(30),
+      net_90_amount: worth(90),
+      net_365_amount: worth(365),
+    });
+  }
+  return {
+    returns,
+    cohorts,
+    counted: Object.fromEntries(
+      [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
+    ),
+    earned: Object.fromEntries(
+      Object.entries(earned).flatMap(([name, sum]) => (sum === 0n ? [] : [[name, cents(sum)]])),
+    ),
+  };
+}
+
+/** `1234` → `12.3400`. */
+function cents(amount: bigint): string {
+  return tenThousandths(amount * 100n);
+}
+
+function tenThousandths(amount: bigint): string {
+  const digits = String(amount < 0n ? -amount : amount).padStart(5, '0');
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -4)}.${digits.slice(-4)}`;
+}

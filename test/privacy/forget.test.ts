@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { customerHasher, tombstoneHasher } from '../../src/map/customers/customer-hash.ts';
+import { acquireLease } from '../../src/schedule/lease.ts';
+import { HASH_KEY } from '../jobs/identify-customers/story.ts';
+import { startCli } from '../support/run-cli.ts';
+import { deliver, openReceiver } from '../webhook/deliver.ts';
+import { FOLDED, findEverywhere, OTHERS, openPrivacyShop, PERSON, type PrivacyShop } from './story.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const DIGESTS = ['4819', '4820'].map((brandId) => customerHasher(HASH_KEY, brandId)(FOLDED));
+const TOMBSTONE = tombstoneHasher(HASH_KEY)(FOLDED);
+const WRITTEN = [FOLDED, encodeURIComponent(FOLDED).toLowerCase()];
+
+const HEADER =
+  'Name,Email,Financial Status,Paid at,Currency,Total,Discount Code,Created at,Notes,Note Attributes,Id';
+const orderLine = (id: string, cells: Readonly<Record<string, string>> = {}): string => {
+  const order: Readonly<Record<string, string>> = {
+    ...{ Name: `#${id}`, 'Financial Status': 'paid', Currency: 'EUR', Total: '10.00', Id: id },
+    ...{ 'Created at': '2026-10-10 11:11:26 +0000', ...cells },
+  };
+  return HEADER.split(',')
+    .map((name) => order[name] ?? '')
+    .join(',');
+};
+
+/** Puts the person into every input there is, and reads it all; a batch still waits. */
+async function tellEverything(shop: PrivacyShop): Promise<void> {
+  shop.put('exports', 'orders.csv', [
+    HEADER,
+    orderLine('1', { Email: PERSON, 'Discount Code': 'MIA10', Notes: `for ${PERSON}` }),
+    orderLine('2', { Email: PERSON, 'Discount Code': PERSON, Name: `#2 ${PERSON}` }),
+    orderLine('3', {
+      'Note Attributes': `utm_campaign: ${PERSON}`,
+      Notes: `ref: ${encodeURIComponent(PERSON)}`,
+    }),
+    orderLine('4', { 'Discount Code': OTHERS[0] ?? '' }),
+    orderLine('5', { Total: PERSON }),
+    orderLine('6', { 'Financial Status': PERSON }),
+  ]);
+  shop.put('customers', '1.csv', [PERSON, ...OTHERS]);
+  shop.put('customers', '2-rejected.csv', [`"${PERSON}, ${PERSON}"`, 'joe2@example.com']);
+  expect((await shop.ran('orders')).exitCode).toBe(3);
+  await shop.ran('customers');
+  shop.put('club', '1.csv', [` '${PERSON.toUpperCase()}`, ...OTHERS]);
+  // The service does not know the brand: the addresses wait.
+  expect((await shop.ran('club')).exitCode).toBe(2);
+  const receiver = await openReceiver(shop.db);
+  const event = {
+    deal_id: 'D1',
+    custom_link_information: { old_custom_link: null, new_custom_link: 'https://acme.test/?ref=mia' },
+    send_product_info: { customer: { email: PERSON }, shipping_address: { street: 'Main St 1' } },
+    comment: PERSON,
+  };
+  expect(await deliver(receiver.url, JSON.stringify(event))).toBe(200);
+  await sql`insert into ops.webhook_events (kind, body, body_sha256) values ('unknown', ${JSON.stringify({ old: PERSON })}::jsonb, 'old')`.execute(
+    shop.db,
+  );
+}
+
+const events = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Certificate);
+type Certificate = {
+  readonly found: readonly { readonly place: string; readonly rows: number; readonly action: string }[];
+  readonly was_forgotten: boolean;
+};
+
+describe('forget', () => {
+  it('leaves nothing of a person in any column of any table and in no file, but the tombstone; of others everything stays', async () => {
+    const shop = await openPrivacyShop();
+    await tellEverything(shop);
+    const before = await findEverywhere(shop, [...WRITTEN, ...DIGESTS]);
+    expect(before).toEqual(
+      expect.arrayContaining([
+        ...['intake.customers.customer_hash', 'intake.lookups.customer_hash', 'ops.webhook_events.body'],
+        ...['intake.waiting_batches.customer_hashes', 'intake.waiting_batches.influencer_list'],
+        // Addresses in ids, names and codes are refused or masked when they are read. In a link one may be percent-encoded.
+        ...['intake.orders.links', 'intake.attributions.matched_value', 'reporting.code_days.code'],
+      ]),
+    );
+    const ofOthers = await findEverywhere(shop, OTHERS);
+
+    const dry = await shop.cli('forget', PERSON, '--dry-run', '--json');
+    expect(dry.exitCode).toBe(0);
+    expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual(before);
+    expect(await findEverywhere(shop, [TOMBSTONE])).toEqual([]);
+
+    // By standard input, in another spelling, and with what a person would give as a reason.
+    const options = { cwd: shop.folder, env: shop.env, input: `  ${PERSON.toLowerCase()}\n` };
+    const forgot = await startCli(['forget', '-', '--json', '--reason', `for ${PERSON}`], options).ended;
+    expect(forgot).toMatchObject({ exitCode: 0, stderr: '' });
+    const [certificate] = events(forgot.stdout);
+    expect(certificate?.found).toEqual(
+      expect.arrayContaining([
+        { place: 'intake.customers', rows: 2, action: 'deleted', why: null },
+        { place: 'intake.waiting_batches', rows: 1, action: 'deleted', why: null },
+        { place: 'intake.orders.links', rows: 1, action: 'redacted', why: null },
+      ]),
+    );
+    expect(certificate?.found).toEqual(events(dry.stdout)[0]?.found);
+    for (const { stdout, stderr } of [dry, forgot]) expect(stdout + stderr).not.toMatch(/jane\.doe/i);
+
+    expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual([]);
+    expect(await findEverywhere(shop, [TOMBSTONE])).toEqual(['intake.forgotten_customers.tombstone']);
+    expect(await findEverywhere(shop, OTHERS)).toEqual(ofOthers);
+    const { rows: audit } = await sql<{ action: string; reason: string }>`
+      select action, reason from ops.audit order by audit_id`.execute(shop.db);
+    expect(audit.map(({ action }) => action)).toEqual(['forget_customer', 'redact_customer']);
+    expect(audit[0]?.reason).toBe('for J***@***');
+
+    // What was posted stays posted: the order is in the same export again, and changes nothing.
+    const posted = await shop.posted();
+    shop.put('exports', 'orders-2.csv', [
+      HEADER,
+      orderLine('1', { Email: PERSON, 'Discount Code': 'MIA10' }),
+    ]);
+    await shop.ran('orders');
+    expect(await shop.posted()).toEqual(posted);
+  });
+
+  it('keeps every later export from submitting the person, for brands of later years too', async () => {
+    const shop = await openPrivacyShop();
+    shop.put('customers', '1.csv', ['ann@example.com']);
+    await shop.ran('customers');
+    const unknown = await shop.cli('forget', PERSON);
+    expect(unknown.exitCode).toBe(8);
+    expect(unknown.stdout).toContain('Nothing was known of this customer');
+    shop.put('customers', '2.csv', [PERSON.toUpperCase(), 'bob@example.com']);
+    shop.put('club', '1.csv', [` '${PERSON} `, 'bob@example.com']);
+    const second = await shop.ran('customers');
+    expect(second.stdout).toContain('"forgotten":1');
+    await shop.ran('club');
+    const { rows } = await sql`select influencer_list from intake.waiting_batches`.execute(shop.db);
+    expect(rows).toEqual([{ influencer_list: '["bob@example.com"]' }]);
+    expect((await shop.submitted()).toSorted()).toEqual(['ann@example.com', 'bob@example.com']);
+    expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual([]);
+
+    const again = await shop.cli('forget', FOLDED, '--json');
+    expect(again.exitCode).toBe(8);
+    expect(events(again.stdout)[0]).toMatchObject({ was_forgotten: true, found: [] });
+  });
+
+  it('waits for no run: it refuses while one may have the address in its memory', async () => {
+    const shop = await openPrivacyShop();
+    const lease = { owner: crypto.randomUUID(), host: 'elsewhere', pid: 1, ttlMs: 60_000 };
+    await acquireLease(shop.db, { ...lease, name: 'job:club' });
+    const refused = await shop.cli('forget', PERSON);
+    expect(refused.exitCode).toBe(5);
+    expect(refused.stderr).not.toMatch(/jane/i);
+    expect(await findEverywhere(shop, [TOMBSTONE])).toEqual([]);
+  });
+
+  it('keeps a link that an influencer owns and an order id, and says so', async () => {
+    const shop = await openPrivacyShop();
+    const encoded = encodeURIComponent(FOLDED);
+    const link = { old_custom_link: null, new_custom_link: `https://acme.test/?ref=${encoded}` };
+    const receiver = await openReceiver(shop.db);
+    await deliver(receiver.url, JSON.stringify({ deal_id: 'DEALMIA', custom_link_information: link }));
+    const line = orderLine(`${encoded}/1`, {
+      ...{ 'Note Attributes': `ref: ${encoded}`, 'Discount Code': 'MIA10', Name: '#1' },
+    });
+    shop.put('exports', 'orders.csv', [HEADER, line]);
+    await shop.ran('orders');
+    expect(await shop.posted()).toHaveLength(1);
+    const kept = await shop.cli('forget', PERSON, '--json');
+    expect(kept.exitCode).toBe(3);
+    const places = events(kept.stdout)[0]?.found.filter(({ action }) => action === 'kept') ?? [];
+    expect(places.map(({ place }) => place)).toEqual(
+      expect.arrayContaining(['intake.code_changes.new_value', 'intake.orders.links', 'ledger.entries.key']),
+    );
+    // The order is still known: nothing is posted again.
+    shop.put('exports', 'orders-2.csv', [HEADER, line]);
+    await shop.ran('orders');
+    expect(await shop.posted()).toHaveLength(1);
+  });
+
+  it('goes on when a search was cut short', async () => {
+    const shop = await openPrivacyShop();
+    await tellEverything(shop);
+    // Refuses the first statement that redacts: the tombstone is there, the search is not done.
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'cut short'; end $$`.execute(
+      shop.db,
+    );
+    await sql`create trigger refuse before update on ops.webhook_events for each row execute function refuse()`.execute(
+      shop.db,
+    );
+    expect((await shop.cli('forget', PERSON)).exitCode).toBe(1);
+    const { rows } = await sql`select searched_at from intake.forgotten_customers`.execute(shop.db);
+    expect(rows).toEqual([{ searched_at: null }]);
+    await sql`drop trigger refuse on ops.webhook_events`.execute(shop.db);
+    expect((await shop.cli('forget', PERSON)).exitCode).toBe(0);
+    expect(await findEverywhere(shop, [...WRITTEN, ...DIGESTS])).toEqual([]);
+  });
+});

@@ -1,0 +1,243 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import type { ReconciledDeal } from '../../src/model/money/reconciliation.ts';
+import {
+  keepReconciliation,
+  listDisputedOrders,
+  listKeptReconciliation,
+  reconcileDeals,
+} from '../../src/report/money/reconcile-deals.ts';
+import { beginRun } from '../../src/schedule/run-record.ts';
+import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { setup } from '../support/setup.ts';
+
+/** The mirror read the deal first on May 1 and last on June 1. */
+const READ = { first: '2026-05-01T00:00:00Z', last: '2026-06-01T00:00:00Z' } as const;
+
+type Sent = {
+  readonly id: string;
+  readonly amount: string;
+  readonly currency?: string;
+  readonly state?: 'accepted' | 'in_doubt' | 'written_off';
+  readonly claimedAt: string;
+  readonly changedAt?: string;
+};
+
+/** What was sent for D1: one order before the first reading, two between, one after the last, and three that may be counted. */
+const SENT: readonly Sent[] = [
+  { id: 'before', amount: '10', claimedAt: '2026-04-20T00:00:00Z' },
+  { id: 'b', amount: '10', claimedAt: '2026-05-10T00:00:00Z' },
+  { id: 'c', amount: '10', claimedAt: '2026-05-11T00:00:00Z' },
+  { id: 'doubt', amount: '20', state: 'in_doubt', claimedAt: '2026-05-12T00:00:00Z' },
+  { id: 'lost', amount: '15', state: 'written_off', claimedAt: '2026-05-13T00:00:00Z' },
+  { id: 'late', amount: '5', claimedAt: '2026-05-31T23:59:59Z', changedAt: '2026-06-01T00:00:02Z' },
+  { id: 'after', amount: '99', claimedAt: '2026-06-02T00:00:00Z' },
+];
+
+/** A deal whose first total was 10 orders and 100 EUR, what we sent for it, and two events, one of them about an order of somebody else. */
+async function tellStory(): Promise<{ readonly db: Database; readonly runId: string }> {
+  const { db } = await setup();
+  const runId = await beginRun(db, { job: 'mirror', kind: 'mirror-account' });
+  for (const order of SENT) await send(db, runId, order);
+  await readDeal(db, runId);
+  await tellOfOrder(db, { id: 'b', amount: '10', account: '10' });
+  await tellOfOrder(db, { id: 'shop-1', amount: '33', account: '30' });
+  return { db, runId };
+}
+
+/** When the service says at last that it counts so much. */
+async function reconcileAt(db: Database, orders: number, sales: number): Promise<ReconciledDeal> {
+  await sql`update mirror.deal_versions set total_referrals = ${orders}, total_sales = ${sales} where is_latest`.execute(
+    db,
+  );
+  const [deal] = await reconcileDeals(db, { accountCurrency: null });
+  if (deal === undefined) throw new Error('the deal is missing');
+  return deal;
+}
+
+describe('what we posted against what the service counts', () => {
+  it('is explained by what was there before, other channels, doubts, written off and late orders, to the cent', async () => {
+    const { db } = await tellStory();
+    expect(await reconcileAt(db, 16, 190)).toEqual({
+      dealId: 'D1',
+      influencerHandle: 'mia.test',
+      firstReadAt: new Date(READ.first),
+      readAt: new Date(READ.last),
+      theirs: 16,
+      ours: 3,
+      before: 9,
+      others: 1,
+      doubts: 1,
+      writtenOff: 1,
+      late: 1,
+      creditedTwice: 0,
+      afterwards: 1,
+      unexplained: 0,
+      accountCurrency: 'EUR',
+      theirsAmount: '190',
+      oursAmount: '30.0000',
+      otherCurrency: 0,
+      unexplainedAmount: '0.0000',
+      paidAmount: '7',
+    });
+    // None of those that may be counted is.
+    expect(await reconcileAt(db, 13, 150)).toMatchObject({ unexplained: 0, unexplainedAmount: '0.0000' });
+  });
+
+  it('is unexplained where the service counts more or fewer than that, and by how much', async () => {
+    const { db } = await tellStory();
+    expect(await reconcileAt(db, 18, 200.5)).toMatchObject({ unexplained: 2, unexplainedAmount: '10.5000' });
+    expect(await reconcileAt(db, 12, 149.99)).toMatchObject({
+      unexplained: -1,
+      unexplainedAmount: '-0.0100',
+    });
+  });
+
+  it('compares no amounts where an order is in another currency, and no event says its amount in that of the account', async () => {
+    const { db } = await tellStory();
+    await sql`update ledger.entries set currency = 'USD' where order_id in ('b', 'c')`.execute(db);
+    const deal = await reconcileAt(db, 16, 190);
+    // Of order b an event says it.
+    expect(deal).toMatchObject({
+      otherCurrency: 1,
+      oursAmount: null,
+      unexplainedAmount: null,
+      unexplained: 0,
+    });
+  });
+
+  it('lists orders that the service counts and nobody of us posted, and ours without an event where it counts fewer', async () => {
+    const { db } = await tellStory();
+    // Of orders before the first event nobody knows whether one was to be expected.
+    const orders = await listDisputedOrders(db, { fewerIn: ['D1'] });
+    expect(orders.map(({ kind, orderId, theirsAmount }) => [kind, orderId, theirsAmount])).toEqual([
+      ['no_event', 'after', null],
+      ['no_event', 'late', null],
+      ['not_ours', 'shop-1', '33.0000'],
+    ]);
+    await tellOfOrder(db, { id: 'c', amount: '11', account: '11', dealId: 'D2' });
+    const more = await listDisputedOrders(db, { fewerIn: [] });
+    expect(more.map(({ kind, orderId, dealId, oursAmount }) => [kind, orderId, dealId, oursAmount])).toEqual([
+      ['not_ours', 'shop-1', 'D1', null],
+      ['other_amount', 'c', 'D2', '10.0000'],
+      ['other_deal', 'c', 'D2', '10.0000'],
+    ]);
+  });
+
+  it('is kept whole each time the mirror publishes, for notices and analysts', async () => {
+    const { db, runId } = await tellStory();
+    await reconcileAt(db, 18, 200.5);
+    for (const _ of [1, 2]) await keepReconciliation(db, { accountCurrency: null, runId });
+    expect(await listKeptReconciliation(db)).toMatchObject([{ dealId: 'D1', job: 'mirror', unexplained: 2 }]);
+    const { rows } = await sql`
+      select counted_orders, posted_orders, unexplained_orders from bi.reconciliation`.execute(db);
+    expect(rows).toEqual([{ counted_orders: '18', posted_orders: '3', unexplained_orders: '2' }]);
+  });
+});
+
+async function send(
+  db: Database,
+  runId: string,
+  { id, amount, currency = 'EUR', state = 'accepted', claimedAt, changedAt = claimedAt }: Sent,
+): Promise<void> {
+  await sql`
+    with entry as (
+      insert into ledger.entries (effect, account_id, key, state, state_reason, attempt, doubtful_attempt, body, body_hash, job, source,
+        order_platform, order_id, brand_id, amount, currency, deal_id, run_id, state_changed_at)
+      values ('referral', 'ACC-1', ${id}, ${state}, 'a test', 1, case when ${state} = 'in_doubt' then 1 end, '{}', 'h', 'orders', 'shop',
+        'shopify', ${id}, '4819', ${amount}::numeric, ${currency}, 'D1', ${runId}::bigint, ${changedAt}::timestamptz)
+      returning entry_id)
+    insert into ledger.attempts (entry_id, attempt, claim_id, owner, run_id, body_hash, claimed_at)
+    select entry_id, 1, gen_random_uuid(), gen_random_uuid(), ${runId}::bigint, 'h', ${claimedAt}::timestamptz from entry`.execute(
+    db,
+  );
+}
+
+async function readDeal(db: Database, runId: string): Promise<void> {
+  await sql`insert into mirror.known_deals (deal_id, first_way, ways, read_at) values ('D1', 'codes', '{codes}', ${READ.last})`.execute(
+    db,
+  );
+  await sql`
+    insert into mirror.deal_versions (deal_id, influencer_handle, total_referrals, total_sales, total_payouts, raw, row_hash, valid_from, valid_to,
+      is_latest, first_seen_at, run_id)
+    values ('D1', 'mia.test', 10, 100, 0, '{}', '1', ${READ.first}, ${READ.last}, false, ${READ.first}, ${runId}::bigint),
+      ('D1', 'mia.test', 0, 0, 7, '{}', '2', ${READ.last}, null, true, ${READ.first}, ${runId}::bigint)`.execute(
+    db,
+  );
+}
+
+async function tellOfOrder(
+  db: Database,
+  { id, amount, account, dealId = 'D1' }: { id: string; amount: string; account: string; dealId?: string },
+): Promise<void> {
+  const order = {
+    order_id: id,
+    order_revenue: amount,
+    account_currency: 'eur',
+    account_currency_revenue: Number(account),
+  };
+  const digest = `${id} ${dealId}`;
+  const at = '2026-05-15T00:00:00Z';
+  await sql`
+    insert into ops.webhook_events (kind, body, body_sha256, deal_id, received_at)
+    values ('new_influencer_order', ${JSON.stringify({ order_information: order })}::jsonb, ${digest}, ${dealId}, ${at})`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.evidence (kind, order_platform, order_id, deal_id, amount, currency, body_sha256, received_at)
+    values ('webhook_order', 'Shopify', ${id}, ${dealId}, ${amount}::numeric, 'EUR', ${digest}, ${at})`.execute(
+    db,
+  );
+}
+
+describe('reconcile', () => {
+  it('finds an order that something else posted at the service: exit 3, until its event explains it', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    // The deal is read before anything was posted.
+    expect((await shop.cli('run', 'mirror')).exitCode).toBe(0);
+    shop.drop('orders.csv', ORDERS);
+    await shop.run();
+    await shop.cli('run', 'mirror');
+    const good = await shop.cli('reconcile');
+    expect([good.exitCode, good.stdout]).toEqual([0, expect.stringContaining('Nothing is unexplained.')]);
+    expect(good.stdout).toMatch(/DEALMIA +mia\.test +\S+ +2 +2 +0 +0 +0 +0/);
+
+    await postElsewhere(shop, 'pos-1');
+    await shop.cli('run', 'mirror');
+    const bad = await shop.cli('reconcile', '--deal', 'DEALMIA');
+    expect([bad.exitCode, bad.stdout]).toEqual([3, expect.stringContaining('deal DEALMIA: 1 order more')]);
+
+    await tellOfOrder(shop.db, { id: 'pos-1', amount: '10', account: '10', dealId: 'DEALMIA' });
+    // It came while that deal had been read: between the readings that count.
+    await sql`alter table ledger.evidence disable trigger user`.execute(shop.db);
+    await sql`update ledger.evidence set received_at = (select read_at from mirror.known_deals where deal_id = 'DEALMIA')`.execute(
+      shop.db,
+    );
+    const told = await shop.cli('reconcile', '--json');
+    expect([told.exitCode, told.stdout]).toEqual([0, expect.stringContaining('"kind":"not_ours"')]);
+  });
+});
+
+const FLOW = `
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+  mirror: {kind: mirror-account, refresh_after_hours: 0}
+`;
+
+const ORDERS = `order_id,order_revenue,currency,discount_codes,placed_at,status
+1,10.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
+2,20.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
+`;
+
+/** As the shop's own integration would. */
+async function postElsewhere({ sandbox }: Workshop, orderId: string): Promise<void> {
+  const answer = await fetch(`${sandbox.url}/v1/crm/new_influencer_referral`, {
+    method: 'POST',
+    headers: { 'X-API-KEY': sandbox.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ deal_id: 'DEALMIA', order_id: orderId, order_revenue: 10, order_platform: 'pos' }),
+  });
+  expect(answer.status).toBe(200);
+}

@@ -1,0 +1,229 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  countStates,
+  expectSums,
+  leasesAreOver,
+  manyRows,
+  openWorkshop,
+  processed,
+  readRun,
+  repeated,
+  toCsv,
+  type Workshop,
+  type WorkshopOptions,
+} from '../pipeline/workshop.ts';
+import { type CliProcess, startCli } from '../support/run-cli.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// Each test is a handful of processes; a machine may be busy.
+vi.setConfig({ testTimeout: 180_000 });
+
+const TWO_SOURCES = `
+work: {engine: pg-boss}
+sources:
+  one: {uri: ./exports/one/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+  two: {uri: ./exports/two/, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: [one, two], brand_id: 4819, codes: ./codes.csv}
+`;
+
+describe('a run whose work is spread over workers', () => {
+  it('posts each order once, comes to the same sums, and leaves the second run nothing to do', async () => {
+    const shop = await openSpreadShop();
+    dropBoth(shop, 120);
+    const workers = await startWorkers(shop, 2);
+    const run = await shop.run();
+    expect(run.stderr).not.toContain('error');
+    expect(run).toMatchObject({ exitCode: 0, finished: { counts: { entries: { accepted: 240 } } } });
+    if (run.finished !== null) expectSums(run.finished);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await shop.posted()).toHaveLength(240);
+    const { rows } = await sql<{ kind: string; state: string; workers: string }>`
+      select kind, state, count(distinct worker_id) as workers from ops.work_units group by kind, state order by kind, state`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([
+      { kind: 'post-share', state: 'done', workers: '2' },
+      { kind: 'read-source', state: 'done', workers: '2' },
+    ]);
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 0 } } },
+    });
+    for (const worker of workers) worker.kill('SIGTERM');
+    for (const { ended } of workers) expect((await ended).exitCode).toBe(0);
+    expect((await sql`select from ops.workers`.execute(shop.db)).rows).toEqual([]);
+  });
+
+  it('loses a worker by SIGKILL: another one takes over, nothing is posted twice, and what was on its way is in doubt', async () => {
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
+    dropBoth(shop, 200);
+    const [doomed, other] = await startWorkers(shop, 2);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 40);
+    doomed?.kill('SIGKILL');
+    const ended = readRun(await run.ended);
+    const states = await countStates(shop.db);
+    const { accepted = 0, in_doubt: doubts = 0 } = states;
+    expect(accepted + doubts).toBe(400);
+    expect(doubts).toBeLessThanOrEqual(CONCURRENCY * 1.5);
+    expect(ended.exitCode).toBe(doubts > 0 ? 6 : 0);
+    if (ended.finished !== null) expectSums(ended.finished);
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await countUnits(shop)).not.toHaveProperty('open');
+    other?.kill('SIGTERM');
+  });
+
+  it('gets back what a worker that stops had begun, and another one does it', async () => {
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
+    dropBoth(shop, 150);
+    const [leaving] = await startWorkers(shop, 2);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 20);
+    leaving?.kill('SIGTERM');
+    expect((await leaving?.ended)?.exitCode).toBe(0);
+    expect(readRun(await run.ended)).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 300 } } },
+    });
+    expect(repeated(await shop.posted())).toEqual([]);
+    expect(await countStates(shop.db)).toEqual({ accepted: 300 });
+  });
+
+  it('does the work itself where there is no worker, or none any more', async () => {
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
+    dropBoth(shop, 100);
+    const [only] = await startWorkers(shop, 1);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 10);
+    only?.kill('SIGTERM');
+    expect(readRun(await run.ended).exitCode).toBe(0);
+    expect(await countStates(shop.db)).toEqual({ accepted: 200 });
+
+    dropBoth(shop, 120);
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 40 } } },
+    });
+    expect(repeated(await shop.posted())).toEqual([]);
+  });
+
+  it('is killed: its workers stop, and the next run goes on', async () => {
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 150 } });
+    dropBoth(shop, 200);
+    await startWorkers(shop, 2);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 20);
+    run.kill('SIGKILL');
+    await run.ended;
+    // Those of the run, and soon after those of the units: a worker that sees the one gone gives the other back.
+    await leasesAreOver(shop);
+    const posted = (await shop.posted()).length;
+    expect(posted).toBeLessThan(400);
+    expect(await shop.run()).toMatchObject({ exitCode: 0 });
+    expect(await countStates(shop.db)).toEqual({ accepted: 400 });
+    expect(repeated(await shop.posted())).toEqual([]);
+  });
+
+  it('is asked to end: its workers finish what is on its way, and nothing is in doubt', async () => {
+    const shop = await openSpreadShop({ sandbox: { latencyMs: 25 } });
+    dropBoth(shop, 200);
+    await startWorkers(shop, 2);
+    const run = shop.start('run', 'orders', '--json');
+    await processed(shop, 20);
+    run.kill('SIGTERM');
+    const ended = readRun(await run.ended);
+    expect(ended).toMatchObject({ exitCode: 130, finished: { status: 'interrupted' } });
+    const states = await countStates(shop.db);
+    expect(Object.keys(states).sort()).toEqual(['accepted', 'ready']);
+    expect(states.accepted).toBe((await shop.posted()).length);
+  });
+
+  it('never goes on with a worker that reads otherwise than the run: it ends with what differs', async () => {
+    const shop = await openSpreadShop();
+    dropBoth(shop, 10);
+    shop.write(
+      'other.yaml',
+      readFileSync(join(shop.folder, 'pipeline.yaml'), 'utf8').replace('Amsterdam', 'London'),
+    );
+    await startWorkers(shop, 1, { INFLUENCER_SYNC_CONFIG: 'other.yaml' });
+    const run = await shop.run();
+    expect(run.exitCode).toBe(2);
+    expect(run.events.at(-1)).toMatchObject({ event: 'error', code: 'worker_differs' });
+    expect(await shop.posted()).toEqual([]);
+  });
+});
+
+describe('serve', () => {
+  it('does work of runs of other processes beside its own, and shows it in /metrics', async () => {
+    const shop = await openSpreadShop({
+      flow: `serve: {port: 0}\n${TWO_SOURCES.replace('brand_id', 'schedule: "5 4 1 1 *", brand_id')}`,
+    });
+    dropBoth(shop, 60);
+    const server = shop.start('serve', '--json');
+    await waitFor(() => server.stdout().includes('"listening"'));
+    const { url } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { url: string };
+    await waitFor(async () =>
+      /^influencer_sync_workers\{version=".+"\} 1$/m.test(await (await fetch(`${url}/metrics`)).text()),
+    );
+    expect(await shop.run()).toMatchObject({
+      exitCode: 0,
+      finished: { counts: { entries: { accepted: 120 } } },
+    });
+    expect(await countUnits(shop)).toEqual({ done: expect.any(Number) });
+    server.kill('SIGTERM');
+    expect((await server.ended).exitCode).toBe(0);
+  });
+});
+
+describe('work', () => {
+  it('is refused where no run hands anything out', async () => {
+    const shop = await openWorkshop();
+    const work = await shop.cli('work');
+    expect(work.exitCode).toBe(2);
+    expect(work.stderr).toContain('work.engine: in-process');
+  });
+});
+
+const CONCURRENCY = 4;
+
+function openSpreadShop(options: WorkshopOptions = {}): Promise<Workshop> {
+  const api = `concurrency: ${CONCURRENCY}\nlease_seconds: 4\ntimeout_seconds: 3`;
+  return openWorkshop({ api, flow: TWO_SOURCES, ...options });
+}
+
+async function countUnits({ db }: Workshop): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; units: string }>`
+    select state, count(*) as units from ops.work_units group by state`.execute(db);
+  return Object.fromEntries(rows.map(({ state, units }) => [state, Number(units)]));
+}
+
+function dropBoth(shop: Workshop, orders: number): void {
+  for (const source of ['one', 'two']) {
+    mkdirSync(join(shop.folder, 'exports', source), { recursive: true });
+    shop.drop(`${source}/orders.csv`, toCsv(manyRows(orders, `${source}-`)));
+  }
+}
+
+/** Each with a data folder of its own, as on a machine of its own. */
+async function startWorkers(
+  shop: Workshop,
+  count: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly CliProcess[]> {
+  const workers = Array.from({ length: count }, (_, index) =>
+    startCli(['work', '--json'], {
+      cwd: shop.folder,
+      env: { ...shop.env, INFLUENCER_SYNC_DATA: join(shop.folder, `worker-${index}`), ...env },
+    }),
+  );
+  await waitFor(async () => {
+    for (const worker of workers) if (worker.stderr().includes('rror')) throw new Error(worker.stderr());
+    const { rows } = await sql`select from ops.workers`.execute(shop.db);
+    return rows.length === count;
+  });
+  return workers;
+}

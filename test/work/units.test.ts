@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
+import type { UnitEnd, UnitPayload } from '../../src/model/work.ts';
+import { listWorkers } from '../../src/report/list-workers.ts';
+import { acquireLease } from '../../src/schedule/lease.ts';
+import { createSpread } from '../../src/work/spread-units.ts';
+import { type StartedWorker, startWorker, type WorkerOptions } from '../../src/work/start-worker.ts';
+import {
+  addUnits,
+  beginUnit,
+  cancelUnits,
+  clearUnits,
+  endUnit,
+  keepUnit,
+  readUnits,
+} from '../../src/work/units.ts';
+import { createWorkQueue } from '../../src/work/work-queue.ts';
+import { setup } from '../support/setup.ts';
+
+const DONE = { state: 'done', outcome: { notes: [] } } as const;
+
+describe('a unit of work', () => {
+  it('is ended by its last attempt only: what a worker says that was taken for dead changes nothing', async () => {
+    const { db, run } = await openRun();
+    const [unitId = ''] = await add(db, run, [{ source: 'shop' }]);
+    const [first, second] = [randomUUID(), randomUUID()];
+    expect(await beginUnit(db, { unitId, workerId: first })).toMatchObject({
+      attempt: 1,
+      unit: { job: 'orders', kind: 'read-source', payload: { source: 'shop' } },
+    });
+    expect(await beginUnit(db, { unitId, workerId: second })).toMatchObject({ attempt: 2 });
+    expect(await keepUnit(db, { unitId, attempt: 1, done: 5 })).toBe(false);
+    await endUnit(db, { unitId, attempt: 1, done: 5, ...DONE });
+    expect((await readUnits(db, [unitId]))[0]).toMatchObject({ end: null, done: 0 });
+    expect(await keepUnit(db, { unitId, attempt: 2, done: 7 })).toBe(true);
+    await endUnit(db, { unitId, attempt: 2, done: 9, ...DONE });
+    expect((await readUnits(db, [unitId]))[0]).toMatchObject({ end: { kind: 'done' }, done: 9 });
+    expect(await beginUnit(db, { unitId, workerId: first })).toBeNull();
+  });
+
+  it('is given up at the fourth attempt, and one that was given back does not count', async () => {
+    const { db, run } = await openRun();
+    const [unitId = ''] = await add(db, run, [{}]);
+    const workerId = randomUUID();
+    expect(await beginUnit(db, { unitId, workerId })).toMatchObject({ attempt: 1 });
+    await endUnit(db, { unitId, attempt: 1, done: 0, state: 'returned', outcome: null });
+    for (const attempt of [1, 2, 3])
+      expect(await beginUnit(db, { unitId, workerId })).toMatchObject({ attempt });
+    expect(await beginUnit(db, { unitId, workerId })).toBeNull();
+    expect((await readUnits(db, [unitId]))[0]?.end).toMatchObject({ kind: 'given_up' });
+  });
+
+  it('is begun, and gone on with, only as long as the process of its run is there', async () => {
+    const { db, run } = await openRun();
+    const [begun = '', waiting = ''] = await add(db, run, [{}, {}]);
+    await beginUnit(db, { unitId: begun, workerId: randomUUID() });
+    await sql`update ops.leases set expires_at = clock_timestamp()`.execute(db);
+    expect(await keepUnit(db, { unitId: begun, attempt: 1, done: 1 })).toBe(false);
+    expect(await beginUnit(db, { unitId: waiting, workerId: randomUUID() })).toBeNull();
+    await clearUnits(db);
+    expect((await readUnits(db, [begun, waiting])).map(({ isOver }) => isOver)).toEqual([true, true]);
+  });
+
+  it('that is cancelled is over at once where nobody has begun it, and when its worker ends it where one has', async () => {
+    const { db, run } = await openRun();
+    const [begun = '', waiting = ''] = await add(db, run, [{}, {}]);
+    await beginUnit(db, { unitId: begun, workerId: randomUUID() });
+    await cancelUnits(db, [begun, waiting]);
+    expect(await keepUnit(db, { unitId: begun, attempt: 1, done: 1 })).toBe(false);
+    const over = async () =>
+      Object.fromEntries((await readUnits(db, [begun, waiting])).map((u) => [u.unitId, u.isOver]));
+    expect(await over()).toEqual({ [begun]: false, [waiting]: true });
+    await endUnit(db, { unitId: begun, attempt: 1, done: 1, state: 'returned', outcome: null });
+    expect(await over()).toEqual({ [begun]: true, [waiting]: true });
+  });
+});
+
+describe('units of a run', () => {
+  it('are done by workers side by side, end in the order of their payloads, and one that fails stops only itself', async () => {
+    const { db, run } = await openRun();
+    const begun: string[] = [];
+    await work(db, async ({ unit, advance }) => {
+      begun.push(String(unit.payload.number));
+      if (unit.payload.number === 2) throw new Error('poison');
+      advance(10);
+      return { state: 'done', outcome: { notes: [], number: unit.payload.number } };
+    });
+    let progressed = 0;
+    const ends = await spread(db, run, {
+      payloads: [1, 2, 3, 4].map((number) => ({ number })),
+      onProgress: (count) => {
+        progressed += count;
+      },
+    });
+    expect(ends).toMatchObject([
+      { kind: 'done', result: { number: 1 } },
+      { kind: 'given_up' },
+      { kind: 'done', result: { number: 3 } },
+      { kind: 'done', result: { number: 4 } },
+    ]);
+    expect(progressed).toBe(30);
+    expect(begun.filter((number) => number === '2')).toHaveLength(3);
+  });
+
+  it('are left when the run has lost its lease: nobody would begin them, and it must not wait for that', async () => {
+    const { db, run } = await openRun();
+    await work(db, async () => DONE);
+    await sql`update ops.leases set expires_at = clock_timestamp()`.execute(db);
+    let looks = 0;
+    const ends = await spread(db, run, { payloads: [{}, {}], isLeaseHeld: () => looks++ < 2 });
+    expect(ends).toEqual([{ kind: 'left' }, { kind: 'left' }]);
+  });
+
+  it('are not handed out where there is no worker or only one unit, and no more of them once one says that it is enough', async () => {
+    const { db, run } = await openRun();
+    expect(await spread(db, run, { payloads: [{}, {}] })).toBeNull();
+    const worker = await work(db, async () => DONE);
+    expect(await spread(db, run, { payloads: [{}] })).toBeNull();
+    const payloads = Array.from({ length: 40 }, (): UnitPayload => ({}));
+    const ends = await spread(db, run, { payloads, onEnd: () => true });
+    const kinds = ends?.map(({ kind }) => kind) ?? [];
+    expect(kinds.filter((kind) => kind === 'done').length).toBeGreaterThan(0);
+    expect(kinds.filter((kind) => kind === 'left').length).toBeGreaterThan(20);
+    expect(await listWorkers(db)).toMatchObject([{ version: '1.2.3', concurrency: 2, units: 0 }]);
+    await worker.stop();
+    expect(await listWorkers(db)).toEqual([]);
+  });
+});
+
+type RunOf = { readonly runId: string; readonly owner: string; readonly job: string };
+
+/** A run whose process is alive. */
+async function openRun(): Promise<{ readonly db: Database; readonly run: RunOf }> {
+  const { db } = await setup();
+  const run = { runId: '1', owner: randomUUID(), job: 'orders' };
+  await acquireLease(db, { name: 'job:orders', owner: run.owner, host: 'test', pid: 1, ttlMs: 60_000 });
+  return { db, run };
+}
+
+function add(db: Database, run: RunOf, payloads: readonly UnitPayload[]): Promise<readonly string[]> {
+  return db.transaction().execute((trx) => addUnits(trx, run, { kind: 'read-source', payloads }));
+}
+
+async function work(db: Database, perform: WorkerOptions['perform']): Promise<StartedWorker> {
+  const queue = createWorkQueue(db, fail);
+  const worker = await startWorker(db, {
+    queue,
+    worker: {
+      ...{ workerId: randomUUID(), host: 'test', pid: process.pid, version: '1.2.3' },
+      ...{ kinds: ['read-source'], concurrency: 2 },
+    },
+    perform,
+    onEnded: () => {},
+    onTrouble: fail,
+  });
+  onTestFinished(async () => {
+    await worker.stop();
+    await queue.close();
+  });
+  return worker;
+}
+
+async function spread(
+  db: Database,
+  run: RunOf,
+  options: {
+    readonly payloads: readonly UnitPayload[];
+    readonly onProgress?: (count: number) => void;
+    readonly onEnd?: (end: UnitEnd) => boolean;
+    readonly isLeaseHeld?: () => boolean;
+  },
+): Promise<readonly UnitEnd[] | null> {
+  const queue = createWorkQueue(db, fail);
+  onTestFinished(() => queue.close());
+  const { payloads, ...given } = options;
+  return createSpread(db, { queue, ...run })({
+    kind: 'read-source',
+    cut: async () => payloads,
+    onProgress: () => {},
+    onEnd: () => false,
+    signal: new AbortController().signal,
+    isLeaseHeld: () => true,
+    ...given,
+  });
+}
+
+function fail(error: unknown): void {
+  throw error;
+}
