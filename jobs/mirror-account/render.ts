@@ -1,8 +1,9 @@
 import type { RecordCounts } from '../../src/mirror/publish-records.ts';
+import { formatInstant } from '../../src/model/text/format-instant.ts';
 import type { Block, Sum } from '../../src/present/blocks/block.ts';
 import { describeSums } from '../../src/present/blocks/render-blocks.ts';
 import type { ReportRenderer, RunSummary } from '../../src/present/report-renderer.ts';
-import { clause, formatCount, formatInstant, plural } from '../../src/present/text.ts';
+import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { Drift, MirrorCounts, MirrorReport, Unread } from './report.ts';
 
 type Summary = RunSummary<MirrorReport>;

@@ -36,10 +36,18 @@ export type AuditRecord = {
   readonly bulkId?: string | null;
 };
 
+/** What is written down of a change by whoever knows its actor. */
+export type ActorlessRecord = Omit<AuditRecord, 'actor' | 'via'>;
+
+/** Writes down a change of an actor, in the transaction that it was made for. @returns id of the record. */
+export type WriteAudit = (record: ActorlessRecord) => Promise<string>;
+
+/** Writes down a change of an actor, in the transaction of the change. @returns id of the record. */
+export type WriteAuditIn = (trx: DatabaseTransaction, record: ActorlessRecord) => Promise<string>;
+
 /** Writes down what a job does by itself that a person would answer for. */
-export function auditOfJob(job: string) {
-  return (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string> =>
-    recordAudit(trx, { ...record, actor: `job ${job}`, via: 'command' });
+export function auditOfJob(job: string): WriteAuditIn {
+  return (trx, record) => recordAudit(trx, { ...record, actor: `job ${job}`, via: 'command' });
 }
 
 /**

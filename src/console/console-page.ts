@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AuditRecord } from '../audit/record-audit.ts';
+import type { ActorlessRecord } from '../audit/record-audit.ts';
 import type { Database } from '../db/connect.ts';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import type { PipelineConfig, Role } from '../model/config.ts';
@@ -61,7 +61,7 @@ export type Change = {
   readonly config: PipelineConfig;
   readonly actor: Actor;
   /** Writes down what is changed; its summary is what the person is shown. @returns what `perform` returns. */
-  audit(record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string>;
+  audit(record: ActorlessRecord): Promise<string>;
   /** Once the change is committed: brings up to date what follows from it. If it fails, the change stays and the log says so. */
   afterwards(work: (db: Database) => Promise<unknown>): void;
   /** Shows this page of ours afterwards, and not the one that the form stands on: `/bulk/5`. */

@@ -12,12 +12,10 @@ import type { CsvChunk } from '../model/record.ts';
 import type { HoldReason, SourceFile } from '../model/source.ts';
 import { fileName } from '../model/text/file-name.ts';
 import { inSpan, type PartSpan } from '../observe/spans.ts';
-import { parseCsv } from '../parse/parse-csv.ts';
-import { toParseOptions } from '../parse/parse-options.ts';
 import { FILE_UNAVAILABLE } from '../source/file-unavailable.ts';
 import type { OpenStored } from '../source/read-ahead.ts';
-import { readText } from '../source/read-text.ts';
 import type { SourceChecks } from './check-files.ts';
+import { openRecords } from './open-records.ts';
 import type { Run } from './run.ts';
 
 /** One file to read, and how. */
@@ -99,8 +97,8 @@ async function readFile(
   const { db, progress } = run;
   const { file } = reading;
   try {
-    const { chunks, digest } = openFile(run, reading);
-    const { watched, header } = watchHeader(chunks);
+    const { records, digest } = openFile(run, reading);
+    const { watched, header } = watchHeader(records);
     const { check, learn } = await reading.checks.begin(file, header);
     const result = await intake.take(run, reading, { ...read, chunks: watched, digest, check });
     span.describe({ 'influencer_sync.file.state': result.kind });
@@ -122,15 +120,8 @@ async function readFile(
 
 function openFile({ sourceClients: clients, draining: signal, progress }: Run, reading: Reading) {
   const { source, layout, file, open } = reading;
-  const text = readText(file, {
-    source,
-    open,
-    clients,
-    encoding: layout.encoding,
-    signal,
-    onStoredBytes: (count) => progress.advance(count),
-  });
-  return { chunks: parseCsv(text.chunks, toParseOptions(layout, source.limits)), digest: text.digest };
+  const onStoredBytes = (count: number) => progress.advance(count);
+  return openRecords(file, layout, { source, open, clients, signal, onStoredBytes });
 }
 
 /** The header stands in every chunk: it is kept for the checks as the first of them passes. */

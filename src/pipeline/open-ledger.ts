@@ -19,6 +19,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { formatAmounts } from '../model/money.ts';
 import type { Progress } from '../model/progress.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { openFileStore } from '../source/file-store.ts';
 import { identifyAccount } from './open-account.ts';
 import type { Run, RunOptions } from './run.ts';
@@ -288,5 +289,5 @@ function describeMissing({ entries, accepted, amounts, from, to }: WentBack['mis
 }
 
 function timeOf(at: Date): string {
-  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `${formatInstant(at)} UTC`;
 }

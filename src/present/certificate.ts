@@ -1,8 +1,9 @@
 import { type Certificate, type FoundRows, isUnknown, OUT_OF_REACH } from '../model/privacy/forget.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { formatCount, formatInstant, plural } from './text.ts';
+import { formatCount, plural } from './text.ts';
 
 /** What was removed of a customer, for whoever asked: without the address. */
 export function renderCertificate(certificate: Certificate, terminal: Terminal): string {

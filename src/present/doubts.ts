@@ -1,11 +1,12 @@
 import type { DoubleCredit, Doubt } from '../model/ledger.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import type { DoubtDetails, RunReport } from '../model/report.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Commands, Part, Section } from './blocks/block.ts';
 import { renderBlocks } from './blocks/render-blocks.ts';
 import type { Terminal } from './terminal.ts';
-import { formatDuration, formatInstant, plural } from './text.ts';
+import { formatDuration, plural } from './text.ts';
 
 /** Every doubt with its amount, its age, what is known about it, and how to settle it. */
 export function renderDoubts(

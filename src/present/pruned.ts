@@ -1,7 +1,8 @@
 import { type Pruned, RETENTION_CLASSES, type RetentionSettings } from '../model/privacy/retention.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { formatBytes, formatCount, formatInstant } from './text.ts';
+import { formatBytes, formatCount } from './text.ts';
 
 const COLUMNS = [
   { title: 'class' },

@@ -1,9 +1,10 @@
 import type { ListedSeed } from '../ledger/seed.ts';
 import type { Seeded } from '../model/backfill.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { formatCount, formatInstant, plural } from './text.ts';
+import { formatCount, plural } from './text.ts';
 
 /** What a seed changed, and what it could not. */
 export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, terminal: Terminal): string {

@@ -1,5 +1,6 @@
 import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
+import { formatInstant } from '../model/text/format-instant.ts';
 import { wrap } from '../model/text/wrap.ts';
 import type { Status } from '../report/read-status.ts';
 import type { NextSlot } from '../schedule/next-slots.ts';
@@ -12,7 +13,7 @@ import { type DidOfRun, renderRuns } from './runs/runs.ts';
 import { renderSchedule } from './runs/slots.ts';
 import { renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { formatCount, formatInstant, plural } from './text.ts';
+import { formatCount, plural } from './text.ts';
 
 export type StatusInput = {
   readonly status: Status;

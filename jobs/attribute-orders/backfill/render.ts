@@ -7,6 +7,7 @@ import type {
 } from '../../../src/model/backfill.ts';
 import { formatAmounts } from '../../../src/model/money.ts';
 import { fileName } from '../../../src/model/text/file-name.ts';
+import { formatInstant } from '../../../src/model/text/format-instant.ts';
 import { wrap } from '../../../src/model/text/wrap.ts';
 import type { CountLine } from '../../../src/present/blocks/block.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../../../src/present/blocks/render-blocks.ts';
 import { renderTable } from '../../../src/present/table.ts';
 import type { Terminal } from '../../../src/present/terminal.ts';
-import { formatCount, formatDuration, formatInstant, plural } from '../../../src/present/text.ts';
+import { formatCount, formatDuration, plural } from '../../../src/present/text.ts';
 import type { BackfillProgress } from './report.ts';
 
 type Command = (words: string) => string;

@@ -82,11 +82,7 @@ export async function performConfigured(
     const approve = approverOf(request.options, output);
     const options = { limit, file, allowEmpty, newLedger: readNewLedger(request.options), approve };
     const measured = telemetry === null ? null : await measureRun(telemetry, { config, db, client: opened });
-    const work = await openWork(db, {
-      config,
-      onTrouble: (error) =>
-        log.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
-    });
+    const work = await openWork(db, { config, log });
     const result = await runJob({
       config,
       job,

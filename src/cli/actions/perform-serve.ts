@@ -102,11 +102,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
     atWork: () => scheduler.atWork(),
     isLedgerContinuous: () => schedule.readiness().checks.ledger?.ok === true,
   });
-  const work = await openWork(db, {
-    config,
-    onTrouble: (error) =>
-      log.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
-  });
+  const work = await openWork(db, { config, log });
   telemetry?.measure(metrics);
   const scheduler = createScheduler({
     db,

@@ -33,11 +33,7 @@ export async function performWork(output: Output, options: WorkOptions): Promise
   const progress = { note: (message: string) => log.info(message) };
   try {
     return await withMigratedDatabase(config, { progress, stopping }, async (db) => {
-      const work = await openWork(db, {
-        config,
-        onTrouble: (error) =>
-          log.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
-      });
+      const work = await openWork(db, { config, log });
       if (work.queue === null) throw new Error('the engine was checked');
       const worker = await openWorker(db, { config, queue: work.queue, client, log, kinds, concurrency });
       output.emit({ event: 'working', kinds, concurrency });

@@ -21,10 +21,14 @@ export type OpenWork = {
   close(): Promise<void>;
 };
 
-/** Prepares the engine of the configuration. Its queues are opened when they are needed first. */
+/**
+ * Prepares the engine of the configuration. Its queues are opened when they are needed first.
+ *
+ * @param options.log told when the queues cannot be read, which is tried again.
+ */
 export async function openWork(
   db: Database,
-  { config, onTrouble }: { readonly config: PipelineConfig; readonly onTrouble: (error: unknown) => void },
+  { config, log }: { readonly config: PipelineConfig; readonly log: Logger | null },
 ): Promise<OpenWork> {
   // The embedded database belongs to one process at a time: there is nobody to hand anything to.
   if (config.work.engine === 'in-process' || config.database.url === '')
@@ -33,7 +37,9 @@ export async function openWork(
     import('../../work/work-queue.ts'),
     import('../../work/spread-units.ts'),
   ]);
-  const queue = createWorkQueue(db, onTrouble);
+  const queue = createWorkQueue(db, (error) =>
+    log?.warn(error instanceof Error ? error : {}, 'the queues cannot be read; retrying'),
+  );
   return {
     queue,
     openSpread: (of) => createSpread(db, { queue, ...of }),
@@ -43,7 +49,7 @@ export async function openWork(
 
 /** Makes the queues where the configuration has any, for users who may not make tables themselves. */
 export async function makeQueues(db: Database, config: PipelineConfig): Promise<void> {
-  const { queue, close } = await openWork(db, { config, onTrouble: () => {} });
+  const { queue, close } = await openWork(db, { config, log: null });
   await queue?.open();
   await close();
 }

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
+import { recordAudit, type WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 
 /**
@@ -17,9 +17,7 @@ export function readOperator(): string {
 }
 
 /** Writes down that the person at this terminal has changed something. @returns what gives the id of each record. */
-export function auditIn(
-  trx: DatabaseTransaction,
-): (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string> {
+export function auditIn(trx: DatabaseTransaction): WriteAudit {
   return (record) => recordAudit(trx, { ...record, actor: readOperator(), via: 'command' });
 }
 

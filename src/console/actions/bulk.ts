@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Bulk, DOUBT_DECISIONS } from '../../model/bulk.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import {
   abortSettlement,
   type BulkChange,
@@ -8,7 +9,7 @@ import {
   previewAcknowledgement,
   previewSettlement,
 } from '../../pipeline/decisions/settle-many.ts';
-import { formatInstant, plural } from '../../present/text.ts';
+import { plural } from '../../present/text.ts';
 import { findBulk } from '../../report/console/read-bulk.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';

@@ -1,7 +1,8 @@
 import { formatMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Html, HtmlValue } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { formatCount, formatInstant } from '../../present/text.ts';
+import { formatCount } from '../../present/text.ts';
 import type { EntryEvent } from '../../report/entry-lives.ts';
 import type { Visit } from '../console-page.ts';
 import { queryWithout } from '../read-query.ts';

@@ -1,6 +1,7 @@
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Html } from '../../model/text/html.ts';
 import { html } from '../../present/html/html.ts';
-import { cut, formatCount, formatInstant } from '../../present/text.ts';
+import { cut, formatCount } from '../../present/text.ts';
 import type { SlotGroup } from '../../report/console/read-timeline.ts';
 import { anchor, table } from './parts.ts';
 

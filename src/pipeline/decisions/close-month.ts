@@ -1,7 +1,8 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { type Closing, closeStatement } from '../../earnings/close-statement.ts';
 import type { StatementRules } from '../../earnings/statement.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 
 export type MonthToClose = {
   /** `2026-10`. */
@@ -11,7 +12,7 @@ export type MonthToClose = {
   readonly reason: string;
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
 };
 
 export type MonthClosed =
@@ -45,7 +46,7 @@ export function whyNotClosed(
   switch (closing.kind) {
     case 'closed_already':
       return {
-        message: `The statement of ${month} was closed by ${closing.by} at ${closing.at.toISOString().slice(0, 19).replace('T', ' ')} UTC.`,
+        message: `The statement of ${month} was closed by ${closing.by} at ${formatInstant(closing.at)} UTC.`,
         help: `See it with:  npx influencer-sync statement --month ${month}\nWhat has changed since is in the statement of the next month.`,
       };
     case 'later_is_closed':

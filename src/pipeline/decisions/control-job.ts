@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { AuditRecord, WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import type { JobSettings } from '../../model/config.ts';
 import { pauseJob, requestRun, resumeJob } from '../../schedule/control-jobs.ts';
@@ -15,7 +15,7 @@ export type JobControl = {
   readonly reason: string;
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
 };
 
 export type Controlled =

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import {
   type AcknowledgedFinding,
@@ -12,7 +12,7 @@ import { fileName } from '../../model/text/file-name.ts';
 type Decided = {
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
 };
 
 export type Acknowledged = {

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { releaseFiles, requestReread } from '../../intake/files/release-files.ts';
 import type { FileDecision } from '../../model/bulk.ts';
@@ -12,7 +12,7 @@ type Decided = {
   readonly files: readonly DecidedFile[];
   readonly decidedBy: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
 };
 
 /**

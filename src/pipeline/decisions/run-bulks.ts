@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type AuditRecord, recordAudit } from '../../audit/record-audit.ts';
+import { recordAudit, type WriteAudit } from '../../audit/record-audit.ts';
 import {
   type BulkItem,
   endBulk,
@@ -127,8 +127,7 @@ async function decide(trx: DatabaseTransaction, bulk: Bulk, item: BulkItem): Pro
   const { bulkId, decision, reason, via } = bulk;
   const { subjectId, state, attempt, credits, dealId, collabId } = item;
   const decidedBy = bulk.confirmedBy ?? bulk.createdBy;
-  const audit = (record: Omit<AuditRecord, 'actor' | 'via'>): Promise<string> =>
-    recordAudit(trx, { ...record, actor: decidedBy, via, bulkId });
+  const audit: WriteAudit = (record) => recordAudit(trx, { ...record, actor: decidedBy, via, bulkId });
   if (isAboutFiles(decision)) {
     const shown = { sourceFileId: subjectId, state };
     return (await decideFile(trx, { decision, shown, reason, decidedBy, audit })) !== null;

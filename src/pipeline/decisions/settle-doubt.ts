@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAudit } from '../../audit/record-audit.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
 import { effects } from '../../effects/index.ts';
 import { reapLost } from '../../ledger/reap.ts';
@@ -31,7 +31,7 @@ export type Settlement = {
   /** Of a double credit: how many credits the person saw. */
   readonly shownCredits?: number | undefined;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
   /** The action on many that this one belongs to. */
   readonly bulkId?: string | undefined;
 };

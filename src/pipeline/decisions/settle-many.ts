@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAudit } from '../../audit/record-audit.ts';
 import { abortBulk, confirmBulk } from '../../bulk/carry-out-bulk.ts';
 import {
   freezeBulk,
@@ -17,6 +17,7 @@ import {
   type FileDecision,
   isAboutFiles,
 } from '../../model/bulk.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { type FileFilter, selectToDecide } from '../../report/console/list-files.ts';
 import { findBulk } from '../../report/console/read-bulk.ts';
 import { type DoubtFilter, selectToAcknowledge, selectToSettle } from '../../report/list-doubts.ts';
@@ -34,7 +35,7 @@ type Deciding = {
   /** Why, in the words of the person. Not blank. */
   readonly reason: string;
   /** Writes the audit record, in the same transaction. @returns its id. */
-  readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAudit;
 };
 
 type Many = Deciding & {
@@ -182,9 +183,7 @@ export function describeFilter({ job, reason: words, dealId, sinceBefore }: Doub
   const parts = [
     ...(job ? [`of job ${job}`] : []),
     ...(dealId ? [`for deal ${dealId}`] : []),
-    ...(sinceBefore
-      ? [`in doubt since ${sinceBefore.toISOString().slice(0, 19).replace('T', ' ')} UTC or longer`]
-      : []),
+    ...(sinceBefore ? [`in doubt since ${formatInstant(sinceBefore)} UTC or longer`] : []),
     ...(words ? [`because ${words}`] : []),
   ];
   return parts.length === 0 ? 'All entries in doubt' : `Entries in doubt ${parts.join(', ')}`;

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAuditIn } from '../../audit/record-audit.ts';
 import { type CustomerKeys, requireCustomerKeys } from '../../config/require-settings.ts';
 import type { Database } from '../../db/connect.ts';
 import type { DatabaseTransaction } from '../../db/in-transaction.ts';
@@ -25,7 +25,7 @@ export type ForgetOptions = {
   readonly typed: string;
   readonly isDryRun: boolean;
   /** Writes down who asked for it, in the transaction of the change. */
-  readonly audit: (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAuditIn;
 };
 
 /**

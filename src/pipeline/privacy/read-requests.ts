@@ -5,10 +5,8 @@ import type { SourceSettings } from '../../model/config.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { fileName } from '../../model/text/file-name.ts';
-import { parseCsv } from '../../parse/parse-csv.ts';
-import { toParseOptions } from '../../parse/parse-options.ts';
 import { listFiles } from '../../source/list-files.ts';
-import { readText } from '../../source/read-text.ts';
+import { openRecords } from '../open-records.ts';
 import { type Run, throwIfDraining } from '../run.ts';
 
 /** Addresses of customers who asked to be forgotten. They reach no log, no error and no table. */
@@ -50,8 +48,7 @@ function readFile(
   file: SourceFile,
 ) {
   const layout = loadLayout(source.layout, layoutFolders(config.path));
-  const { chunks } = readText(file, { source, clients, encoding: layout.encoding, signal });
-  const records = parseCsv(chunks, toParseOptions(layout, source.limits));
+  const { records } = openRecords(file, layout, { source, clients, signal });
   // Who must be forgotten need not have consented to anything.
   return mapCustomers(records, { layout, source, consent: 'ignored', hashOf: (folded) => folded });
 }

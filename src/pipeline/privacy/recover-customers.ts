@@ -1,8 +1,8 @@
-import type { AuditRecord } from '../../audit/record-audit.ts';
+import type { WriteAuditIn } from '../../audit/record-audit.ts';
 import { layoutFolders } from '../../config/layout-folders.ts';
 import { requireCustomerKeys } from '../../config/require-settings.ts';
 import type { Database } from '../../db/connect.ts';
-import { type DatabaseTransaction, inTransaction } from '../../db/in-transaction.ts';
+import { inTransaction } from '../../db/in-transaction.ts';
 import {
   type LostDigests,
   listSealedFiles,
@@ -15,11 +15,9 @@ import { mapCustomers } from '../../map/customers/map-customers.ts';
 import { loadLayout } from '../../map/layout/load-layout.ts';
 import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
 import type { ConsentRule, StatedCustomer } from '../../model/customer.ts';
-import { parseCsv } from '../../parse/parse-csv.ts';
-import { toParseOptions } from '../../parse/parse-options.ts';
 import { listFiles } from '../../source/list-files.ts';
-import { readText } from '../../source/read-text.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
+import { openRecords } from '../open-records.ts';
 import { withLeases } from '../run/with-leases.ts';
 import { customerLeases } from './customer-jobs.ts';
 import { rekeyingOf } from './customer-keys.ts';
@@ -35,7 +33,7 @@ export type RecoverCustomersOptions = {
   readonly config: PipelineConfig;
   readonly readers: readonly CustomerReader[];
   readonly clients: SourceClients;
-  readonly audit: (trx: DatabaseTransaction, record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
+  readonly audit: WriteAuditIn;
 };
 
 export type Recovered = LostDigests & {
@@ -94,8 +92,7 @@ async function restoreSource(
   for await (const file of listFiles(source, { clients, signal })) {
     if (!names.has(`${file.uri}\n${file.version}`)) continue;
     files += 1;
-    const { chunks } = readText(file, { source, clients, encoding: layout.encoding, signal });
-    const records = parseCsv(chunks, toParseOptions(layout, source.limits));
+    const { records } = openRecords(file, layout, { source, clients, signal });
     let customers: StatedCustomer[] = [];
     for await (const batch of mapCustomers(records, { layout, source, consent, hashOf })) {
       customers.push(...batch.customers);

@@ -3,7 +3,7 @@ import { type ConsentCount, NOTHING_SEEN } from '../../model/customer.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { ExamineOptions } from './examine-orders.ts';
-import { openRecords } from './open-text.ts';
+import { openDetected } from './open-text.ts';
 
 /** What the files of one source of customers say of themselves. Counts alone: no address and no name leaves it. */
 export type CustomersExamined = {
@@ -39,7 +39,7 @@ export async function examineCustomers({
     if (counts.rows >= maxRows) break;
     let seen = NOTHING_SEEN;
     try {
-      const chunks = openRecords(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+      const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
       const batches = mapCustomers(chunks, {
         layout,
         source: { name: source.name, currency: 'XXX', consent: needsConsent ? 'not_recorded' : 'recorded' },

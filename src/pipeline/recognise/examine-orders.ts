@@ -14,7 +14,7 @@ import {
   statedCurrencies,
   timesOf,
 } from './measure-values.ts';
-import { openRecords, type ReadingMeans } from './open-text.ts';
+import { openDetected, type ReadingMeans } from './open-text.ts';
 import { type OrdersPreview, previewOrders } from './preview-orders.ts';
 
 /** What of a layout must be otherwise for the files to be read: a key, its value, and what shows it. */
@@ -131,7 +131,7 @@ async function measure(
     let take: ((record: CsvRecord) => void) | null = null;
     try {
       const means = { source, clients, encoding, ...(signal ? { signal } : {}) };
-      for await (const { header, records } of openRecords(file, layout, means)) {
+      for await (const { header, records } of openDetected(file, layout, means)) {
         take ??= takerOf(resolveHeader(header, layout), layout, measured);
         for (const record of records) take(record);
         rows += records.length;

@@ -4,14 +4,12 @@ import { FileHeld } from '../../model/file-held.ts';
 import type { Layout } from '../../model/layout.ts';
 import type { CsvChunk } from '../../model/record.ts';
 import type { SourceFile } from '../../model/source.ts';
-import { parseCsv } from '../../parse/parse-csv.ts';
-import { toParseOptions } from '../../parse/parse-options.ts';
 import { findMark } from '../../source/decode/decode-text.ts';
 import { decompress, type FileFormat } from '../../source/decode/decompress.ts';
 import { peek } from '../../source/decode/peek.ts';
 import { openFile } from '../../source/open-file.ts';
-import { readText } from '../../source/read-text.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
+import { openRecords } from '../open-records.ts';
 
 /** What reading a file for its first time needs: how its store is reached, and limits. */
 export type ReadingMeans = {
@@ -68,19 +66,14 @@ function encodingOf(head: Buffer): string | null {
   return 'windows-1252';
 }
 
-/** The records of a file as a layout splits it. @throws FileHeld while they are read. */
-export function openRecords(
+/** The records of a file as a layout splits it, in the encoding that was detected. @throws FileHeld while they are read. */
+export function openDetected(
   file: SourceFile,
   layout: Layout,
   { source, clients, signal, encoding }: ReadingMeans & { readonly encoding: string | null },
 ): AsyncGenerator<CsvChunk> {
-  const { chunks } = readText(file, {
-    source: encoding === null ? source : { ...source, encoding },
-    clients,
-    encoding: layout.encoding,
-    ...(signal ? { signal } : {}),
-  });
-  return parseCsv(chunks, toParseOptions(layout, source.limits));
+  const detected = encoding === null ? source : { ...source, encoding };
+  return openRecords(file, layout, { source: detected, clients, ...(signal ? { signal } : {}) }).records;
 }
 
 /** The header row as one layout splits the file, and some rows below it; null where it cannot be split so. */
@@ -91,7 +84,7 @@ export async function readTop(
 ): Promise<CsvChunk | { readonly held: FileHeld }> {
   let top: CsvChunk = { header: [], records: [], rejected: [] };
   try {
-    for await (const { header, records, rejected } of openRecords(file, layout, means)) {
+    for await (const { header, records, rejected } of openDetected(file, layout, means)) {
       top = { header, records: [...top.records, ...records], rejected: [...top.rejected, ...rejected] };
       if (top.records.length >= TOP_ROWS) break;
     }

@@ -8,7 +8,7 @@ import type { DecimalText, InstantText, StagedOrder } from '../../model/order.ts
 import type { CsvChunk, RejectedRow } from '../../model/record.ts';
 import { foldCode, foldHeader } from '../../model/text/fold.ts';
 import type { ExamineOptions } from './examine-orders.ts';
-import { openRecords } from './open-text.ts';
+import { openDetected } from './open-text.ts';
 
 /** An amount of one currency; null where neither the file nor anybody has said which. */
 export type CurrencySum = { readonly currency: string | null; readonly amount: DecimalText };
@@ -89,7 +89,7 @@ export async function previewOrders(
   const preferred = foldHeader(layout.columns.order_id?.[0] ?? '');
   for (const { file, encoding } of files) {
     if (collected.rows >= maxRows) break;
-    const chunks = openRecords(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
+    const chunks = openDetected(file, layout, { source, clients, encoding, ...(signal ? { signal } : {}) });
     const dates = watchDates(layout, given);
     let hasPreferred = false;
     const watchHeader = async function* (from: AsyncIterable<CsvChunk>): AsyncGenerator<CsvChunk> {

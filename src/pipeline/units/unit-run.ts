@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Client } from '../../api/client.ts';
 import type { Database } from '../../db/connect.ts';
 import { isConnectionLost } from '../../db/server/connection-lost.ts';
@@ -8,11 +7,11 @@ import { KnownError, type KnownErrorDetails } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { RunTarget } from '../../model/run.ts';
 import type { Unit, UnitKind, UnitResult } from '../../model/work.ts';
-import { acquireLease, releaseLeases, startHeartbeat } from '../../schedule/lease.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
 import type { UnitAtWork } from '../../work/start-worker.ts';
 import type { UnitOutcome } from '../../work/units.ts';
 import { inRunPhase } from '../run/run-phase.ts';
+import { withLeases } from '../run/with-leases.ts';
 import type { Run } from '../run.ts';
 import type { RunnableKind } from '../runnable-kind.ts';
 import { postShare } from './post-share.ts';
@@ -49,8 +48,6 @@ export async function performUnit(
   { config, db, sourceClients, client, findJob, onTarget }: UnitSite,
   { unit, signal, advance }: UnitAtWork,
 ): Promise<UnitOutcome> {
-  const owner = randomUUID();
-  const ttlMs = config.api.leaseSeconds * 1_000;
   const notes: string[] = [];
   const told: Progress = {
     begin() {},
@@ -61,35 +58,31 @@ export async function performUnit(
     },
     end() {},
   };
-  const name = `unit:${unit.unitId}:${owner}`;
-  await acquireLease(db, { name, owner, host: hostname(), pid: process.pid, ttlMs });
-  const heartbeat = startHeartbeat(db, { owner, ttlMs, leases: 1 });
+  const lease = {
+    // Nobody else's, so that it is free: a unit that is begun twice posts nothing twice, since each entry is claimed.
+    names: [`unit:${unit.unitId}:${randomUUID()}`],
+    ttlMs: config.api.leaseSeconds * 1_000,
+    draining: signal,
+  };
   try {
     const { job, kind } = findJob(unit.job);
-    const result = await inRunPhase({ progress: told, draining: signal }, (progress) =>
-      PERFORM[unit.kind]({
-        unit,
-        kind,
-        run: {
-          ...{
-            runId: unit.runId,
-            owner,
-            config,
-            job,
-            nouns: kind.nouns,
-            db,
-            progress,
-            sourceClients,
-            client,
+    const result = await withLeases(db, lease, ({ owner, heartbeat }) =>
+      inRunPhase({ progress: told, draining: signal }, (progress) =>
+        PERFORM[unit.kind]({
+          unit,
+          kind,
+          run: {
+            ...{ runId: unit.runId, owner, config, job, nouns: kind.nouns },
+            ...{ db, progress, sourceClients, client },
+            ...{ draining: signal, isLeaseHeld: heartbeat.isHeld, onTarget },
+            options: {
+              limit: null,
+              file: textOf(unit.payload.file),
+              allowEmpty: unit.payload.allowEmpty === true,
+            },
           },
-          ...{ draining: signal, isLeaseHeld: heartbeat.isHeld, onTarget },
-          options: {
-            limit: null,
-            file: textOf(unit.payload.file),
-            allowEmpty: unit.payload.allowEmpty === true,
-          },
-        },
-      }),
+        }),
+      ),
     );
     if (signal.aborted) return { state: 'returned', outcome: null };
     return { state: 'done', outcome: { ...result, notes } };
@@ -97,9 +90,6 @@ export async function performUnit(
     if (signal.aborted) return { state: 'returned', outcome: null };
     if (!(error instanceof KnownError) || isConnectionLost(error)) throw error;
     return { state: 'failed', outcome: storable(error.details) };
-  } finally {
-    heartbeat.stop();
-    await releaseLeases(db, owner).catch(() => {});
   }
 }
 

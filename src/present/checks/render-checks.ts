@@ -1,12 +1,13 @@
 import type { CheckFinding } from '../../model/checks/check-result.ts';
 import type { ExpectedDate } from '../../model/checks/expectations.ts';
 import { fileName } from '../../model/text/file-name.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Arrival } from '../../pipeline/judge-arrivals.ts';
 import type { CheckedFile } from '../../report/checks/read-checks.ts';
 import { renderBlocks } from '../blocks/render-blocks.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 import { describeFindings } from './describe-findings.ts';
 
 /** Whether a new file of a source arrived by its deadline. */

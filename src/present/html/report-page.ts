@@ -1,7 +1,7 @@
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Html } from '../../model/text/html.ts';
 import type { Block } from '../blocks/block.ts';
 import { describeOutcome, type ReportRenderer, type RunSummary } from '../report-renderer.ts';
-import { formatInstant } from '../text.ts';
 import { blockMarkup } from './block-markup.ts';
 import { html } from './html.ts';
 import { pageStyle } from './page-style.ts';

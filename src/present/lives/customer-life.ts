@@ -1,8 +1,9 @@
 import { formatMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { CustomerLife } from '../../report/explain-customer.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatCount, formatInstant, plural } from '../text.ts';
+import { formatCount, plural } from '../text.ts';
 
 /** What became of a customer of one brand. The address is not repeated. */
 export function renderCustomerLife(life: CustomerLife, terminal: Terminal): string {

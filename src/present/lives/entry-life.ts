@@ -1,8 +1,8 @@
 import { formatMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { EntryLife, Explained } from '../../report/entry-lives.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant } from '../text.ts';
 
 /** What a job knows of one thing: what files state of it, what was decided, what was sent. */
 export function renderExplained({ title, sections, entries }: Explained, terminal: Terminal): string {

@@ -1,8 +1,9 @@
 import { formatMoney } from '../../model/money.ts';
 import { fileName } from '../../model/text/file-name.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { OrderAttribution, OrderLife, OrderVersion } from '../../report/explain-order.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 import { datedLine, detailLine, joinFacts, renderEntryLife } from './entry-life.ts';
 
 /** The life of one order on one screen, from the line of the file to the answer of the service. */

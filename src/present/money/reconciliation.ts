@@ -1,7 +1,8 @@
 import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconciliation.ts';
 import { formatMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 
 const RIGHT = { align: 'right' } as const;
 

@@ -1,8 +1,9 @@
 import type { Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
 import { formatAmounts, formatMoney, sumMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import { renderTableCsv } from '../csv.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 
 /**
  * What a statement says, for a terminal and a page alike: what each deal is owed in each currency, and what is not in it yet.

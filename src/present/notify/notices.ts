@@ -1,8 +1,9 @@
 import { formatAmounts } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { ChannelTrouble, ListedNotice, OpenProblem } from '../../report/list-notices.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 
 /** What became of a test notice. */
 export function renderChannelTest(

@@ -1,5 +1,6 @@
 import { describeConsent } from '../../model/customer.ts';
 import { formatAmounts, formatMoney } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { maskAddresses } from '../../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import type { CustomersExamined } from '../../pipeline/recognise/examine-customers.ts';
@@ -8,7 +9,7 @@ import type { OrdersPreview } from '../../pipeline/recognise/preview-orders.ts';
 import type { Recognised, RecognisedSource } from '../../pipeline/recognise/recognise.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatCount, formatInstant, plural } from '../text.ts';
+import { formatCount, plural } from '../text.ts';
 
 const CODES_SHOWN = 10;
 const WORDS_SHOWN = 12;

@@ -1,10 +1,10 @@
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { toPrintableLine } from '../../model/text/printable.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 import type { PausedJob } from '../../report/list-slots.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant } from '../text.ts';
 
 /** A job as it is listed. */
 export type ListedJob = {

@@ -1,10 +1,11 @@
 import type { PipelineConfig } from '../../model/config.ts';
 import { formatAmounts } from '../../model/money.ts';
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { ListedRun } from '../../report/list-runs.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatDuration, formatInstant } from '../text.ts';
+import { formatDuration } from '../text.ts';
 
 /** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where the kind is no longer known. */
 export type DidOfRun = (kind: string, counts: object) => string;

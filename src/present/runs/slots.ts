@@ -1,9 +1,10 @@
+import { formatInstant } from '../../model/text/format-instant.ts';
 import { wrap } from '../../model/text/wrap.ts';
 import type { ListedSlot, PausedJob, SlotSummary } from '../../report/list-slots.ts';
 import type { NextSlot } from '../../schedule/next-slots.ts';
 import { renderTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatInstant, plural } from '../text.ts';
+import { plural } from '../text.ts';
 
 /** What comes next and how the schedules were kept; empty when no job runs by itself. */
 export function renderSchedule(

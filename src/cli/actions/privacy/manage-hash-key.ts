@@ -8,6 +8,7 @@ import {
 } from '../../../intake/customers/rekey-customers.ts';
 import type { PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
+import { formatInstant } from '../../../model/text/format-instant.ts';
 import { customerLeases } from '../../../pipeline/privacy/customer-jobs.ts';
 import {
   type CustomerReader,
@@ -15,7 +16,7 @@ import {
   recoverCustomers,
 } from '../../../pipeline/privacy/recover-customers.ts';
 import { withLeases } from '../../../pipeline/run/with-leases.ts';
-import { formatCount, formatInstant, plural } from '../../../present/text.ts';
+import { formatCount, plural } from '../../../present/text.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { ConfigOptions } from '../../commands/command.ts';
 import type { HashKeyOptions } from '../../commands/privacy/hash-key.ts';

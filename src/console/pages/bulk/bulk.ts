@@ -10,9 +10,10 @@ import {
 } from '../../../model/bulk.ts';
 import { formatMoney } from '../../../model/money.ts';
 import { fileName } from '../../../model/text/file-name.ts';
+import { formatInstant } from '../../../model/text/format-instant.ts';
 import type { Html } from '../../../model/text/html.ts';
 import { html } from '../../../present/html/html.ts';
-import { formatCount, formatInstant } from '../../../present/text.ts';
+import { formatCount } from '../../../present/text.ts';
 import {
   type BulkSum,
   findBulk,

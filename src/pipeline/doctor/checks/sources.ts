@@ -11,11 +11,9 @@ import type { Layout, Purpose } from '../../../model/layout.ts';
 import type { CsvChunk } from '../../../model/record.ts';
 import type { SourceFile } from '../../../model/source.ts';
 import { fileName } from '../../../model/text/file-name.ts';
-import { parseCsv } from '../../../parse/parse-csv.ts';
-import { toParseOptions } from '../../../parse/parse-options.ts';
 import { listFiles } from '../../../source/list-files.ts';
-import { readText } from '../../../source/read-text.ts';
 import { isWeaklyVersioned } from '../../../source/s3/s3-version.ts';
+import { openRecords } from '../../open-records.ts';
 import type { NewestFile } from '../../runnable-kind.ts';
 import type { Check, Patient } from '../check.ts';
 import { findingsOf } from '../findings-of.ts';
@@ -108,10 +106,7 @@ function opener(
     file,
   }: { readonly source: SourceSettings; readonly layout: Layout; readonly file: SourceFile },
 ): () => AsyncIterable<CsvChunk> {
-  return () => {
-    const { chunks } = readText(file, { source, clients, encoding: layout.encoding });
-    return parseCsv(chunks, toParseOptions(layout, source.limits));
-  };
+  return () => openRecords(file, layout, { source, clients }).records;
 }
 
 function noFiles(about: string, source: SourceSettings): Finding {
