@@ -66,8 +66,6 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
  * of the customer's orders count for what winning them has brought.
  */
 export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules): Promise<void> {
-  // Orders are looked up by their keys: hashed, each step would read all of them. A step is small, so a bad plan cannot take long.
-  await sql`select set_config('enable_nestloop', 'on', true)`.execute(trx);
   await sql`
     delete from reporting.return_months r using pg_temp.changed_deals c
     where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
@@ -94,8 +92,8 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
       cross join lateral (
         select o.source, o.customer_key, ${orderedAt('o')} as ordered_at, ${isExcluded('o')} as is_excluded,
           o.customer_key is not null and exists (
-            select from intake.orders p join intake.source_files f on f.source_file_id = p.source_file_id and f.state = 'sealed'
-            where p.customer_key = o.customer_key and p.is_current and not ${isExcluded('p')}
+            select from intake.orders p
+            where p.customer_key = o.customer_key and p.is_current and ${isSealed('p')} and not ${isExcluded('p')}
               and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt('o')}, o.source, o.order_id)) as has_earlier
         from intake.orders o where o.order_version_id = c.order_version_id limit 1) v
       left join history h on h.source = v.source
@@ -111,8 +109,8 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
         from (
           select ${orderedAt('p')} as ordered_at,
             case when p.currency = n.currency then greatest(coalesce(p.total, p.subtotal, 0) - coalesce(p.refunded, 0), 0) else 0 end as net
-          from intake.orders p join intake.source_files f on f.source_file_id = p.source_file_id and f.state = 'sealed'
-          where p.customer_key = n.customer_key and p.is_current and not ${isExcluded('p')}) p) k
+          from intake.orders p
+          where p.customer_key = n.customer_key and p.is_current and ${isSealed('p')} and not ${isExcluded('p')}) p) k
       where n.customer = 'new'
     ),
     won_sums as (
@@ -131,6 +129,11 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
     group by 1, 2, 3, 4`.execute(trx);
+}
+
+/** The file of version `o` was read to its end. */
+function isSealed(o: string) {
+  return sql`(select f.state from intake.source_files f where f.source_file_id = ${sql.ref(`${o}.source_file_id`)}) = 'sealed'`;
 }
 
 /** Version `o` is of no order that a customer keeps: cancelled, a test. A draft may be one: its job decides. */

@@ -33,9 +33,11 @@ export function ratedOrders(
         o.codes
       from ledger.entries e
       join (
-        select t.entry_id, t.job, t.influencer_handle, coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at,
-          case when t.matched_by = 'code' then v.codes_folded end as codes
-        from intake.attributions t join intake.orders v using (order_version_id)
+        select t.entry_id, t.job, t.influencer_handle, v.ordered_at, case when t.matched_by = 'code' then v.codes_folded end as codes
+        from intake.attributions t
+        cross join lateral (
+          select coalesce(v.placed_at, v.paid_at, v.first_seen_at) as ordered_at, v.codes_folded
+          from intake.orders v where v.order_version_id = t.order_version_id limit 1) v
         where t.entry_id is not null ${only(sql`t.entry_id`)}
       ) o on o.entry_id = e.entry_id and o.job = e.job
       left join (
