@@ -10,7 +10,7 @@ const LABEL_WIDTH = 16;
 /** Before the first job. */
 export function introduceDemo(terminal: Terminal): string {
   return `${terminal.style('bold', 'influencer-sync demo')}: the exports of two shops and their tools, run against
-a sandbox of the service. It takes half a minute; nothing leaves this machine.
+a sandbox of the service. It takes some seconds; nothing leaves this machine.
 `;
 }
 
