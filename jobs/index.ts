@@ -1,9 +1,10 @@
+import type { Environment } from '../src/config/environment/read-variable.ts';
 import { loadConfigFile } from '../src/config/load-config-file.ts';
-import type { Environment } from '../src/config/substitute.ts';
 import type { BackfillRunCounts } from '../src/model/backfill.ts';
 import type { JobSettings, PipelineConfig } from '../src/model/config.ts';
 import { EXIT } from '../src/model/exit-code.ts';
 import { KnownError } from '../src/model/known-error.ts';
+import type { StoredVariables } from '../src/model/variable.ts';
 import type { Sum } from '../src/present/blocks/block.ts';
 import { backfillDid } from './attribute-orders/backfill/render.ts';
 import { attributeOrders } from './attribute-orders/index.ts';
@@ -72,8 +73,13 @@ const BACKFILL = 'backfill';
 /**
  * Reads `pipeline.yaml`, whose jobs may be of every kind.
  *
+ * @param stored what AWS gave for the variables that it names.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
  */
-export function loadConfig(path: string, env: Environment): PipelineConfig {
-  return loadConfigFile({ path, env, kinds: jobKinds });
+export function loadConfig(
+  path: string,
+  env: Environment,
+  stored: StoredVariables = new Map(),
+): PipelineConfig {
+  return loadConfigFile({ path, env, stored, kinds: jobKinds });
 }

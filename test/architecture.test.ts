@@ -7,6 +7,9 @@ const modules = readModules('src', 'jobs');
 /** What each stage may import of the others, types included. A stage that is not named here: `STAGE_MAY_IMPORT`. */
 const STAGES: Readonly<Record<string, readonly string[]>> = {
   package: [],
+  aws: ['model'],
+  // What every client of AWS needs of the machine.
+  source: ['model', 'db', 'package', 'aws'],
   db: ['model', 'package'],
   effects: ['model', 'db', 'api'],
   // Whoever decides what should be sent proposes it to the ledger.
@@ -58,7 +61,12 @@ const PACKAGES: readonly { what: string; names: RegExp; areas: readonly string[]
     areas: ['work'],
     instead: 'hand out units by work/spread-units.ts',
   },
-  { what: 'S3 is read', names: /^@aws-sdk\//, areas: ['source'], instead: 'let source/ read it' },
+  {
+    what: 'AWS is asked',
+    names: /^@aws-sdk\//,
+    areas: ['source', 'aws'],
+    instead: 'let source/ read a store, and aws/ a secret',
+  },
   {
     what: 'the service is called',
     names: /^undici$/,
@@ -144,6 +152,10 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     );
   });
 
+  it('the SDK of AWS is loaded only where AWS is asked: import it in the function that needs it', () => {
+    expect(findings(modules, ({ loads }) => loads.filter((to) => to.startsWith('@aws-sdk/')))).toEqual([]);
+  });
+
   it('no modules load each other in a circle: move what both need into a third', () => {
     expect(findCircles()).toEqual([]);
   });
@@ -155,8 +167,8 @@ describe('a module can be imported without anything happening', () => {
     expect(findings(imported, ({ constructs }) => constructs)).toEqual([]);
   });
 
-  it('the environment is read in cli, and in source for the standard chain of S3: elsewhere, take the value as an argument', () => {
-    const below = modules.filter(({ path }) => ![...TOP, 'source'].includes(areaOf(path)));
+  it('the environment is read in cli, and in source and aws for the standard chain of AWS: elsewhere, take the value as an argument', () => {
+    const below = modules.filter(({ path }) => ![...TOP, 'source', 'aws'].includes(areaOf(path)));
     expect(findings(below, ({ environmentReads }) => environmentReads.map((line) => `line ${line}`))).toEqual(
       [],
     );

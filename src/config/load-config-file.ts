@@ -5,9 +5,11 @@ import type { LedgerSettings, PipelineConfig, SourceSettings } from '../model/co
 import { EXIT } from '../model/exit-code.ts';
 import type { WebhookSettings } from '../model/http/webhook-event.ts';
 import { KnownError, type Problem } from '../model/known-error.ts';
+import type { StoredVariables } from '../model/variable.ts';
 import { packageFile } from '../package/package-file.ts';
 import type { ConfiguredKind } from './configured-kind.ts';
 import { crossCheck } from './cross-check.ts';
+import type { Environment } from './environment/read-variable.ts';
 import { toExpectations } from './expect/expect-fields.ts';
 import { explainIssue } from './explain-issue.ts';
 import { findMisplaced } from './find-misplaced.ts';
@@ -18,7 +20,6 @@ import { readYaml } from './read-yaml.ts';
 import { isSection, parseSalvaging } from './salvage.ts';
 import { type PipelineFile, pipelineSchemaOf, sourceSchema } from './schema.ts';
 import { toConsoleSettings } from './server-fields.ts';
-import type { Environment } from './substitute.ts';
 
 const EXAMPLE = fileURLToPath(packageFile('config/pipeline.yaml'));
 
@@ -28,18 +29,20 @@ const GRACE_BEYOND_A_REQUEST_SECONDS = 20;
 /**
  * Reads `pipeline.yaml`: fills in the environment, checks everything, fills in defaults and makes paths absolute.
  *
+ * @param options.stored what AWS gave for the variables that {@link findVariables} finds.
  * @param options.kinds those of which a job may be.
  * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
  */
 export function loadConfigFile(options: {
   readonly path: string;
   readonly env: Environment;
+  readonly stored: StoredVariables;
   readonly kinds: readonly ConfiguredKind[];
 }): PipelineConfig {
-  const { path, env, kinds } = options;
+  const { path, kinds } = options;
   const absolute = resolve(path);
   const file = shortPath(absolute);
-  const yaml = readYaml(readConfigFile(absolute), { file, env });
+  const yaml = readYaml(readConfigFile(absolute), { ...options, file });
   if (!yaml.isReadable) throw invalid(file, yaml.problems);
 
   const schema = pipelineSchemaOf(kinds);
@@ -65,6 +68,15 @@ export function loadConfigFile(options: {
   }
   if (config === null || problems.length > 0) throw invalid(file, problems);
   return config;
+}
+
+/**
+ * The variables that `pipeline.yaml` names, before any has a value; none where it is no YAML.
+ *
+ * @throws KnownError `config_missing` (exit 2).
+ */
+export function findVariables(path: string): readonly string[] {
+  return readYaml(readConfigFile(resolve(path)), { file: '', env: {}, stored: new Map() }).variables;
 }
 
 /** Mistakes in the files that jobs name are reported with those of the configuration. */

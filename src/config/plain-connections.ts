@@ -1,5 +1,5 @@
 import type { PipelineConfig } from '../model/config.ts';
-import type { Misled } from './unused-variables.ts';
+import type { Misled } from './environment/unused-variables.ts';
 
 /** Modes of libpq that encrypt; `prefer` does where the server can. */
 const ENCRYPTING = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];

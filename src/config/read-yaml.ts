@@ -1,8 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml';
 import type { Problem } from '../model/known-error.ts';
 import { findYamlProblem } from '../model/text/yaml-problem.ts';
+import type { StoredVariables } from '../model/variable.ts';
+import type { Environment } from './environment/read-variable.ts';
+import { type Substituted, substitute } from './environment/substitute.ts';
 import { type ConfigPath, type Located, Places, type Position } from './locate.ts';
-import { type Environment, substitute } from './substitute.ts';
 
 export type ReadYaml = {
   /** False when it is not YAML at all; `problems` then says why. */
@@ -27,7 +29,7 @@ const MAX_ALIASES = 100;
  */
 export function readYaml(
   text: string,
-  options: { readonly file: string; readonly env: Environment },
+  options: { readonly file: string; readonly env: Environment; readonly stored: StoredVariables },
 ): ReadYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -36,8 +38,11 @@ export function readYaml(
   if (problem !== null)
     return { isReadable: false, content: null, places, problems: [problem], unresolved: [], variables: [] };
 
-  const walker = new Walker(lines, places, options.env, (alias) =>
-    isAlias(alias) ? alias.resolve(document) : undefined,
+  const walker = new Walker(
+    lines,
+    places,
+    (scalar) => substitute(scalar, options.env, options.stored),
+    (alias) => (isAlias(alias) ? alias.resolve(document) : undefined),
   );
   const content = walker.read(document.contents, [], { line: 1, column: 1 });
   const { problems, unresolved } = walker;
@@ -63,18 +68,18 @@ class Walker {
   #aliases = 0;
   readonly #lines: LineCounter;
   readonly #places: Places;
-  readonly #env: Environment;
+  readonly #substitute: (text: string) => Substituted;
   readonly #resolve: (node: unknown) => Node | undefined;
 
   constructor(
     lines: LineCounter,
     places: Places,
-    env: Environment,
+    fillIn: (text: string) => Substituted,
     resolve: (node: unknown) => Node | undefined,
   ) {
     this.#lines = lines;
     this.#places = places;
-    this.#env = env;
+    this.#substitute = fillIn;
     this.#resolve = resolve;
   }
 
@@ -125,7 +130,7 @@ class Walker {
     // A number that would not survive (a long id, leading zeros) stays text; a number field reads it back from there.
     if (typeof value === 'number') return source === undefined || String(value) === source ? value : source;
     if (typeof value !== 'string' || !value.includes('${')) return value;
-    const result = substitute(value, this.#env);
+    const result = this.#substitute(value);
     if (result.kind !== 'malformed') for (const name of result.names) this.variables.add(name);
     if (result.kind === 'value') return result.text;
     this.unresolved.push(path);

@@ -7,6 +7,7 @@ import { operationNames, operationOf } from '../../src/api/contract.ts';
 import { requestFieldsOf } from '../../src/api/reference/operation-fields.ts';
 import { type CliResult, readEvents } from '../support/run-cli.ts';
 import { runHere } from '../support/run-here.ts';
+import { startSecretStore } from '../support/secret-store.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
 const REFERRAL = [
@@ -159,6 +160,15 @@ describe('a call', () => {
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toMatch(/INFLUENCER_API_KEY_FILE names\s.*\s\(ENOENT\)/s);
     expect(seen).toHaveLength(1);
+  });
+
+  it('takes the key from AWS, without the line break at its end', async () => {
+    const { url, seen } = await startEcho();
+    const store = await startSecretStore({ secrets: { 'shop/api-key': 'planted-key\n' } });
+    const env = { ...store.env, INFLUENCER_API_URL: url, INFLUENCER_API_KEY_AWS_SECRET: 'shop/api-key' };
+    const { exitCode, stderr } = await runHere(['api', 'account_hello'], { cwd: makeTestFolder(), env });
+    expect(exitCode, stderr).toBe(0);
+    expect(seen[0]?.key).toBe('planted-key');
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openConfig } from '../../src/cli/open/open-config.ts';
 import { readEnvFile } from '../../src/cli/open/read-env-file.ts';
-import { findUnusedVariables, type Misled } from '../../src/config/unused-variables.ts';
+import { findUnusedVariables, type Misled } from '../../src/config/environment/unused-variables.ts';
 import { openWorkshop, toCsv } from '../pipeline/workshop.ts';
 import { makeTestFolder } from '../support/setup.ts';
 
@@ -83,7 +83,7 @@ describe('a variable of .env.example that the configuration does not name', () =
     );
   });
 
-  it('counts as named where its default is used, and not where a comment names it', () => {
+  it('counts as named where its default is used, and not where a comment names it', async () => {
     setVariables({
       DATABASE_URL: 'postgres://u:p@h/x',
       CUSTOMER_HASH_KEY: 'x',
@@ -97,7 +97,7 @@ describe('a variable of .env.example that the configuration does not name', () =
       `# database: { url: "\${DATABASE_URL:-}" }\ncustomers: { hash_key: "\${CUSTOMER_HASH_KEY:-none}" }\nsources: {}\njobs: {}\n`,
     );
     const told: Misled[] = [];
-    openConfig({ config: path, onMisled: (misled) => told.push(misled) });
+    await openConfig({ config: path, onMisled: (misled) => told.push(misled) });
     expect(told.map(({ message }) => message.split(' ')[0])).toEqual([
       'DATABASE_URL',
       'INFLUENCER_WEBHOOK_SECRET',
@@ -106,19 +106,19 @@ describe('a variable of .env.example that the configuration does not name', () =
 });
 
 describe('INFLUENCER_SYNC_DATA', () => {
-  it('is the data folder, so that the configuration can lie where nothing may be written', () => {
+  it('is the data folder, so that the configuration can lie where nothing may be written', async () => {
     const folder = makeTestFolder();
     const path = join(folder, 'pipeline.yaml');
     writeFileSync(path, 'sources: {}\njobs: {}\n');
-    expect(openConfig({ config: path }).database.dataFolder).toBe(join(folder, '.data'));
+    expect((await openConfig({ config: path })).database.dataFolder).toBe(join(folder, '.data'));
     const data = makeTestFolder();
     setVariables({ INFLUENCER_SYNC_DATA: data });
     const told: Misled[] = [];
     const open = () => openConfig({ config: path, onMisled: (misled) => told.push(misled) });
-    expect(open().database.dataFolder).toBe(data);
+    expect((await open()).database.dataFolder).toBe(data);
     expect(told).toEqual([]);
     mkdirSync(join(folder, '.data', 'journal'), { recursive: true });
-    open();
+    await open();
     expect(told[0]?.message).toMatch(/has journals, but INFLUENCER_SYNC_DATA names .*, so they are not used/);
   });
 });

@@ -37,14 +37,14 @@ const MISTAKES: readonly (readonly [row: string, told: string])[] = [
 /** A configuration with these codes; what every command says of it before it does anything. */
 function openCodes(): {
   readonly write: (name: string, content: string | Buffer) => void;
-  problems(): readonly Problem[];
+  problems(): Promise<readonly Problem[]>;
 } {
   const folder = makeTestFolder();
   const write = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content);
   write('pipeline.yaml', FLOW);
-  const problems = () => {
+  const problems = async () => {
     try {
-      openConfig({ config: join(folder, 'pipeline.yaml') });
+      await openConfig({ config: join(folder, 'pipeline.yaml') });
     } catch (error) {
       if (!(error instanceof KnownError)) throw error;
       const { exitCode, code, problems: told = [] } = error.details;
@@ -66,12 +66,12 @@ describe('mistakes in codes.csv', () => {
     const { write, problems } = openCodes();
     const text = [HEADER, 'MIA10,,mia.test,,,,', ...MISTAKES.map(([row]) => row), ''].join('\n');
     write('codes.csv', text);
-    const told = problems();
+    const told = await problems();
     expect(told.map(({ where }) => where)).toEqual(MISTAKES.map((_, index) => `codes.csv:${index + 3}`));
     for (const [index, [, part]] of MISTAKES.entries()) expect(told[index]?.message).toContain(part);
     expect(told.every(({ help }) => help !== '')).toBe(true);
     write('pipeline.yaml', FLOW.replace('layout: generic', 'layout: genric'));
-    expect(problems()).toHaveLength(MISTAKES.length + 1);
+    expect(await problems()).toHaveLength(MISTAKES.length + 1);
 
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('orders.csv', toCsv([{ id: 'o1' }]));
@@ -90,30 +90,30 @@ describe('mistakes in codes.csv', () => {
     expect(await shop.posted()).toEqual([]);
   });
 
-  it('are also a column that looks like a misspelt one, and a file that is no list of codes', () => {
+  it('are also a column that looks like a misspelt one, and a file that is no list of codes', async () => {
     const { write, problems } = openCodes();
     write('codes.csv', 'code,influencer_handle,valid_form,note\nMIA10,mia.test,2026-05-01,new\n');
-    expect(problems()).toMatchObject([
+    expect(await problems()).toMatchObject([
       { where: 'codes.csv:1', help: expect.stringContaining('Did you mean "valid_from"?') },
     ]);
     write('codes.csv', 'Rabattcode,influencer_handle\nMIA10,mia.test\n');
-    expect(problems()).toMatchObject([{ where: 'codes.csv:1' }]);
+    expect(await problems()).toMatchObject([{ where: 'codes.csv:1' }]);
     write('codes.csv', Buffer.from('code,influencer_handle\nCAF\xc9,mia.test\n', 'latin1'));
-    expect(problems()).toMatchObject([
+    expect(await problems()).toMatchObject([
       { where: 'codes.csv', message: 'The file with the discount codes is not UTF-8.' },
     ]);
     const many = Array.from({ length: 50 }, (_, index) => `C${index},,,`).join('\n');
     write('codes.csv', `code,influencer_handle,deal_id,note\n${many}\n`);
-    expect(problems()).toHaveLength(21);
-    expect(problems().some(({ message }) => message === '30 more rows cannot be used.')).toBe(true);
+    expect(await problems()).toHaveLength(21);
+    expect((await problems()).some(({ message }) => message === '30 more rows cannot be used.')).toBe(true);
   });
 
-  it('are none where a spreadsheet has padded every row, or a column is for people', () => {
+  it('are none where a spreadsheet has padded every row, or a column is for people', async () => {
     const { write, problems } = openCodes();
     write('codes.csv', 'code,influencer_handle,note,\nMIA10,mia.test,,,\nBEN15,ben.test,"from May, on",,\n');
-    expect(problems()).toEqual([]);
+    expect(await problems()).toEqual([]);
     write('codes.csv', 'code,deal_id,influencer_handle\nMIA10,mia.test,D1,\nBEN15,D2,ben.test\n');
-    expect(problems()).toMatchObject([{ where: 'codes.csv:2' }]);
+    expect(await problems()).toMatchObject([{ where: 'codes.csv:2' }]);
   });
 });
 

@@ -16,7 +16,7 @@ import { requireReason, usageError } from '../usage-error.ts';
 
 /** Lists what was checked. The exit code is 0 whatever was found: a held file makes its run end with 3. */
 export async function showChecks(output: Output, options: ChecksOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const { source } = options;
   if (source !== undefined) findSource(config, source);
   const isWanted = (one: { readonly source: string }) => source === undefined || one.source === source;
@@ -43,7 +43,7 @@ export async function acknowledge(
   ids: readonly string[],
   options: AcknowledgeOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason, {
     message: 'You must give a reason to acknowledge a finding.',
     kept: 'with the finding',
@@ -71,7 +71,7 @@ export async function expectDateOf(
   date: { readonly day: string; readonly name: string },
   options: ExpectDateOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const name = date.name.trim();
   const { day } = date;
   if (name === '') throw usageError('You must name the date.', 'Say why, for example "Black Friday".');

@@ -21,7 +21,7 @@ import { decideMany } from './decide-many.ts';
 
 /** Lists every source; one that cannot be listed is told of, and its exit code counts, while the others are shown. */
 export async function showFiles(output: Output, options: FilesOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const sources =
     options.source === undefined ? Object.values(config.sources) : [findSource(config, options.source)];
   const clients = openSourceClients();
@@ -54,7 +54,7 @@ export async function releaseFile(
   name: string | undefined,
   options: ReleaseOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   if ((name === undefined) === (options.all !== true))
     throw usageError(
       'The command does not say which files to release.',
@@ -99,7 +99,7 @@ export async function rereadFiles(
       'The command does not say which files to read again.',
       'Give the name of a file, or --layout.',
     );
-  const config = openConfig(options);
+  const config = await openConfig(options);
   return withDatabase(config, async (db) => {
     const files =
       name === undefined

@@ -18,7 +18,7 @@ const MAX_JOBS = 1_000;
 
 /** Lists the jobs of the configuration, and those that are paused and gone from it. */
 export async function showJobs(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const jobs = Object.values(config.jobs);
   const slots = nextSlots(jobs, new Date());
   const { paused, runs, served } = await withDatabase(config, async (db) => ({
@@ -60,7 +60,7 @@ export async function performControl(
     options,
   }: { readonly job: string; readonly decision: JobDecision; readonly options: ControlJobOptions },
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason, { message: 'You must give a reason.', kept: 'in ops.audit' });
   const controlled = await withDatabase(config, (db) =>
     inTransaction(db, (trx) =>

@@ -13,7 +13,7 @@ import { requireReason } from '../usage-error.ts';
 
 /** Takes note of a file of orders that were credited elsewhere. Orders that were posted from here too are a finding: exit 3. */
 export async function addSeed(output: Output, path: string, options: SeedOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
     const seeded = await seedOrders(db, { config, path, reason, seededBy: readOperator() });
@@ -24,7 +24,7 @@ export async function addSeed(output: Output, path: string, options: SeedOptions
 }
 
 export async function showSeeds(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  return withDatabase(openConfig(options), async (db) => {
+  return withDatabase(await openConfig(options), async (db) => {
     const seeds = await listSeeds(db);
     for (const seed of seeds) output.emit({ event: 'seed', ...seed });
     output.print(renderSeeds(seeds, output.terminal));
@@ -33,7 +33,7 @@ export async function showSeeds(output: Output, options: ConfigOptions): Promise
 }
 
 export async function takeSeedBack(output: Output, seedId: string, options: SeedOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason);
   return withDatabase(config, async (db) => {
     const undone = await unseedOrders(db, { seedId, reason, undoneBy: readOperator() });

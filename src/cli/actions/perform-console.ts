@@ -18,7 +18,7 @@ import { openConsole } from './open-console.ts';
  */
 export async function performConsole(output: Output, options: ConsoleCommandOptions): Promise<ExitCode> {
   if (options.hashPassword) return printHash(output);
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const log = createLogger({ level: process.env.LOG_LEVEL, isInteractive: true });
   const stopping = listenForStop({ warn: () => {} });
   try {

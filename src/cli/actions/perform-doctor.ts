@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { jobKinds } from '../../../jobs/index.ts';
 import type { Client } from '../../api/client.ts';
+import { findStoredSecrets } from '../../config/environment/read-variable.ts';
 import type { Database } from '../../db/connect.ts';
 import { pendingMigrations } from '../../db/migrate.ts';
 import type { PipelineConfig } from '../../model/config.ts';
@@ -32,21 +33,26 @@ export async function performDoctor(output: Output, options: ConfigOptions): Pro
     output.emit({ event: 'finding', ...finding });
     output.print(renderFinding(finding, output.terminal));
   };
-  const config = readConfig(options, show);
+  const config = await readConfig(options, show);
   if (config !== null) await examineAll(config, show);
   output.emit({ event: 'doctor_finished', ...counts });
   output.print(renderVerdict(counts, output.terminal));
   return counts.problem > 0 ? EXIT.configuration : EXIT.ok;
 }
 
-function readConfig(options: ConfigOptions, show: (finding: Finding) => void): PipelineConfig | null {
+async function readConfig(
+  options: ConfigOptions,
+  show: (finding: Finding) => void,
+): Promise<PipelineConfig | null> {
   try {
     const onMisled: ConfigOptions['onMisled'] = ({ message, help }) =>
       show({ status: 'warning', about: 'environment', what: message, fix: help });
-    const config = openConfig({ ...options, onMisled });
+    const config = await openConfig({ ...options, onMisled });
     const { sources, jobs } = config;
     const what = `${config.path}: sources ${namesOf(sources)}; jobs ${namesOf(jobs)}.`;
     show({ status: 'ok', about: 'configuration', what });
+    for (const { name, store, id } of findStoredSecrets(config.variables, process.env))
+      show({ status: 'ok', about: 'secrets', what: `${name} is in AWS ${store} (${id}).` });
     return config;
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;

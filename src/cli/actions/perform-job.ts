@@ -38,7 +38,7 @@ type Request = { readonly jobName: string; readonly options: RunCommandOptions; 
 
 /** Runs or plans a job of the configuration, shows what came of it, and writes its report where that is asked for. */
 export async function performJob(output: Output, request: Request): Promise<ExitCode> {
-  const config = openConfig(request.options);
+  const config = await openConfig(request.options);
   const { report: file } = request.options;
   const writeReport = file === undefined ? null : openReportFile(file);
   const done = await performConfigured(output, config, request);

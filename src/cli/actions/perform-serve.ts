@@ -42,7 +42,7 @@ const DATABASE_CONNECTIONS = 12;
  * is waited for.
  */
 export async function performServe(output: Output, options: ServeOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const jobs = jobsToServe(config);
   const telemetry = await openTelemetry(output);
   const log = createLogger({

@@ -20,7 +20,7 @@ import type { Output } from '../terminal/output.ts';
  * @throws KnownError about the configuration (exit 2) or the database.
  */
 export async function performWork(output: Output, options: WorkOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   requireWorkers(config);
   const api = requireService(config);
   warnOfPlainConnections(config, output);

@@ -28,7 +28,7 @@ export type RecoverOptions = ConfigOptions & {
  * @returns 0 when runs can go on; 7 while claims are missing that nothing on this machine describes.
  */
 export async function recoverLostClaims(output: Output, options: RecoverOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason);
   const decidedBy = readOperator();
   const progress = output.createProgress();

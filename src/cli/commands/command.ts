@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Misled } from '../../config/unused-variables.ts';
+import type { Misled } from '../../config/environment/unused-variables.ts';
 import type { ExitCode } from '../../model/exit-code.ts';
 import type { Output } from '../terminal/output.ts';
 

@@ -32,7 +32,7 @@ export const explainCommand: CommandDefinition = {
         const { explainOrder } = await import('../../report/explain-order.ts');
         const { renderOrderLife } = await import('../../present/lives/order-life.ts');
         const { source } = options;
-        const lives = await withDatabase(openConfig(options), (db) =>
+        const lives = await withDatabase(await openConfig(options), (db) =>
           explainOrder(db, source === undefined ? { order: id } : { order: id, source }),
         );
         if (lives.length === 0) throw notFound(id);
@@ -63,7 +63,7 @@ export const explainCommand: CommandDefinition = {
         const { hashesOf } = await import('../actions/hash-address.ts');
         const { explainCustomer } = await import('../../report/explain-customer.ts');
         const { renderCustomerLife } = await import('../../present/lives/customer-life.ts');
-        const config = openConfig(options);
+        const config = await openConfig(options);
         const hashes = hashesOf(config, given ?? (await askAddress('explain customer')));
         const lives = await withDatabase(config, (db) => explainCustomer(db, hashes));
         if (lives.length === 0) throw customerNotFound();
@@ -87,7 +87,7 @@ async function explainByKind(
   const explained = jobKinds.flatMap(({ explain }) => explain ?? []);
   const chosen = explained.find((one) => one.what === what);
   if (chosen === undefined || text === undefined) throw notExplained(what, explained);
-  const found = await withDatabase(openConfig(options), (db) => chosen.find(db, text));
+  const found = await withDatabase(await openConfig(options), (db) => chosen.find(db, text));
   if (found.length === 0) throw nothingKnown(chosen.what, text);
   for (const one of found) output.emit({ event: chosen.what, ...one });
   output.print(found.map((one) => renderExplained(one, output.terminal)).join('\n\n'));

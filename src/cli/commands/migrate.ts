@@ -21,7 +21,7 @@ export const migrateCommand: CommandDefinition = {
         const { createRoles, rolesNeedAServer } = await import('../../db/create-roles.ts');
         const { migrate } = await import('../../db/migrate.ts');
         const { makeQueues } = await import('../open/open-workers.ts');
-        const config = openConfig(options);
+        const config = await openConfig(options);
         const withRoles = options.roles === true;
         if (withRoles && config.database.url === '') throw rolesNeedAServer();
         const applied = await withDatabase(

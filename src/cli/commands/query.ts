@@ -51,7 +51,7 @@ export const queryCommand: CommandDefinition = {
         const timeoutMs = timeout * 1000;
         // The server ends the question; this is for a server that does not.
         const phase = { name: 'Running the query', limitMs: timeoutMs + GRACE_MS };
-        const config = openConfig(options);
+        const config = await openConfig(options);
         const { url, biUrl } = config.database;
         // As its own login it sees only bi, and so cannot look whether the database is migrated.
         const database = { ...config.database, url: biUrl === '' ? url : biUrl };

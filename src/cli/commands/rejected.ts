@@ -46,7 +46,7 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
     command.action(
       act(async (output, options: Options) => {
         const { openConfig, withDatabase } = await import('../open/open-config.ts');
-        const config = openConfig(options);
+        const config = await openConfig(options);
         if (loadFetchRows !== null && options.export !== undefined) {
           const { exportRejected } = await import('../actions/export-rejected.ts');
           const fetchRows = await loadFetchRows();

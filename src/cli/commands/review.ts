@@ -73,7 +73,7 @@ export const reviewCommand: CommandDefinition = {
         const { reviewMany } = await import('../actions/review-many.ts');
         const { listDoubleCredits, listDoubts } = await import('../../report/list-doubts.ts');
         const { renderDoubts } = await import('../../present/doubts.ts');
-        const config = openConfig(options);
+        const config = await openConfig(options);
         return withDatabase(config, async (db) => {
           if (options.all) return reviewMany({ db, config, output, options, entryId: entry });
           if (entry !== undefined) return reviewDoubt({ db, output, entryId: entry, options });

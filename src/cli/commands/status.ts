@@ -27,7 +27,7 @@ export const statusCommand: CommandDefinition = {
         const { didOf } = await import('../../../jobs/index.ts');
         const { renderStatus } = await import('../../present/status.ts');
         const { nextSlots } = await import('../../schedule/next-slots.ts');
-        const config = openConfig(options);
+        const config = await openConfig(options);
         const { status, problem } = await withDatabase(config, async (db) => ({
           status: await readStatus(db),
           problem: await findContinuityProblem(db, config),

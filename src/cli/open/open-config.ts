@@ -2,9 +2,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../jobs/index.ts';
+import { findStoredSecrets, storesSecrets } from '../../config/environment/read-variable.ts';
+import { findUnusedVariables } from '../../config/environment/unused-variables.ts';
+import { findVariables } from '../../config/load-config-file.ts';
 import { databasePlace, shortPath } from '../../config/locate.ts';
 import { findPlainConnections } from '../../config/plain-connections.ts';
-import { findUnusedVariables } from '../../config/unused-variables.ts';
 import { cancelStatements, connect, type Database } from '../../db/connect.ts';
 import { hasMigrations, migrate, pendingMigrations } from '../../db/migrate.ts';
 import { explainFailure } from '../../db/server/explain-failure.ts';
@@ -14,6 +16,7 @@ import type { PipelineConfig, SourceSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
+import type { StoredVariables } from '../../model/variable.ts';
 import { journalFolder } from '../../pipeline/open-ledger.ts';
 import { endLeasesBefore } from '../../schedule/lease.ts';
 import type { ConfigOptions } from '../commands/command.ts';
@@ -26,17 +29,31 @@ import { readEnvFile } from './read-env-file.ts';
 export const DEFAULT_CONFIG_PATH = 'config/pipeline.yaml';
 
 /**
- * Reads the environment file, if one is named, and the configuration. Says what of either has no effect.
+ * Reads the environment file, if one is named, and the configuration, for which it asks AWS for what is kept there. Says what has no
+ * effect.
  *
- * @throws KnownError (exit 2) with every problem at once.
+ * @throws KnownError (exit 2) with every problem at once; `secret_store_unreachable` (exit 1).
  */
-export function openConfig(options: ConfigOptions): PipelineConfig {
+export async function openConfig(options: ConfigOptions): Promise<PipelineConfig> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   const path = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || DEFAULT_CONFIG_PATH);
   for (const one of shadowed) options.onMisled?.(one);
-  const config = withDataFolder(loadConfig(path, process.env), options.onMisled);
+  const stored = await fetchStored(() => findVariables(path));
+  const config = withDataFolder(loadConfig(path, process.env, stored), options.onMisled);
   for (const one of findUnusedVariables(config, process.env)) options.onMisled?.(one);
   return config;
+}
+
+/**
+ * Asks AWS for the values of those variables that it keeps. Where it keeps none, this takes no time.
+ *
+ * @param namesOf tells which the configuration names: what is set for other programs is not asked for.
+ */
+export async function fetchStored(namesOf: () => readonly string[]): Promise<StoredVariables> {
+  if (!storesSecrets(process.env)) return new Map();
+  const secrets = findStoredSecrets(namesOf(), process.env);
+  const { fetchSecrets } = await import('../../aws/fetch-secrets.ts');
+  return fetchSecrets(secrets, process.env);
 }
 
 /**

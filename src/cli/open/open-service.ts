@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { type Client, createClient } from '../../api/client.ts';
+import { readVariable } from '../../config/environment/read-variable.ts';
 import { requireService } from '../../config/require-settings.ts';
-import { readVariable } from '../../config/substitute.ts';
 import type { ApiSettings } from '../../model/config.ts';
 import { EXIT } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
+import type { StoredVariables } from '../../model/variable.ts';
 import type { ConfigOptions } from '../commands/command.ts';
-import { DEFAULT_CONFIG_PATH, openConfig } from './open-config.ts';
+import { DEFAULT_CONFIG_PATH, fetchStored, openConfig } from './open-config.ts';
 import { readEnvFile } from './read-env-file.ts';
 
 /** Where a command sends to, without what only jobs need. */
@@ -20,17 +21,21 @@ const TIMEOUT_SECONDS = 30;
  *
  * @throws KnownError `api_url_missing`, `api_key_missing`, `variable_unreadable`, or what is wrong with the configuration (exit 2).
  */
-export function findService(options: ConfigOptions, { needsKey }: { readonly needsKey: boolean }): Service {
+export async function findService(
+  options: ConfigOptions,
+  { needsKey }: { readonly needsKey: boolean },
+): Promise<Service> {
   const shadowed = options.envFile === undefined ? [] : readEnvFile(options.envFile);
   for (const one of shadowed) options.onMisled?.(one);
   const named = options.config ?? (process.env.INFLUENCER_SYNC_CONFIG || null);
   if (named !== null || existsSync(DEFAULT_CONFIG_PATH)) {
     const { envFile: _read, ...rest } = options;
-    const config = openConfig(rest);
+    const config = await openConfig(rest);
     return config.api.url !== '' && !needsKey ? config.api : requireService(config);
   }
-  const url = requireReadable('INFLUENCER_API_URL');
-  const key = requireReadable('INFLUENCER_API_KEY');
+  const stored = await fetchStored(() => ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY']);
+  const url = requireReadable('INFLUENCER_API_URL', stored);
+  const key = requireReadable('INFLUENCER_API_KEY', stored);
   if (url !== '' && (key !== '' || !needsKey)) return { url, key, timeoutSeconds: TIMEOUT_SECONDS };
   const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
   throw new KnownError({
@@ -42,8 +47,8 @@ export function findService(options: ConfigOptions, { needsKey }: { readonly nee
   });
 }
 
-function requireReadable(name: string): string {
-  const variable = readVariable(name, process.env);
+function requireReadable(name: string, stored: StoredVariables): string {
+  const variable = readVariable(name, process.env, stored);
   if (variable.kind === 'value') return variable.text;
   const { message, help } = variable;
   const safe = 'Nothing was sent.';

@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { getCACertificates } from 'node:tls';
 import type { S3 } from '@aws-sdk/client-s3';
+import {
+  type AwsProfile,
+  CONNECT_TIMEOUT_MS,
+  type Environment,
+  ensureHome,
+  lookUpProfile,
+  readCaBundle,
+} from '../../aws/aws-machine.ts';
 import type { SourceSettings } from '../../model/config.ts';
-import { EXIT } from '../../model/exit-code.ts';
-import { KnownError } from '../../model/known-error.ts';
 
 export type S3Client = {
   readonly api: S3;
@@ -15,27 +17,15 @@ export type S3Client = {
   /** What requests are signed for, unless the store redirects. */
   readonly region: string;
   /** Where credentials are looked for; null: no profile is named. */
-  readonly profile: S3Profile | null;
+  readonly profile: AwsProfile | null;
   /** Ends all connections, also busy ones. */
   readonly close: () => void;
 };
-
-export type S3Profile = {
-  readonly name: string;
-  readonly isMissing: boolean;
-  /** Where it was looked for. */
-  readonly files: readonly string[];
-};
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What of a source decides how its store is reached. */
 export type S3Settings = Pick<SourceSettings, 'endpoint' | 'region' | 'profile' | 'forcePathStyle'> & {
   readonly limits: Pick<SourceSettings['limits'], 'idleTimeoutSeconds'>;
 };
-
-/** A store that does not take a connection in this time is not there. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Requests that the store failed or throttled are tried so often, with the SDK's own pauses. Each of ours may be repeated: it reads, or puts or removes a file whole. */
 const MAX_ATTEMPTS = 4;
@@ -90,18 +80,6 @@ export async function createS3Client(source: S3Settings, env: Environment = proc
   };
 }
 
-/**
- * The SDK fails with every request where neither HOME nor the passwd database knows a home folder, as for a container's uid of its own.
- * `/` is what container engines set there.
- */
-function ensureHome(): void {
-  try {
-    homedir();
-  } catch {
-    process.env.HOME = '/';
-  }
-}
-
 /** An answer names the checksum of its object only to who asks. */
 function askForChecksums(api: S3): void {
   api.middlewareStack.add(
@@ -127,52 +105,4 @@ async function regionOf(api: S3): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-/** The authorities that this machine knows and those of AWS_CA_BUNDLE, which the SDK for JavaScript passes over; null: nothing to add. */
-function readCaBundle({ AWS_CA_BUNDLE: path }: Environment): string[] | null {
-  if (!path) return null;
-  try {
-    return [...getCACertificates('default'), readFileSync(path, 'utf8')];
-  } catch (cause) {
-    throw new KnownError({
-      code: 's3_ca_bundle_unreadable',
-      message: 'The file that AWS_CA_BUNDLE names cannot be read.',
-      where: path,
-      help: 'Name a PEM file that this user may read, or unset AWS_CA_BUNDLE.',
-      safe: 'Nothing was read or sent.',
-      exitCode: EXIT.configuration,
-      cause,
-    });
-  }
-}
-
-/** Whether a profile stands in one of the two files of the AWS tools, `[name]` in one and `[profile name]` in the other. */
-function lookUpProfile(name: string, env: Environment): S3Profile {
-  const folder = join(homedir(), '.aws');
-  const files = [
-    env.AWS_CONFIG_FILE || join(folder, 'config'),
-    env.AWS_SHARED_CREDENTIALS_FILE || join(folder, 'credentials'),
-  ];
-  const isMissing = !files.some((file) => profilesOf(file).includes(name));
-  return { name, isMissing, files };
-}
-
-function profilesOf(path: string): readonly string[] {
-  try {
-    const lines = readFileSync(path, 'utf8').split(/\r?\n/);
-    return lines.flatMap((line) => sectionOf(line) ?? []);
-  } catch {
-    return [];
-  }
-}
-
-/** `[default]`, `[name]`, `[profile name]` or `[profile "a name"]`; null where the line begins no section. */
-function sectionOf(line: string): string | null {
-  const [, inside] = /^\s*\[([^\]]*)\]/.exec(line) ?? [];
-  if (inside === undefined) return null;
-  return inside
-    .trim()
-    .replace(/^profile\s+/, '')
-    .replace(/^["']|["']$/g, '');
 }

@@ -4,11 +4,12 @@ import type {
   ListObjectVersionsCommandOutput,
   _Object as S3Object,
 } from '@aws-sdk/client-s3';
+import { statusOf } from '../../aws/aws-error.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { type ListingRules, NOT_OF_GLOB, type SkipRule } from '../exclude.ts';
 import type { SourcePlace } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
-import { explainS3Error, statusOf } from './explain-s3-error.ts';
+import { explainS3Error } from './explain-s3-error.ts';
 import { etagOf, versionText } from './s3-version.ts';
 
 export type S3Place = Extract<SourcePlace, { kind: 's3' }>;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import { isNetworkError, isTimeout, statusOf } from '../../aws/aws-error.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { SourceFile } from '../../model/source.ts';
 import { changedWhileReading, fileGone } from '../changed-while-reading.ts';
@@ -7,7 +8,7 @@ import { type ContentCheck, createContentCheck, type Mismatch } from '../content
 import { fileUnavailable } from '../file-unavailable.ts';
 import { parseObjectUri } from '../parse-source-uri.ts';
 import type { S3Client } from './create-s3-client.ts';
-import { explainS3Error, isNetworkError, isTimeout, statusOf } from './explain-s3-error.ts';
+import { explainS3Error } from './explain-s3-error.ts';
 import {
   isListedVersion,
   openS3Body,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
+import { isTimeout } from '../../aws/aws-error.ts';
 import type { S3Client } from './create-s3-client.ts';
-import { isTimeout } from './explain-s3-error.ts';
 import { etagOf, type ObjectVersion } from './s3-version.ts';
 
 /** A read that ended before it should. */

@@ -80,7 +80,7 @@ function textOf(value: unknown): string {
 }
 
 async function withApi(options: ConfigOptions, work: (api: Api) => Promise<ExitCode>): Promise<ExitCode> {
-  const api = toApi(openClient(findService(options, { needsKey: true })));
+  const api = toApi(openClient(await findService(options, { needsKey: true })));
   try {
     return await work(api);
   } catch (error) {

@@ -41,7 +41,7 @@ export async function performApi(output: Output, words: readonly string[]): Prom
     return EXIT.ok;
   }
   const input = await readInput(name, read, output);
-  const service = findService(read, { needsKey: operationOf(name).sendsKey });
+  const service = await findService(read, { needsKey: operationOf(name).sendsKey });
   const needsLive = !isLoopback(service.url) && !operationOf(name).repeatable && !read.isLive;
   if (read.isDryRun) {
     showRequest(name, describeRequest(name, input, service), output);

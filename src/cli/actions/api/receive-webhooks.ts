@@ -18,7 +18,7 @@ export type ReceiveOptions = ConfigOptions & { readonly port?: number };
  * @throws KnownError `webhook_secret_missing`, `port_unusable` or what is wrong with the database (exit 2).
  */
 export async function receiveWebhooks(output: Output, options: ReceiveOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const settings = { ...config.webhooks, port: options.port ?? config.webhooks.port };
   if (settings.secrets.length === 0) throw secretMissing(config.path);
   const logger = createLogger({ level: process.env.LOG_LEVEL, isInteractive: process.stderr.isTTY === true });

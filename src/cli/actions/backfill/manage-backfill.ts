@@ -26,7 +26,7 @@ export async function showBackfills(
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  return withDatabase(openConfig(options), async (db) => {
+  return withDatabase(await openConfig(options), async (db) => {
     const backfills = await listBackfills(db, id === undefined ? { limit: SHOWN } : { backfillId: id });
     if (id !== undefined && backfills.length === 0) throw backfillMissing(id);
     const shown = [];
@@ -47,7 +47,7 @@ export async function performPause(
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  return withDatabase(openConfig(options), async (db) => {
+  return withDatabase(await openConfig(options), async (db) => {
     const backfill = await choose(db, id, ['running']);
     const { backfillId } = backfill;
     const paused = await inTransaction(db, (trx) =>
@@ -66,7 +66,7 @@ export async function performCancel(
   id: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   return withDatabase(config, async (db) => {
     const backfill = await choose(db, id, CANCELLABLE);
     const { backfillId, job } = backfill;

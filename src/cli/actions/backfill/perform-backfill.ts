@@ -68,7 +68,7 @@ export async function performBackfill(
   jobName: string,
   options: BackfillOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const { job, kind } = findJob(config, jobName);
   if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
   if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no plan by days`);
@@ -102,7 +102,7 @@ export async function performResume(
   id: string | undefined,
   options: ResumeOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const backfill = await withDatabase(config, (db) => chooseBackfill(db, id));
   const { job } = findJob(config, backfill.job);
   if (!isAttributeOrders(job)) throw backfillMissing(id);

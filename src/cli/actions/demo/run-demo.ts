@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isOrdersReport } from '../../../../jobs/attribute-orders/report.ts';
 import { isAttributeOrders } from '../../../../jobs/attribute-orders/settings.ts';
 import { kindOf, loadConfig } from '../../../../jobs/index.ts';
+import { waysToSet } from '../../../config/environment/read-variable.ts';
 import { shortPath } from '../../../config/locate.ts';
 import type { JobSettings, PipelineConfig } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
@@ -37,10 +38,12 @@ export async function runDemo(
   try {
     const config = loadConfig(path, {
       ...process.env,
+      // However the environment says where else to post to.
+      ...Object.fromEntries(
+        ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY'].flatMap(waysToSet).map((name) => [name, '']),
+      ),
       INFLUENCER_API_URL: sandbox.url,
       INFLUENCER_API_KEY: sandbox.key,
-      INFLUENCER_API_URL_FILE: '',
-      INFLUENCER_API_KEY_FILE: '',
     });
     output.print(introduceDemo(output.terminal));
     const jobs = Object.values(config.jobs);

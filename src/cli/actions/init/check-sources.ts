@@ -21,7 +21,7 @@ const MAX_ROWS = 20_000;
 
 /** Recognises the newest file of each source again, and compares it with what the configuration says of it. */
 export async function checkSources(output: Output, options: InitOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const layouts = loadLayouts(layoutFolders(config.path));
   const clients = openSourceClients();
   const counts = { ok: 0, warning: 0, problem: 0 };

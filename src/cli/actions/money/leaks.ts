@@ -14,7 +14,7 @@ import { requireReason } from '../../usage-error.ts';
 
 /** Lists codes that may have leaked. @returns 3 where nobody has looked at one yet. */
 export async function showLeaks(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const leaks = await withDatabase(openConfig(options), (db) => findLeaks(db, { now: new Date() }));
+  const leaks = await withDatabase(await openConfig(options), (db) => findLeaks(db, { now: new Date() }));
   for (const leak of leaks) output.emit({ event: 'leaked_code', ...leak });
   output.print(renderBlocks(describeLeaks(leaks, configOption(options)), output.terminal));
   return leaks.some(({ acknowledged }) => acknowledged === null) ? EXIT.rowsRejected : EXIT.ok;
@@ -31,7 +31,7 @@ export async function acknowledgeLeak(
     message: 'You must give a reason to acknowledge a code.',
     kept: 'in the audit',
   });
-  await withDatabase(openConfig(options), async (db) => {
+  await withDatabase(await openConfig(options), async (db) => {
     const leak = (await findLeaks(db, { now: new Date() })).find((one) => one.code === code);
     if (leak === undefined)
       throw new KnownError({

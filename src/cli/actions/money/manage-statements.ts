@@ -19,7 +19,7 @@ import { requireReason } from '../../usage-error.ts';
 
 /** Prints a statement: closed, or as closing would write it now. @throws KnownError about the terms. */
 export async function showStatement(output: Output, options: StatementOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const rules = loadStatementRules(config.statements);
   const month = options.month ?? monthBefore(new Date(), rules.timeZone);
   const whole = await withDatabase(config, (db) => readStatement(db, { month, rules }));
@@ -46,7 +46,7 @@ export async function showStatement(output: Output, options: StatementOptions): 
 
 /** Closes a month and writes down who did. @throws KnownError `statement_not_closed` (exit 2) where that is not possible. */
 export async function performClosing(output: Output, options: CloseOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const { month } = options;
   const reason = requireReason(options.reason, {
     message: 'You must give a reason.',
@@ -73,7 +73,7 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
 
 /** @returns 3 where a closed statement is not as it was closed. */
 export async function performVerifying(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const { statements, broken } = await withDatabase(config, verifyStatements);
   output.emit({ event: 'statements_verified', statements, broken });
   if (broken.length === 0) {

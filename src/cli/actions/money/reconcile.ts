@@ -10,7 +10,7 @@ import type { Output } from '../../terminal/output.ts';
 
 /** Prints what we posted against what the service counts. @returns 3 where more is unexplained than the settings allow. */
 export async function reconcile(output: Output, options: ReconcileOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const dealId = options.deal ?? null;
   const { deals, orders } = await withDatabase(config, async (db) => {
     const deals = await reconcileDeals(db, { accountCurrency: config.reconcile.accountCurrency, dealId });

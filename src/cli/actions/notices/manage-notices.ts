@@ -27,7 +27,7 @@ export async function testChannels(
   name: string | undefined,
   options: ConfigOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const channels = chooseChannels(config, name);
   let exitCode: ExitCode = EXIT.ok;
   for await (const { channel, attempt } of sendTests(channels, {
@@ -49,7 +49,7 @@ export async function testChannels(
 
 /** Lists what was told, and what became of it. */
 export async function showNotices(output: Output, options: HistoryOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const notices = await withDatabase(config, (db) => listNotices(db, { limit: options.limit }));
   for (const { event: change, ...notice } of notices) output.emit({ event: 'notice', change, ...notice });
   output.print(renderNotices(notices, output.terminal));

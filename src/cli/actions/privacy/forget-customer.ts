@@ -14,7 +14,7 @@ export async function forgetByAddress(
   given: string | undefined,
   options: ForgetOptions,
 ): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const typed = given === undefined || given === '-' ? await askAddress('forget -') : given;
   const { dryRun: isDryRun = false, reason = null } = options;
   const certificate = await withDatabase(config, (db) =>

@@ -27,7 +27,7 @@ import { requireReason, usageError } from '../../usage-error.ts';
 
 /** Says whether the previous key is still needed. */
 export async function showHashKey(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const previous = await withDatabase(openConfig(options), readPreviousKey);
+  const previous = await withDatabase(await openConfig(options), readPreviousKey);
   output.emit({ event: 'hash_key', ...previous });
   output.print(describe(previous));
   return EXIT.ok;
@@ -44,7 +44,7 @@ function describe({ fingerprint, rotatedAt, customers, customersInAll, forgotten
 
 /** Gives up whoever is known under the previous key alone: an export that names them submits them again. */
 export async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason, {
     message: 'You must give a reason to give customers up.',
     kept: 'in the audit',
@@ -85,7 +85,7 @@ function retire(
 
 /** Puts the configured key in the place of one that nobody has any more. */
 export async function replaceLostHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const reason = requireReason(options.reason, {
     message: 'You must say what happened to the key.',
     kept: 'in the audit',

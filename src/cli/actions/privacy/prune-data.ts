@@ -11,7 +11,7 @@ import { auditIn } from '../../terminal/read-operator.ts';
 
 /** @returns 130 where it was told to stop: what was deleted stays so, and the next one goes on. */
 export async function pruneData(output: Output, options: PruneOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const { retention } = config;
   const isDryRun = options.yes !== true;
   const stopping = listenForStop({ warn: () => output.warn('Stopping after this batch.') });

@@ -17,7 +17,7 @@ type JobWithCodes = JobSettings & { readonly brandId: string; readonly codes: st
 
 /** Asks the service about the owners and brands of each codes.csv. Mistakes within the file are those of the configuration. */
 export async function checkCodes(output: Output, options: CodesCheckOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const client = openClient(requireService(config));
   const counts = { ok: 0, warning: 0, problem: 0 };
   const show = (finding: Finding): void => {

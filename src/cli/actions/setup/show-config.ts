@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { findStoredSecrets, waysToSet } from '../../../config/environment/read-variable.ts';
 import { isSecretSetting } from '../../../config/fields.ts';
 import { databasePlace } from '../../../config/locate.ts';
 import type { PipelineConfig } from '../../../model/config.ts';
@@ -14,13 +15,13 @@ type Setting = {
   /** `sources.shop.time_zone`. */
   readonly path: string;
   readonly value: string;
-  /** `file`, `default`, or the variables of the environment that it takes its value from. */
+  /** `file`, `default`, or the variables that it takes its value from, with where these have it. */
   readonly origin: string;
 };
 
 /** Prints every setting with where it comes from. Of a secret, only whether it is set. */
 export async function showConfig(output: Output, options: ConfigOptions): Promise<ExitCode> {
-  const config = openConfig(options);
+  const config = await openConfig(options);
   const written: unknown = parse(readFileSync(config.path, 'utf8'));
   const settings = settingsOf(config).map(
     ({ path, value }): Setting => ({
@@ -105,8 +106,17 @@ function originOf(written: unknown, path: readonly string[]): string {
   const text = JSON.stringify(value) ?? '';
   const names = [...text.matchAll(VARIABLE)].flatMap(([, name]) => name ?? []);
   if (names.length === 0) return 'file';
-  const isSet = names.some((name) => (process.env[name] ?? '') !== '');
-  return isSet ? `environment (${names.join(', ')})` : `file (${names.join(', ')} not set)`;
+  const origins = names.flatMap(originOfVariable);
+  return origins.length === 0 ? `file (${names.join(', ')} not set)` : [...new Set(origins)].join(', ');
+}
+
+/** Where a variable has its value from, never the value. */
+function originOfVariable(name: string): readonly string[] {
+  const [stored] = findStoredSecrets([name], process.env);
+  if (stored !== undefined) return [`AWS ${stored.store}: ${stored.id} (${stored.variable})`];
+  const variable = waysToSet(name).find((way) => (process.env[way] ?? '') !== '');
+  if (variable === undefined) return [];
+  return [variable === name ? `environment (${name})` : `file ${process.env[variable]} (${variable})`];
 }
 
 /** A database's address without user and password; of anything else, that it is set. */

@@ -33,7 +33,7 @@ export const runsCommand: CommandDefinition = {
         const { renderSlotTroubles } = await import('../../../present/runs/slots.ts');
         const { job, limit } = options;
         const which = job === undefined ? { limit } : { job, limit };
-        const config = openConfig(options);
+        const config = await openConfig(options);
         const { runs, troubles } = await withDatabase(config, async (db) => ({
           runs: await listRuns(db, which),
           troubles: await listSlotTroubles(db, which),

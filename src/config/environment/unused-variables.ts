@@ -1,6 +1,6 @@
-import type { PipelineConfig } from '../model/config.ts';
-import { shortPath } from './locate.ts';
-import { type Environment, fileVariable } from './substitute.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import { shortPath } from '../locate.ts';
+import { type Environment, waysToSet } from './read-variable.ts';
 
 /** A setting that does not do what its author must expect. No values, which may be secrets. */
 export type Misled = { readonly message: string; readonly help: string };
@@ -23,7 +23,11 @@ export function findUnusedVariables(
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   return Object.entries(USES)
     .filter(([name]) => !variables.includes(name))
-    .flatMap(([name, use]) => [name, fileVariable(name)].filter(isSet).map((set) => ({ name, use, set })))
+    .flatMap(([name, use]) =>
+      waysToSet(name)
+        .filter(isSet)
+        .map((set) => ({ name, use, set })),
+    )
     .map(({ name, use, set }) => ({
       message: `${set} is set, but has no effect, because ${shortPath(path)} does not name ${set === name ? 'it' : name}.`,
       help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nOtherwise unset it.`,

@@ -1,0 +1,142 @@
+import { EXIT } from '../model/exit-code.ts';
+import { KnownError } from '../model/known-error.ts';
+import type { StoredSecret, StoredVariables, Variable } from '../model/variable.ts';
+import {
+  CONNECT_TIMEOUT_MS,
+  type Environment,
+  ensureHome,
+  lookUpProfile,
+  readCaBundle,
+} from './aws-machine.ts';
+import { explainSecretError } from './explain-secret-error.ts';
+
+/** A request that takes longer is tried again; a command waits for it before it does anything. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** As the SDK has it, with its own pauses; asking twice changes nothing. */
+const MAX_ATTEMPTS = 3;
+
+/** Tells the text of a secret or parameter by its name or ARN; null: it has bytes instead of text. */
+type Ask = (id: string) => Promise<string | null>;
+
+/**
+ * Asks AWS for the values of variables, with the standard chain of credentials and region. What has an ARN is asked of the region that
+ * the ARN names. Loads the SDK, and of it only what is used.
+ *
+ * @returns for each variable its value, or why there is none: missing, not permitted, no credentials.
+ * @throws KnownError `secret_store_unreachable` (exit 1) where AWS does not answer, since it may the next time; `s3_ca_bundle_unreadable`.
+ */
+export async function fetchSecrets(
+  secrets: readonly StoredSecret[],
+  env: Environment,
+): Promise<StoredVariables> {
+  if (secrets.length === 0) return new Map();
+  ensureHome();
+  const byPlace = Map.groupBy(secrets, ({ store, id }) => `${store} ${id}`);
+  const fetched = await Promise.all([...byPlace.values()].map((ofPlace) => fetchPlace(ofPlace, env)));
+  return new Map(fetched.flat());
+}
+
+/** Several keys of one JSON object take one request. */
+async function fetchPlace(
+  secrets: readonly StoredSecret[],
+  env: Environment,
+): Promise<readonly (readonly [name: string, variable: Variable])[]> {
+  const [first] = secrets;
+  if (first === undefined) return [];
+  const { store, id } = first;
+  const region = regionOfArn(id) ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION || null);
+  try {
+    const ask = await (store === 'Secrets Manager' ? askSecretsManager : askParameterStore)(region, env);
+    const text = await ask(id);
+    return secrets.map((secret) => [secret.name, takeValue(secret, text)]);
+  } catch (error) {
+    const profile = env.AWS_PROFILE ? lookUpProfile(env.AWS_PROFILE, env) : null;
+    return secrets.map((secret) => {
+      const explained = explainSecretError(error, { secret, region, profile });
+      if (explained === null) throw error;
+      if (explained.mayPass) throw unreachable(secret, explained);
+      return [secret.name, { kind: 'unreadable', ...explained }];
+    });
+  }
+}
+
+async function askSecretsManager(region: string | null, env: Environment): Promise<Ask> {
+  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+  const client = new SecretsManagerClient(clientOptions(region, env));
+  return async (id) =>
+    (await client.send(new GetSecretValueCommand({ SecretId: id })).finally(() => client.destroy()))
+      .SecretString ?? null;
+}
+
+async function askParameterStore(region: string | null, env: Environment): Promise<Ask> {
+  const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
+  const client = new SSMClient(clientOptions(region, env));
+  const command = (id: string) => new GetParameterCommand({ Name: id, WithDecryption: true });
+  return async (id) =>
+    (await client.send(command(id)).finally(() => client.destroy())).Parameter?.Value ?? null;
+}
+
+function clientOptions(region: string | null, env: Environment) {
+  const ca = readCaBundle(env);
+  return {
+    ...(region === null ? {} : { region }),
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      ...(ca === null ? {} : { httpsAgent: { ca } }),
+    },
+  };
+}
+
+/** `arn:aws:ssm:eu-west-1:…`; null for a name. */
+function regionOfArn(id: string): string | null {
+  const [, region] = /^arn:[\w-]+:(?:secretsmanager|ssm):([\w-]+):/.exec(id) ?? [];
+  return region ?? null;
+}
+
+/** The whole text, or the value of the key in it that is asked for. Nothing of the text is in a message. */
+function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null): Variable {
+  const no = (what: string, help: string): Variable => {
+    return { kind: 'unreadable', message: `${variable} names ${id}, which ${what}.`, help };
+  };
+  if (text === null) return no('contains bytes and no text', 'Store the value as text.');
+  const object = parseObject(text);
+  if (jsonKey === null) {
+    // The console of AWS makes such an object of each value that is typed into its form.
+    if (object === null) return { kind: 'value', text };
+    return no('is a JSON object', `Name the key of the value:  ${variable}='${id}#key'`);
+  }
+  if (object === null) return no('is no JSON object', `Leave #${jsonKey} out to use all of its text.`);
+  const value = Object.hasOwn(object, jsonKey) ? object[jsonKey] : undefined;
+  if (typeof value === 'string') return { kind: 'value', text: value };
+  return no(
+    value === undefined ? `has no key ${jsonKey}` : `has a key ${jsonKey} whose value is no text`,
+    'Write the name as in the JSON object, and the value in quotes.',
+  );
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function unreachable(
+  { variable }: StoredSecret,
+  { message, help }: { readonly message: string; readonly help: string },
+): KnownError {
+  return new KnownError({
+    code: 'secret_store_unreachable',
+    message,
+    where: variable,
+    help,
+    safe: 'Nothing was read or sent.',
+    exitCode: EXIT.crash,
+  });
+}
