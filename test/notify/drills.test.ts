@@ -25,7 +25,7 @@ describe('a problem that is provoked is told of once, and once when it is over',
     shop.drop('orders.csv', toCsv(manyRows(2)));
     for (let round = 0; round < 2; round += 1) expect((await shop.run()).exitCode).toBe(0);
     expect(told()).toEqual(['opened job_failed orders', 'resolved job_failed orders']);
-    expect(receiver.received[1]?.json).toMatchObject({ summary: 'orders has run to its end again.' });
+    expect(receiver.received[1]?.json).toMatchObject({ summary: 'A run of orders has finished again.' });
   });
 
   it('a key that the service refuses: one message for all jobs, and not that a job failed', async () => {

@@ -47,7 +47,7 @@ it('two processes that serve tell once that runs were missed, and once that the 
   expect(drill.told()).toEqual(['opened job_missed orders', 'resolved job_missed orders']);
   expect(drill.receiver.received[0]?.json).toMatchObject({
     severity: 'error',
-    summary: '2 slots of orders came while no process ran, and were not caught up.',
+    summary: '2 slots of orders came due while no process ran, and were not caught up.',
     command: 'npx influencer-sync run orders',
   });
   for (const server of servers) server.kill('SIGTERM');

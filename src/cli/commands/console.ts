@@ -17,15 +17,17 @@ export const consoleCommand: CommandDefinition = {
   name: 'console',
   define(command, act) {
     addConfigOptions(
-      command.description('show what happened, and settle it, in a browser; `serve` shows the same pages'),
+      command.description(
+        'show what happened in a browser, and settle doubts there; `serve` serves the same pages',
+      ),
     )
       .option(
         '--host <address>',
-        'address to listen on; others than 127.0.0.1 need console.auth',
+        'address to listen on; any address except 127.0.0.1 needs console.auth',
         '127.0.0.1',
       )
       .option('--port <number>', 'port to listen on, 0 for a free one', parsePort, 4080)
-      .option('--open', 'open it in the browser of this machine')
+      .option('--open', 'open the console in the browser of this machine')
       .option(
         '--hash-password',
         'read a password from standard input and print the password_hash for console.auth.users',

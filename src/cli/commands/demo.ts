@@ -10,13 +10,13 @@ export const demoCommand: CommandDefinition = {
       .description(
         'run all jobs on bundled exports, with an embedded database and the sandbox; nothing leaves this machine',
       )
-      .option('--console', 'then show the result in the console, in the browser of this machine')
-      .option('--verbose', 'show each run as `run` does')
+      .option('--console', 'show the result in the console afterwards, in the browser of this machine')
+      .option('--verbose', 'show the output of each run')
       .option('--json', 'write events for programs to standard output, one JSON object per line');
     addExamples(command, [
-      ['demo', 'see what a run does, and that a second run posts nothing again'],
-      ['demo --console', 'then look at every order in a browser'],
-      ['demo --verbose', 'every step, and all that each run says'],
+      ['demo', 'see what a run does, and that a second run posts nothing twice'],
+      ['demo --console', 'look at every order in a browser afterwards'],
+      ['demo --verbose', 'every step, and the whole output of each run'],
       ['demo --json | tail -n 1', 'the last event, for a program'],
     ]);
     command.action(

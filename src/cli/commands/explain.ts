@@ -9,7 +9,7 @@ export const explainCommand: CommandDefinition = {
   name: 'explain',
   define(command, act) {
     addConfigOptions(command.description('explain the state of an order or a customer'))
-      .argument('[what]', 'order, customer; or what another kind of job works on, for example clicks')
+      .argument('[what]', 'order, customer, or the records of another kind of job, for example clicks')
       .argument('[text]', 'which one')
       .action(
         act(async (output, what: string | undefined, text: string | undefined, options: ConfigOptions) =>
@@ -47,14 +47,14 @@ export const explainCommand: CommandDefinition = {
         .command('customer')
         .argument(
           '[address]',
-          'e-mail address; it is hashed on this machine. Omit it to be asked, or to read it from standard input, so that no shell keeps it',
+          'e-mail address; it is hashed on this machine. If you omit it, the command asks for it or reads it from standard input, so that your shell history does not contain it',
         )
         .description('show whether a customer was submitted, and the result'),
     );
     addExamples(customer, [
-      ['explain customer', 'asks for the address, so that no shell history has it'],
+      ['explain customer', 'asks for the address, so that your shell history does not contain it'],
       ['explain customer < address.txt', 'by the address in a file'],
-      ['explain customer jane@example.com', 'by the address; a customer has no other name'],
+      ['explain customer jane@example.com', 'by the address'],
     ]);
     customer.action(
       act(async (output, given: string | undefined, options: ConfigOptions) => {
@@ -123,7 +123,7 @@ function nothingKnown(what: string, text: string): KnownError {
 function customerNotFound(): KnownError {
   return new KnownError({
     code: 'customer_not_found',
-    message: 'No file names this customer, or only without consent.',
+    message: 'No file names this customer with consent.',
     help: 'The row may have been rejected (npx influencer-sync rejected), or its file may be held (npx influencer-sync status) or missing.',
     exitCode: EXIT.configuration,
   });

@@ -28,16 +28,16 @@ export const filesCommand: CommandDefinition = {
   name: 'files',
   define(command, act) {
     addConfigOptions(command.description('list each file of the sources: read, held or skipped, and why'))
-      .option('--source <name>', 'of one source')
+      .option('--source <name>', 'one source only')
       .addOption(new Option('--state <state>', 'only those').choices(STATES))
-      .option('--limit <count>', 'maximum files to list for each source', parseCount, DEFAULT_LIMIT)
+      .option('--limit <count>', 'maximum number of files to list for each source', parseCount, DEFAULT_LIMIT)
       .action(
         act(async (output, options: FilesOptions) =>
           (await import('../actions/manage-files.ts')).showFiles(output, options),
         ),
       );
     addExamples(command, [
-      ['files', 'files that were read, are held or skipped, and that the next run reads'],
+      ['files', 'which files were read, are held or skipped, and which the next run reads'],
       ["files release orders-2026-04.csv --reason 'a test export'", 'a held file that you do not need'],
       ["files release --all --source shop --reason 'test'", 'all held files of a source: asks first'],
       ['files reread orders-2026-04.csv', 'read it again, for example after its layout was corrected'],
@@ -49,9 +49,9 @@ export const filesCommand: CommandDefinition = {
 
 function defineDecisions(command: Command, act: Act): void {
   addConfigOptions(command.command('release').description('end the hold of files that you do not need'))
-    .argument('[name]', 'name of the file, or its whole address')
-    .option('--all', 'all files that are held, after a preview')
-    .option('--source <name>', 'of one source')
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--all', 'all held files, after a preview')
+    .option('--source <name>', 'one source only')
     .option('--yes', 'with --all: do not ask')
     .requiredOption('--reason <text>', 'why; kept with the file')
     .action(
@@ -60,8 +60,8 @@ function defineDecisions(command: Command, act: Act): void {
       ),
     );
   addConfigOptions(command.command('reread').description('let the next run read files again'))
-    .argument('[name]', 'name of the file, or its whole address')
-    .option('--source <name>', 'of one source')
+    .argument('[name]', 'name of the file, or its full address')
+    .option('--source <name>', 'one source only')
     .option('--layout <name>', 'all files that were read with this layout')
     .action(
       act(async (output, name: string | undefined, options: RereadOptions) =>

@@ -17,22 +17,22 @@ export const ledgerCommand: CommandDefinition = {
   define(command, act) {
     command
       .description(
-        'tell the ledger about orders that were credited elsewhere, and claims that a restored database lost',
+        'record orders that were credited elsewhere, or recover claims that a restored database lost',
       )
       .enablePositionalOptions();
     addExamples(command, [
       [
         "ledger seed credited-in-2023.csv --reason 'by the shop integration'",
-        'order_platform,order_id and, if wanted, amount,currency,deal_id,collab_id,reason',
+        'columns: order_platform,order_id and, optionally, amount,currency,deal_id,collab_id,reason',
       ],
-      ['ledger seeds', 'which files count'],
+      ['ledger seeds', 'the recorded files'],
       [
         "ledger recover --reason 'restored the backup of 2 May'",
-        'hold the orders posted since then as accepted or in doubt; then runs continue',
+        'record the orders posted since then as accepted or in doubt; then runs continue',
       ],
       [
         "ledger unseed 3 --reason 'the wrong file'",
-        'withdraw one: the next run decides about its orders again',
+        'withdraw a file: the next run decides about its orders again',
       ],
     ]);
     defineSeeds(command, act);
@@ -49,7 +49,7 @@ function defineRecover(command: Command, act: Act): void {
       ),
   )
     .requiredOption('--reason <text>', 'what happened; kept with the decision')
-    .option('--from <file>', 'orders that the service has, in the form that `ledger seed` reads')
+    .option('--from <file>', 'list of orders that the service has, in the format of `ledger seed`')
     .option(
       '--accept-undescribed',
       'give up claims that no journal on this machine describes: their orders may be posted again',
@@ -65,7 +65,7 @@ function defineSeeds(command: Command, act: Act): void {
   addConfigOptions(
     command
       .command('seed')
-      .description('list orders that were credited elsewhere, so that they are not posted'),
+      .description('record a file of orders that were credited elsewhere, so that they are not posted'),
   )
     .argument('<file>', 'CSV with order_platform,order_id[,amount,currency,deal_id,collab_id,reason]')
     .requiredOption('--reason <text>', 'how you know; kept with the decision')
@@ -74,7 +74,7 @@ function defineSeeds(command: Command, act: Act): void {
         (await import('../actions/manage-seeds.ts')).addSeed(output, file, options),
       ),
     );
-  addConfigOptions(command.command('seeds').description('list the files that count')).action(
+  addConfigOptions(command.command('seeds').description('list the recorded files')).action(
     act(async (output, options: ConfigOptions) =>
       (await import('../actions/manage-seeds.ts')).showSeeds(output, options),
     ),

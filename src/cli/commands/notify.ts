@@ -13,14 +13,14 @@ const DEFAULT_LIMIT = 20;
 export const notifyCommand: CommandDefinition = {
   name: 'notify',
   define(command, act) {
-    command.description('test the channels of notices, and list what was told');
+    command.description('test the channels of notices, and list the notices that were sent');
     addExamples(command, [
       ['notify test', 'send a test notice to every channel'],
-      ['notify test ops', 'to one of them'],
-      ['notify history', 'the last 20 notices, and who got them'],
+      ['notify test ops', 'send one to this channel only'],
+      ['notify history', 'the last 20 notices, and the channels that received them'],
     ]);
     const test = addConfigOptions(
-      command.command('test').description('send a test notice to a channel, or to each'),
+      command.command('test').description('send a test notice to one channel, or to all of them'),
     )
       .argument('[channel]', 'name of the channel in notify.channels')
       .action(
@@ -33,7 +33,7 @@ export const notifyCommand: CommandDefinition = {
       ['notify test ops --json', 'one channel, for a program'],
     ]);
     const history = addConfigOptions(
-      command.command('history').description('list notices, newest first, and what became of them'),
+      command.command('history').description('list notices and their deliveries, newest first'),
     )
       .option('--limit <count>', 'maximum notices to list', parseCount, DEFAULT_LIMIT)
       .action(

@@ -25,7 +25,7 @@ export const queryCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command
-        .description('query the views of schema bi in SQL; changes nothing')
+        .description('query the views of schema bi with SQL; changes nothing')
         .argument('<sql>', 'one select; docs/data-dictionary.md lists the views and their columns'),
     )
       .option('--csv', 'comma-separated values with a header')

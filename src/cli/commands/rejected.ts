@@ -33,10 +33,10 @@ export const rejectedCommand = (loadFetchRows: (() => Promise<FetchRawRows>) | n
         'list rows that could not be used, each with its reason; or export them so that you can correct them',
       ),
     )
-      .option('--run <id>', 'of one run', parseId)
-      .option('--source <name>', 'of one source')
-      .option('--file <text>', 'of files whose address contains this')
-      .option('--code <code>', 'with one kind of problem')
+      .option('--run <id>', 'one run only', parseId)
+      .option('--source <name>', 'one source only')
+      .option('--file <text>', 'only files whose address contains this text')
+      .option('--code <code>', 'only rows with this reason')
       .option('--limit <count>', 'maximum rows to list', parseCount, DEFAULT_LIMIT);
     if (loadFetchRows !== null) addExportOptions(command);
     addExamples(command, [

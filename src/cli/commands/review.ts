@@ -22,13 +22,13 @@ export const reviewCommand: CommandDefinition = {
       .option('--job <name>', 'doubts of one job only')
       .option(
         '--all',
-        'settle all that match, after a preview; --why, --for-deal and --older-than narrow them',
+        'settle all matching doubts, after a preview; --why, --for-deal and --older-than select them',
       )
-      .option('--why <text>', 'with --all: in doubt for exactly this reason')
-      .option('--for-deal <id>', 'with --all: of one deal')
+      .option('--why <text>', 'with --all: only orders with exactly this reason')
+      .option('--for-deal <id>', 'with --all: only orders of this deal')
       .option(
         '--older-than <time>',
-        'with --all: in doubt for so long or longer, such as 12h or 7d',
+        'with --all: only orders that have been in doubt at least this long, such as 12h or 7d',
         parseAge,
       )
       .addOption(
@@ -60,10 +60,10 @@ export const reviewCommand: CommandDefinition = {
     addExamples(command, [
       ['review', 'orders in doubt'],
       ["review 17 --accepted --reason 'listed under its sales'", 'the service shows the order'],
-      ["review 17 --resend --reason 'not listed after two days'", 'it does not'],
+      ["review 17 --resend --reason 'not listed after two days'", 'the service does not show it'],
       [
         "review --all --older-than 30d --write-off --reason 'lost'",
-        'many at once: shows which and how much, and asks',
+        'many at once: shows the orders and their amount, and asks',
       ],
     ]);
     command.action(

@@ -19,14 +19,14 @@ export const filesUnusual: ProblemFinder = {
           severity: 'warning',
           since: oldest.foundAt,
           amounts: [],
-          summary: `${count(mine.length, 'check')} found something unusual in files of ${job.name}, which count all the same: ${checks}.`,
+          summary: `${count(mine.length, 'check')} found something unusual in files of ${job.name}. The files were not held: ${checks}.`,
           command: 'npx influencer-sync checks',
           page: '/checks',
         },
       ];
     });
   },
-  over: (job) => `Nothing unusual in files of ${job} waits for you.`,
+  over: (job) => `No unusual file of ${job} needs your attention any more.`,
 };
 
 export const filesLate: ProblemFinder = {

@@ -23,7 +23,7 @@ export const mirrorStale: ProblemFinder = {
         severity: 'warning',
         since: new Date(last),
         amounts: [],
-        summary: `No run of ${job.name} has come to its end for more than ${hours} hours, so what it mirrors is out of date.`,
+        summary: `No run of ${job.name} has finished for more than ${hours} hours, so its mirror is out of date.`,
         command: `npx influencer-sync run ${job.name}`,
         page: `/runs?job=${encodeURIComponent(job.name)}`,
       });

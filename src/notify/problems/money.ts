@@ -27,14 +27,14 @@ export const doubts: ProblemFinder = {
         severity: 'error',
         since: oldest === undefined ? at : new Date(oldest.since),
         amounts: addUp(sums),
-        summary: `In doubt at ${name}: ${doubtful.toLocaleString('en')} (${items}). They were sent, and no answer says whether they were processed. They are not sent again until you decide.`,
+        summary: `In doubt at ${name}: ${doubtful.toLocaleString('en')} (${items}). They were sent, but no answer says whether they were processed. They are not sent again until you decide.`,
         command: 'npx influencer-sync review',
         page: `/doubts?job=${encodeURIComponent(name)}`,
       });
     }
     return found;
   },
-  over: (job) => `Nothing of ${job} is in doubt any more.`,
+  over: (job) => `No request of ${job} is in doubt any more.`,
 };
 
 export const creditedTwice: ProblemFinder = {
@@ -72,17 +72,17 @@ export const totalsDiffer: ProblemFinder = {
           currency: accountCurrency,
         })),
       ),
-      summary: `The service counts other orders than we posted for ${count(of.length, 'deal')}, and doubts, other channels and time do not explain it. Something else may post orders, or orders may be lost.`,
+      summary: `For ${count(of.length, 'deal')}, the service counts more or fewer orders than were posted, and neither doubts nor other channels nor timing explain the difference. Another tool may post orders, or orders may be lost.`,
       command: 'npx influencer-sync reconcile',
       page: '/deals',
     }));
   },
-  over: () => 'What the service counts is explained for every deal.',
+  over: () => 'The orders that the service counts are explained for every deal.',
 };
 
 export const ledgerWentBack: ProblemFinder = {
   kind: 'ledger_went_back',
-  title: 'Ledger went back',
+  title: 'Ledger lost claims',
   async find({ db, config, at }) {
     const { continuity } = await compare(db, { config, accountId: await boundAccount(db) });
     const problem = explainContinuity(continuity, config);
@@ -100,7 +100,7 @@ export const ledgerWentBack: ProblemFinder = {
       },
     ];
   },
-  over: () => 'The ledger has everything that was posted from here.',
+  over: () => 'The ledger has every claim again.',
 };
 
 export const codesUnowned: ProblemFinder = {
@@ -117,11 +117,11 @@ export const codesUnowned: ProblemFinder = {
       severity: 'warning',
       since: new Date(`${sums.map(({ since }) => since).toSorted()[0]}T00:00:00Z`),
       amounts: addUp(sums),
-      summary: `Orders of ${job} carry codes that nobody owns, so their revenue is credited to no influencer. It is more than notify.unowned_codes_above.`,
+      summary: `Orders of ${job} carry codes without an owner, so no influencer is credited with their revenue. It exceeds notify.unowned_codes_above.`,
       command:
         'npx influencer-sync query "select code, currency, sum(amount) from bi.unattributed_revenue group by 1, 2 order by 3 desc"',
       page: '/codes',
     }));
   },
-  over: (job) => `Codes without an owner at ${job} are below notify.unowned_codes_above.`,
+  over: (job) => `The revenue of codes without an owner at ${job} is below notify.unowned_codes_above.`,
 };

@@ -27,7 +27,7 @@ export const jobFailed: ProblemFinder = {
   title: 'Job failed',
   find: async ({ lastRuns }) =>
     (await lastRuns()).filter(({ run }) => causeOf(run) === 'failure').map(failureOf),
-  over: (job) => `${job} has run to its end again.`,
+  over: (job) => `A run of ${job} has finished again.`,
 };
 
 export const jobStalled: ProblemFinder = {
@@ -35,7 +35,7 @@ export const jobStalled: ProblemFinder = {
   title: 'Job stalled',
   find: async ({ lastRuns }) =>
     (await lastRuns()).filter(({ run }) => causeOf(run) === 'overdue').map(failureOf),
-  over: (job) => `${job} has run to its end again.`,
+  over: (job) => `A run of ${job} has finished again.`,
 };
 
 function failureOf({ job, run }: JobRun): Found {
@@ -43,7 +43,7 @@ function failureOf({ job, run }: JobRun): Found {
   const how =
     run.status === 'failed'
       ? `failed${exitCode === null ? '' : ` with exit code ${exitCode}`}: ${wordsOf(run.problem)}`
-      : 'has no process any more. The next run continues from there.';
+      : 'ended because its process died. The next run continues where it stopped.';
   return {
     job: job.name,
     severity: 'error',
@@ -56,7 +56,7 @@ function failureOf({ job, run }: JobRun): Found {
 }
 
 function wordsOf(problem: string | null): string {
-  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is not known.'));
+  const text = toPrintableLine(maskAddresses(problem ?? 'the reason is unknown.'));
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`;
 }
 
@@ -85,7 +85,7 @@ export const serviceAway: ProblemFinder = {
       severity: 'error',
       since: run.startedAt,
       amounts: [],
-      summary: `The service could not be used in run ${run.runId} of ${job.name}. What it left is sent by the next run that can.`,
+      summary: `Run ${run.runId} of ${job.name} could not use the service. A later run sends what is left.`,
       command: 'npx influencer-sync doctor',
       page: `/runs/${run.runId}`,
     })),
@@ -112,7 +112,7 @@ export const rowsRejected: ProblemFinder = {
         severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
-        summary: `Run ${run.runId} of ${job.name} could not use ${count(rejected, 'row')} of its files.`,
+        summary: `Run ${run.runId} of ${job.name} could not use ${count(rejected, 'row')} in its files.`,
         command: `npx influencer-sync rejected --run ${run.runId}`,
         page: '/rejected',
       };
@@ -152,7 +152,7 @@ export const mirrorDrifted: ProblemFinder = {
         severity: 'warning' as const,
         since: run.startedAt,
         amounts: [],
-        summary: `Run ${run.runId} of ${job.name} found ${count(fields, 'field')} that the service sends otherwise than before.`,
+        summary: `Run ${run.runId} of ${job.name} found ${count(fields, 'field')} that the service sends in another form than before.`,
         command: `npx influencer-sync runs --job ${job.name}`,
         page: `/runs/${run.runId}`,
       };
@@ -162,14 +162,14 @@ export const mirrorDrifted: ProblemFinder = {
 
 export const needsAttention: ProblemFinder = {
   kind: 'needs_attention',
-  title: 'Run left something for you',
+  title: 'Run needs your attention',
   async find({ lastRuns, heldFiles }) {
     const found: Found[] = [];
     for (const one of await lastRuns())
       if (isUnexplained(one) && (await heldFiles(one.job)).length === 0) found.push(attentionTo(one));
     return found;
   },
-  over: (job) => `The last run of ${job} left nothing for a person.`,
+  over: (job) => `The last run of ${job} needs no attention.`,
 };
 
 /** Issues of which no other kind of problem tells. */
@@ -179,7 +179,7 @@ function isUnexplained({ kind, run }: JobRun): boolean {
 }
 
 function attentionTo({ job, run }: JobRun): Found {
-  const why = run.problem === null ? 'something in it needs a person.' : wordsOf(run.problem);
+  const why = run.problem === null ? 'something in it needs your attention.' : wordsOf(run.problem);
   return {
     job: job.name,
     severity: 'warning',

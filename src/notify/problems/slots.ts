@@ -13,19 +13,19 @@ export const jobMissed: ProblemFinder = {
   kind: 'job_missed',
   title: 'Runs missed',
   find: (situation) => findSlots(situation, 'missed'),
-  over: (job) => `${job} has run since the slots that it missed.`,
+  over: (job) => `${job} has run since it missed slots.`,
 };
 
 const TOLD = {
   late: {
     severity: 'warning',
     say: ({ job, slots }: SlotTrouble) =>
-      `${count(slots, 'slot')} of ${job} ${slots === 1 ? 'is' : 'are'} due, and no process has begun ${slots === 1 ? 'it' : 'them'}. Check that \`serve\` runs with this configuration.`,
+      `${count(slots, 'slot')} of ${job} ${slots === 1 ? 'is' : 'are'} due, but no process has started ${slots === 1 ? 'it' : 'them'}. Check that \`serve\` runs with this configuration.`,
   },
   missed: {
     severity: 'error',
     say: ({ job, slots }: SlotTrouble) =>
-      `${count(slots, 'slot')} of ${job} came while no process ran, and ${slots === 1 ? 'was' : 'were'} not caught up.`,
+      `${count(slots, 'slot')} of ${job} came due while no process ran, and ${slots === 1 ? 'was' : 'were'} not caught up.`,
   },
 } as const;
 

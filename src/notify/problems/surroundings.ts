@@ -33,7 +33,7 @@ const watched: readonly Watching[] = [
     checks: [database, serverLimits],
     // Its warnings are advice on settings, which `doctor` gives before a deployment.
     tells: ['problem'],
-    over: 'The database is as a run needs it again.',
+    over: 'Runs can use the database again.',
   },
   {
     kind: 'clock',

@@ -39,9 +39,9 @@ export function sandboxCommand(): Command {
     )
     .option(
       '--key <key>',
-      'API key of the first account, beside those in the data (default: made from the seed)',
+      'API key of the first account, in addition to those in the data (default: derived from the seed)',
     )
-    .option('--seed <text>', 'same seed, same ids, key, faults and influencers', '1')
+    .option('--seed <text>', 'the same seed gives the same ids, key, faults and influencers', '1')
     .addOption(
       new Option('--duplicates <what>', 'what happens to an order id that already exists')
         .choices(['accept', 'ignore', '409'])
@@ -63,7 +63,10 @@ export function sandboxCommand(): Command {
     )
     .option('--identify-delay <ms>', 'how long identifying customers takes', readMilliseconds, 2_000)
     .option('--allow-private-webhooks', 'allow webhooks to this machine and to private networks', false)
-    .option('--webhook-secret <text>', 'signs events of the first account (default: made from the seed)')
+    .option(
+      '--webhook-secret <text>',
+      'secret that signs events of the first account (default: derived from the seed)',
+    )
     .option(
       '--webhook-header-prefix <text>',
       'prefix of the header names of an event',

@@ -19,7 +19,7 @@ export function triggerCommand(): Command {
     .option('--account <id>', 'the account, if the sandbox has several')
     .option(
       '--set <name=value>',
-      'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; by default the first deal and made-up details)',
+      'a detail, for example deal_id=ETUNQ6ZTW1 or payout_amount=80 (repeatable; default: the first deal and invented details)',
       readSetting,
       {},
     )
@@ -72,7 +72,7 @@ function readMessage(text: string): string {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     return typeof message === 'string' ? message : 'it gives no reason.';
   } catch {
-    return 'it gives no reason. Is that a sandbox?';
+    return 'it gives no reason. Is this a sandbox?';
   }
 }
 

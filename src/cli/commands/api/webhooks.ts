@@ -8,7 +8,7 @@ export const webhooksCommand: CommandDefinition = {
     command.enablePositionalOptions();
     addConfigOptions(
       command.description(
-        'receive events of the service; register, list or delete the addresses that it sends them to',
+        'receive events from the service; register, list or delete the addresses to which it sends them',
       ),
     )
       .option('--port <number>', 'port to listen on instead of webhooks.port, 0 for a free one', parsePort)
@@ -18,9 +18,9 @@ export const webhooksCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['webhooks', 'receive events until stopped; needs webhooks.secret'],
+      ['webhooks', 'receive events until stopped (needs webhooks.secret)'],
       ['webhooks register https://hooks.example.com/webhooks', 'register all kinds of events'],
-      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward events of a sandbox'],
+      ['webhooks listen --forward-to http://localhost:3000/hooks', 'forward the events of a sandbox'],
       ['webhooks list', 'list the registered addresses'],
     ]);
     defineListening(command, act);
@@ -44,14 +44,14 @@ function defineListening(command: Command, act: Act): void {
     );
 }
 
-const KINDS = 'one kind of event only (repeatable); default: all';
+const KINDS = 'one kind of event only (repeatable; default: all)';
 const collect = (kind: string, all: readonly string[] = []): readonly string[] => [...all, kind];
 
 function defineRegistration(command: Command, act: Act): void {
   addConfigOptions(command.command('register').description('register an address for events'))
     .argument('<url>', 'public address of the receiver, with its path')
     .option('--kind <kind>', KINDS, collect)
-    .option('--same-address', 'one address for all kinds, without the kind at its end', false)
+    .option('--same-address', 'one address for all kinds, without the kind at the end', false)
     .action(
       act(async (output, url: string, options) =>
         (await import('../../actions/api/manage-webhooks.ts')).registerWebhooks(output, url, options),

@@ -6,26 +6,31 @@ export const leaksCommand: CommandDefinition = {
   name: 'leaks',
   define(command, act) {
     addConfigOptions(
-      command.description('list codes that are used by people who do not come from their creators'),
+      command.description(
+        'list codes that may have leaked: people use them who do not come from the creator',
+      ),
     ).action(
       act(async (output, options: ConfigOptions) =>
         (await import('../../actions/money/leaks.ts')).showLeaks(output, options),
       ),
     );
     addExamples(command, [
-      ['leaks', 'codes that were unusual in the last four weeks, with the evidence'],
-      ["leaks acknowledge MIA10 --reason 'on air in a podcast'", 'it is no leak, or you have dealt with it'],
+      ['leaks', 'codes with unusual orders in the last four weeks, and the figures'],
+      [
+        "leaks acknowledge MIA10 --reason 'on air in a podcast'",
+        'it is not a leak, or you have dealt with it',
+      ],
     ]);
     command.addHelpText(
       'after',
-      '\nNothing is withheld. Exits with 3 if a code is flagged that nobody has acknowledged.',
+      '\nNothing is withheld. Exits with 3 while a flagged code is not acknowledged.',
     );
     addConfigOptions(
       command
         .command('acknowledge')
-        .description('say that you have looked at a code: for 30 days it is no news'),
+        .description('acknowledge a flagged code: it is not reported again for 30 days'),
     )
-      .argument('<code>', 'as the listing writes it')
+      .argument('<code>', 'the code, as `leaks` lists it')
       .requiredOption('--reason <text>', 'why; kept in the audit')
       .action(
         act(async (output, code: string, options: AcknowledgeLeakOptions) =>

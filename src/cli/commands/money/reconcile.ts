@@ -6,7 +6,9 @@ export const reconcileCommand: CommandDefinition = {
   name: 'reconcile',
   define(command, act) {
     addConfigOptions(
-      command.description('compare what was posted with what the service counts, deal by deal'),
+      command.description(
+        'compare the orders that were posted with those that the service counts, deal by deal',
+      ),
     )
       .option('--deal <id>', 'one deal')
       .action(
@@ -15,7 +17,7 @@ export const reconcileCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['reconcile', 'every deal that the mirror has read or that has orders of ours'],
+      ['reconcile', 'every deal that the mirror has read, or for which orders were posted'],
       ['reconcile --deal D1 --json', 'one deal, for a program'],
     ]);
     command.addHelpText(

@@ -17,9 +17,9 @@ export const statementCommand: CommandDefinition = {
     addConfigOptions(
       command.description('show what influencers earned in a month, net of refunds and cancellations'),
     )
-      .option('--month <month>', 'such as 2026-10 (default: the last month that is over)', parseMonth)
-      .option('--brand <id>', 'of one brand')
-      .option('--deal <id>', 'of one deal, with every order')
+      .option('--month <month>', 'such as 2026-10 (default: last month)', parseMonth)
+      .option('--brand <id>', 'one brand only')
+      .option('--deal <id>', 'one deal only, with every order')
       .addOption(new Option('--format <format>', 'what to print').choices(STATEMENT_FORMATS).default('table'))
       .action(
         act(async (output, options: StatementOptions) =>
@@ -27,24 +27,29 @@ export const statementCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['statement', 'what each deal earned in the last month'],
+      ['statement', 'what each deal earned last month'],
       ['statement --month 2026-10 --deal D1', 'every order of one deal'],
       ['statement --month 2026-10 --format csv > october.csv', 'every line, for a spreadsheet'],
-      ["statement close --month 2026-10 --reason 'paid out'", 'freeze it; what changes later is in the next'],
-      ['statement verify', 'whether closed statements are as they were closed'],
+      [
+        "statement close --month 2026-10 --reason 'paid out'",
+        'freeze it; later changes go into the next statement',
+      ],
+      ['statement verify', 'check that closed statements have not been changed'],
     ]);
     addConfigOptions(
-      command.command('close').description('freeze a month: what changes later is a correction in the next'),
+      command
+        .command('close')
+        .description('freeze a month: later changes are corrections in the next statement'),
     )
       .requiredOption('--month <month>', 'such as 2026-10', parseMonth)
-      .requiredOption('--reason <text>', 'why; kept with it')
+      .requiredOption('--reason <text>', 'why; kept with the statement')
       .action(
         act(async (output, options: CloseOptions) =>
           (await import('../../actions/money/manage-statements.ts')).performClosing(output, options),
         ),
       );
     addConfigOptions(
-      command.command('verify').description('compute the hashes of closed statements again'),
+      command.command('verify').description('check closed statements against their hashes'),
     ).action(
       act(async (output, options: ConfigOptions) =>
         (await import('../../actions/money/manage-statements.ts')).performVerifying(output, options),

@@ -8,15 +8,18 @@ export const forgetCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'forget a customer: delete what is known, print a certificate, and never submit them again',
+        'forget a customer: delete their data, print a certificate, and never submit them again',
       ),
     )
       .argument(
         '[address]',
-        'e-mail address. Give - to read it from standard input, or omit it to be asked, so that no shell keeps it',
+        'e-mail address. Use - to read it from standard input, or omit it to be asked, so that your shell history does not contain it',
       )
-      .option('--dry-run', 'say what would be removed, and change nothing')
-      .option('--reason <text>', 'kept in the audit, for example the number of the request; not the address')
+      .option('--dry-run', 'show what would be removed, and change nothing')
+      .option(
+        '--reason <text>',
+        'why, for example the number of the request, but not the address; kept in the audit',
+      )
       .action(
         act(async (output, address: string | undefined, options: ForgetOptions) =>
           (await import('../../actions/privacy/forget-customer.ts')).forgetByAddress(
@@ -27,13 +30,13 @@ export const forgetCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['forget', 'asks for the address, so that no shell history has it'],
+      ['forget', 'asks for the address, so that your shell history does not contain it'],
       ['forget - --json < address.txt > certificate.json', 'by the address in a file'],
-      ['forget - --dry-run < address.txt', 'what is known, and what would be removed'],
+      ['forget - --dry-run < address.txt', 'what is stored, and what would be removed'],
     ]);
     command.addHelpText(
       'after',
-      '\nExit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was known (the tombstone is written), 5 a run reads or sends customers',
+      '\nExit codes: 0 forgotten, 3 forgotten, but something must be removed by hand,\n8 nothing was stored (the tombstone is written), 5 a run reads or sends customers',
     );
   },
 };

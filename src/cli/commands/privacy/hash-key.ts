@@ -7,7 +7,7 @@ export const hashKeyCommand: CommandDefinition = {
   name: 'hash-key',
   define(command, act) {
     addConfigOptions(
-      command.description('show how many customers are still known under the previous key'),
+      command.description('show how many customers are known only under the previous key'),
     ).action(
       act(async (output, options: ConfigOptions) =>
         (await import('../../actions/privacy/manage-hash-key.ts')).showHashKey(output, options),
@@ -15,12 +15,15 @@ export const hashKeyCommand: CommandDefinition = {
     );
     addExamples(command, [
       ['hash-key', 'which key is in force, and whether the previous one is still needed'],
-      ["hash-key retire --reason 'the old shop is closed'", 'give up whom no export has named since'],
+      [
+        "hash-key retire --reason 'the old shop is closed'",
+        'delete the customers whom no export has named since',
+      ],
     ]);
     addConfigOptions(
       command
         .command('retire')
-        .description('give the previous key up, with the customers who are known under it alone'),
+        .description('give up the previous key, and delete the customers who are known only under it'),
     )
       .requiredOption('--reason <text>', 'why; kept in the audit')
       .action(
@@ -32,7 +35,7 @@ export const hashKeyCommand: CommandDefinition = {
       command
         .command('lost')
         .description(
-          'continue with a new key after the old one was lost: customers in exports that were read count as submitted',
+          'continue with a new key after you lost the old one: customers in exports that were read count as submitted',
         ),
     )
       .requiredOption('--reason <text>', 'what happened; kept in the audit')

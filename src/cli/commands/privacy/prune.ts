@@ -7,7 +7,9 @@ export const pruneCommand: CommandDefinition = {
   name: 'prune',
   define(command, act) {
     addConfigOptions(
-      command.description('list what is older than `retention` in the configuration; with --yes, delete it'),
+      command.description(
+        'list data that is older than `retention` in the configuration; with --yes, delete it',
+      ),
     )
       .option('--yes', 'delete it; without this, nothing is changed')
       .action(
@@ -17,7 +19,7 @@ export const pruneCommand: CommandDefinition = {
       );
     addExamples(command, [
       ['prune', 'what would be deleted: table, rows, size, oldest'],
-      ['prune --yes', 'delete it, in small batches; Ctrl-C stops after one, and the next prune goes on'],
+      ['prune --yes', 'delete it in small batches; Ctrl-C stops after a batch, and the next prune continues'],
     ]);
   },
 };

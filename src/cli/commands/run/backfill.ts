@@ -50,11 +50,11 @@ export const backfillCommand: CommandDefinition = {
     addExamples(command, [
       [
         'backfill attribute-orders --from 2023-01-01 --to 2024-12-31 --plan',
-        'what would be posted, and how long it takes',
+        'what would be posted, and how long it would take',
       ],
       [
         'backfill attribute-orders --from 2023-01-01 --to 2024-12-31',
-        'plan, ask, post; after a kill, the same command continues',
+        'make a plan, ask, post; after a kill, the same command continues',
       ],
       ['backfill pause', 'from another terminal'],
       ['backfill status', 'its progress'],
@@ -72,7 +72,7 @@ function defineControls(command: Command, act: Act): void {
         (await import('../../actions/backfill/manage-backfill.ts')).showBackfills(output, id, options),
       ),
     );
-  addConfigOptions(command.command('pause').description('pause it after the requests in flight'))
+  addConfigOptions(command.command('pause').description('pause a backfill after its requests in flight'))
     .argument('[id]', which, parseId)
     .action(
       act(async (output, id: string | undefined, options: ConfigOptions) =>
@@ -93,7 +93,7 @@ function defineControls(command: Command, act: Act): void {
   addConfigOptions(
     command
       .command('cancel')
-      .description('cancel it: it posts no more orders, and you can plan the rest again'),
+      .description('cancel a backfill: it posts no more orders, and you can plan the rest again'),
   )
     .argument('[id]', which, parseId)
     .action(
@@ -107,7 +107,7 @@ function addShareOptions(command: Command): Command {
   return command
     .option(
       '--rate <number>',
-      'maximum requests a second (default: half of api.requests_per_second)',
+      'maximum requests per second (default: half of api.requests_per_second)',
       parseRate,
     )
     .option(

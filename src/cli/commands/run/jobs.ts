@@ -11,17 +11,23 @@ const DECISIONS: readonly {
   {
     name: 'run-now',
     decision: 'run_now',
-    description: 'ask the process that serves for a run now, beside the schedule',
+    description: 'have `serve` run the job now, in addition to its schedule',
   },
   { name: 'pause', decision: 'pause', description: 'skip the slots of a job until you resume it' },
-  { name: 'resume', decision: 'resume', description: 'run the slots of a job again, from the next one on' },
+  {
+    name: 'resume',
+    decision: 'resume',
+    description: 'stop skipping the slots of a job, from the next one on',
+  },
 ];
 
 export const jobsCommand: CommandDefinition = {
   name: 'jobs',
   define(command, act) {
     addConfigOptions(
-      command.description('list the jobs: when each runs next, how it ended last, whether it is paused'),
+      command.description(
+        'list the jobs: when each runs next, how its last run ended, and whether it is paused',
+      ),
     ).action(
       act(async (output, options: ConfigOptions) =>
         (await import('../../actions/manage-jobs.ts')).showJobs(output, options),
@@ -29,9 +35,9 @@ export const jobsCommand: CommandDefinition = {
     );
     addExamples(command, [
       ['jobs', 'every job of the configuration'],
-      ["jobs pause orders --reason 'the shop corrects its export'", 'its slots are skipped'],
-      ["jobs resume orders --reason 'corrected'", 'from the next slot on it runs again'],
-      ["jobs run-now orders --reason 'corrected'", '`serve` begins a run within seconds'],
+      ["jobs pause orders --reason 'the shop corrects its export'", 'skip its slots'],
+      ["jobs resume orders --reason 'corrected'", 'run it again from the next slot on'],
+      ["jobs run-now orders --reason 'corrected'", '`serve` starts a run within seconds'],
     ]);
     for (const { name, decision, description } of DECISIONS)
       addConfigOptions(command.command(name).description(description))

@@ -19,27 +19,30 @@ export type RunCommandOptions = ConfigOptions & {
 export const runCommand: CommandDefinition = {
   name: 'run',
   define(command, act) {
-    addConfigOptions(command.description('run a job once: read new files, and do its work'))
+    addConfigOptions(command.description('run a job once: read new files and do its work'))
       .argument('<job>', 'name of the job in the configuration')
       .option(
         '--limit <count>',
-        'maximum orders, customers or influencers (of clicks: requests) to send; the rest waits',
+        'maximum number of orders, customers or influencers (for clicks: requests) to send; the rest waits',
         parseCount,
       )
-      .option('--file <text>', 'read only files whose address contains this')
+      .option('--file <text>', 'read only files whose address contains this text')
       .option('--allow-empty', 'succeed even if there are no files')
-      .option('--yes', 'approve what the run submits without being asked (submit-outreach)')
+      .option('--yes', 'approve what the run submits, without being asked (submit-outreach)')
       .option(
         '--new-ledger',
-        'start a new ledger where another one was used; orders that the old one posted may be posted again',
+        'start a new ledger in place of another one; orders that the old ledger posted may be posted again',
       )
       .option('--reason <text>', 'with --new-ledger: why; kept with the decision')
-      .option('--report <file.html>', 'write what the run came to as one page for a browser');
+      .option('--report <file.html>', 'write the results of the run to a page for the browser');
     addExamples(command, [
       ['run attribute-orders', 'the whole job'],
       ['run attribute-orders --limit 10', 'a careful first run: post ten orders, then check'],
       ['run attribute-orders --file 2026-04', 'read only the files of April'],
-      ['run attribute-orders --report report.html', 'a page to pass on: who earned what, and what to fix'],
+      [
+        'run attribute-orders --report report.html',
+        'a page that you can share: who earned what, and what to fix',
+      ],
       ['run attribute-orders --json | tail -n 1', 'the run_finished event, for a program'],
     ]);
     command.action(
@@ -55,10 +58,10 @@ export const planCommand: CommandDefinition = {
   name: 'plan',
   define(command, act) {
     addConfigOptions(
-      command.description('show what `run` would do now; reads everything, keeps and sends nothing'),
+      command.description('show what `run` would do now; reads everything, stores nothing and sends nothing'),
     )
       .argument('<job>', 'name of the job in the configuration')
-      .option('--file <text>', 'read only files whose address contains this')
+      .option('--file <text>', 'read only files whose address contains this text')
       .option('--allow-empty', 'succeed even if there are no files');
     addExamples(command, [
       ['plan attribute-orders', 'for a person'],

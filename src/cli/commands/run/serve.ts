@@ -13,7 +13,7 @@ export const serveCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'run jobs on their schedules until stopped; receives events if configured; /healthz, /readyz, /metrics',
+        'run jobs on their schedules until stopped, serve the console and metrics, and receive events if configured',
       ),
     ).option(
       '--port <number>',
@@ -22,7 +22,7 @@ export const serveCommand: CommandDefinition = {
     );
     addExamples(command, [
       ['serve', 'what a container or a systemd unit runs'],
-      ['serve --env-file .env', 'with the variables of a file'],
+      ['serve --env-file .env', 'with variables from a file'],
       ['status', 'in another terminal: what comes next, what was missed, the state of all jobs'],
     ]);
     command.action(

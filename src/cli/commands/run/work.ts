@@ -18,15 +18,19 @@ export const workCommand: CommandDefinition = {
   define(command, act) {
     addConfigOptions(
       command.description(
-        'do work of runs until stopped: read sources and post orders that runs on other machines hand out (work.engine: pg-boss)',
+        'do work for runs on other machines until stopped: read sources and post orders (needs work.engine: pg-boss)',
       ),
     )
-      .option('--concurrency <number>', 'units of each kind at a time', parseCount, 1)
-      .option('--only <kinds>', `only these, separated by commas: ${UNIT_KINDS.join(', ')}`, parseKinds);
+      .option('--concurrency <number>', 'number of units of each kind to do at a time', parseCount, 1)
+      .option(
+        '--only <kinds>',
+        `only these kinds of units, separated by commas: ${UNIT_KINDS.join(', ')}`,
+        parseKinds,
+      );
     addExamples(command, [
       ['work', 'one more worker; start as many as you like, on any machine'],
       ['work --concurrency 4 --only read-source', 'read four sources at a time, and post nothing'],
-      ['status', 'in another terminal: which workers there are, and what they do'],
+      ['status', 'in another terminal: the workers, and what they are doing'],
     ]);
     command.action(
       act(async (output, options: WorkOptions) =>
@@ -39,7 +43,7 @@ export const workCommand: CommandDefinition = {
 function parseKinds(text: string): readonly UnitKind[] {
   return text.split(',').map((word) => {
     const kind = UNIT_KINDS.find((candidate) => candidate === word.trim());
-    if (kind === undefined) throw new InvalidArgumentError(`It should be of ${UNIT_KINDS.join(', ')}.`);
+    if (kind === undefined) throw new InvalidArgumentError(`It should be one of ${UNIT_KINDS.join(', ')}.`);
     return kind;
   });
 }

@@ -17,9 +17,7 @@ export const codesCommand: CommandDefinition = {
     addConfigOptions(
       command
         .command('check')
-        .description(
-          'ask the service whether it knows the owners and brands of codes.csv, before the first post',
-        ),
+        .description('ask the service whether it knows the owners and brands in codes.csv'),
     )
       .option('--limit <count>', 'maximum requests; the rest is not checked', parseCount, DEFAULT_LIMIT)
       .action(
@@ -27,7 +25,7 @@ export const codesCommand: CommandDefinition = {
           (await import('../../actions/setup/check-codes.ts')).checkCodes(output, options),
         ),
       );
-    addExamples(command, [['codes check', 'after codes.csv was changed, and before the first run']]);
+    addExamples(command, [['codes check', 'before the first run, and after you change codes.csv']]);
     command.addHelpText(
       'after',
       '\nOnly reads. Exits with 2 if the service does not know an owner or a brand.',

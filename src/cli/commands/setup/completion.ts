@@ -8,7 +8,7 @@ export const completionCommand: CommandDefinition = {
   name: 'completion',
   define(command, act) {
     command
-      .description('print the completion of commands, jobs, sources and layouts for a shell')
+      .description('print a script that completes commands, jobs, sources and layouts in a shell')
       .addArgument(new Argument('<shell>', 'of which shell').choices(SHELLS))
       .action(
         act(async (output, shell: Shell) =>
@@ -17,7 +17,7 @@ export const completionCommand: CommandDefinition = {
       );
     addExamples(command, [
       ['completion bash >> ~/.bashrc', 'bash'],
-      ['completion zsh > ~/.zfunc/_influencer-sync', 'zsh, where fpath has ~/.zfunc'],
+      ['completion zsh > ~/.zfunc/_influencer-sync', 'zsh, if fpath contains ~/.zfunc'],
       ['completion fish > ~/.config/fish/completions/influencer-sync.fish', 'fish'],
     ]);
     command.addHelpText(
@@ -33,7 +33,7 @@ export const completeWordsCommand: CommandDefinition = {
   isHidden: true,
   define(command, act) {
     command
-      .description('print what the last of some words may become')
+      .description('print the possible completions of the last word')
       .argument('[words...]')
       .allowUnknownOption()
       .action(

@@ -26,17 +26,17 @@ export const initCommand: CommandDefinition = {
       .argument('[places...]', 'folders, files or S3 addresses (s3://bucket/prefix/) with exports')
       .option('--out <folder>', 'where pipeline.yaml, codes.csv and .env.example are written', '.')
       .option('--brand <id>', 'brand that orders are credited for')
-      .option('--time-zone <zone>', 'zone of times without one, such as Europe/Amsterdam', collect())
+      .option('--time-zone <zone>', 'time zone of times without one, such as Europe/Amsterdam', collect())
       .option('--currency <code>', 'currency of amounts without one, such as EUR', collect())
       .option(
         '--platform <name>',
         'name of the shop platform, such as shopify; never change it later',
         collect(),
       )
-      .option('--date-order <order>', 'MDY or DMY, where the dates do not show it', collect(['MDY', 'DMY']))
+      .option('--date-order <order>', 'MDY or DMY, if the dates do not show it', collect(['MDY', 'DMY']))
       .option(
         '--consent <answer>',
-        'not_recorded, where an export of customers does not say who has consented and nobody in it has refused',
+        'not_recorded, if an export of customers does not say who consented and nobody in it refused',
         collect(['not_recorded']),
       )
       .option('--yes', 'write the files without being asked')
@@ -44,15 +44,18 @@ export const initCommand: CommandDefinition = {
     addExamples(command, [
       [
         'init ./exports',
-        'show what the files are, ask what they cannot tell, and write the configuration here',
+        'show what the files are, ask for what they do not say, and write the configuration here',
       ],
       [
         'init ./exports --out my-shop --env-file .env',
-        'with a key of the service: its brands, and owners of codes',
+        'with a key of the service: offers its brands, and looks for owners of codes',
       ],
       ['init ./exports --brand 4819 --time-zone Europe/Amsterdam --yes', 'without questions, for a script'],
       ['init s3://acme/nl/ s3://acme/uk/ --currency nl-shop=EUR', 'several places; an answer for one source'],
-      ['init --check --config my-shop/pipeline.yaml', 'do the newest files still fit?'],
+      [
+        'init --check --config my-shop/pipeline.yaml',
+        'check whether the newest files still fit the configuration',
+      ],
     ]);
     command.addHelpText(
       'after',

@@ -17,15 +17,15 @@ export type LayoutTestOptions = ConfigOptions & {
 export const layoutsCommand: CommandDefinition = {
   name: 'layouts',
   define(command, act) {
-    addConfigOptions(command.description('list the layouts, and what each needs')).action(
+    addConfigOptions(command.description('list the layouts, and what a source must set for each')).action(
       act(async (output, options: ConfigOptions) =>
         (await import('../../actions/setup/manage-layouts.ts')).listLayouts(output, options),
       ),
     );
     addExamples(command, [
-      ['layouts', 'those of the project, and of layouts/ beside the configuration'],
-      ['layouts test export.csv', 'what is this file, and how is it read?'],
-      ['layouts test export.csv --layout my-shop', 'does my layout fit it?'],
+      ['layouts', 'the layouts of the project, and those in layouts/ next to the configuration'],
+      ['layouts test export.csv', 'which layout fits this file, and how it is read'],
+      ['layouts test export.csv --layout my-shop', 'how your own layout reads it'],
     ]);
     defineTest(command, act);
   },
@@ -36,10 +36,10 @@ function defineTest(command: Command, act: Act): void {
     command.command('test').description('show how a layout reads a file: its columns, rows and faults'),
   )
     .argument('<file>', 'an export; S3 addresses work too')
-    .option('--layout <name>', 'the layout; without it, the one that the file is recognised by')
-    .option('--time-zone <zone>', 'of times without a zone; without it, they are shown as written')
-    .option('--currency <code>', 'of amounts without a currency')
-    .addOption(new Option('--date-order <order>', 'where dates do not show it').choices(['MDY', 'DMY']))
+    .option('--layout <name>', 'the layout (default: the one that recognises the file)')
+    .option('--time-zone <zone>', 'time zone of times without one (default: they are shown as written)')
+    .option('--currency <code>', 'currency of amounts without one')
+    .addOption(new Option('--date-order <order>', 'if the dates do not show it').choices(['MDY', 'DMY']))
     .action(
       act(async (output, file: string, options: LayoutTestOptions) =>
         (await import('../../actions/setup/manage-layouts.ts')).testLayout(output, file, options),
