@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { seededRandom } from '../../src/sandbox/random-id.ts';
 import { openCalendar } from '../../src/schedule/calendar.ts';
 import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -42,7 +43,7 @@ it('two processes over a fortnight, killed at random: each slot once, nothing lo
   });
   await sql`create table public.simulated_clock (now timestamptz not null)`.execute(shop.db);
   await sql`insert into public.simulated_clock values (${FROM})`.execute(shop.db);
-  const random = seeded(20_261_018);
+  const random = seededRandom('a fortnight');
   const processes = [await start(shop), await start(shop)];
   await waitFor(async () => (await shop.db.selectFrom('ops.schedules').selectAll().execute()).length === 1);
 
@@ -135,13 +136,4 @@ function settled(shop: Workshop): Promise<void> {
     },
     { timeoutMs: 60_000 },
   );
-}
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -23,6 +23,8 @@ export type CliResult = {
 export type CliProcess = {
   readonly pid: number;
   readonly ended: Promise<CliResult>;
+  /** Whether the process is gone, whatever of its output is still to be read. */
+  hasEnded(): boolean;
   /** What it has written so far. */
   stdout(): string;
   stderr(): string;
@@ -68,6 +70,7 @@ export function startCli(
   return {
     pid: child.pid ?? 0,
     ended,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     kill: (signal) => child.kill(signal),

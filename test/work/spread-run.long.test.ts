@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
@@ -6,29 +6,17 @@ import {
   countStates,
   expectSums,
   leasesAreOver,
-  manyRows,
   openWorkshop,
   processed,
   readRun,
   repeated,
-  toCsv,
   type Workshop,
-  type WorkshopOptions,
 } from '../pipeline/workshop.ts';
-import { type CliProcess, startCli } from '../support/run-cli.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { dropBoth, ON_THE_WAY, openSpreadShop, startWorkers, TWO_SOURCES } from './spread-shop.ts';
 
 // Each test is a handful of processes; a machine may be busy.
 vi.setConfig({ testTimeout: 180_000 });
-
-const TWO_SOURCES = `
-work: {engine: pg-boss}
-sources:
-  one: {uri: ./exports/one/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
-  two: {uri: ./exports/two/, layout: generic, order_platform: woocommerce, time_zone: Europe/Amsterdam}
-jobs:
-  orders: {kind: attribute-orders, source: [one, two], brand_id: 4819, codes: ./codes.csv}
-`;
 
 describe('a run whose work is spread over workers', () => {
   it('posts each order once, comes to the same sums, and leaves the second run nothing to do', async () => {
@@ -69,7 +57,7 @@ describe('a run whose work is spread over workers', () => {
     const states = await countStates(shop.db);
     const { accepted = 0, in_doubt: doubts = 0 } = states;
     expect(accepted + doubts).toBe(400);
-    expect(doubts).toBeLessThanOrEqual(CONCURRENCY * 1.5);
+    expect(doubts).toBeLessThanOrEqual(ON_THE_WAY);
     expect(ended.exitCode).toBe(doubts > 0 ? 6 : 0);
     if (ended.finished !== null) expectSums(ended.finished);
     expect(repeated(await shop.posted())).toEqual([]);
@@ -188,42 +176,8 @@ describe('work', () => {
   });
 });
 
-const CONCURRENCY = 4;
-
-function openSpreadShop(options: WorkshopOptions = {}): Promise<Workshop> {
-  const api = `concurrency: ${CONCURRENCY}\nlease_seconds: 4\ntimeout_seconds: 3`;
-  return openWorkshop({ api, flow: TWO_SOURCES, ...options });
-}
-
 async function countUnits({ db }: Workshop): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; units: string }>`
     select state, count(*) as units from ops.work_units group by state`.execute(db);
   return Object.fromEntries(rows.map(({ state, units }) => [state, Number(units)]));
-}
-
-function dropBoth(shop: Workshop, orders: number): void {
-  for (const source of ['one', 'two']) {
-    mkdirSync(join(shop.folder, 'exports', source), { recursive: true });
-    shop.drop(`${source}/orders.csv`, toCsv(manyRows(orders, `${source}-`)));
-  }
-}
-
-/** Each with a data folder of its own, as on a machine of its own. */
-async function startWorkers(
-  shop: Workshop,
-  count: number,
-  env: Readonly<Record<string, string>> = {},
-): Promise<readonly CliProcess[]> {
-  const workers = Array.from({ length: count }, (_, index) =>
-    startCli(['work', '--json'], {
-      cwd: shop.folder,
-      env: { ...shop.env, INFLUENCER_SYNC_DATA: join(shop.folder, `worker-${index}`), ...env },
-    }),
-  );
-  await waitFor(async () => {
-    for (const worker of workers) if (worker.stderr().includes('rror')) throw new Error(worker.stderr());
-    const { rows } = await sql`select from ops.workers`.execute(shop.db);
-    return rows.length === count;
-  });
-  return workers;
 }
