@@ -38,6 +38,10 @@ export type RunEnd = {
   readonly problemCode: string | null;
 };
 
+/**
+ * Writes down how a run has ended. Without effect where it was settled as dead, because its leases were over: then another run has its work, and a
+ * slot is not done twice.
+ */
 export async function endRun(db: Database, end: RunEnd): Promise<void> {
   await db
     .updateTable('ops.runs')
@@ -51,11 +55,15 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
       finished_at: sql`clock_timestamp()`,
     })
     .where('run_id', '=', end.runId)
+    .where('status', '=', 'running')
     .execute();
 }
 
 /** `problem_code` of a run whose process died. */
 export const PROCESS_GONE = 'process_gone';
+
+/** The same for a person. */
+export const GONE = 'its process was gone';
 
 /**
  * Settles the runs of a job whose process died: the caller holds the job's lease, so no other run of it is alive.
@@ -70,7 +78,7 @@ export async function settleDeadRuns(
     .updateTable('ops.runs')
     .set({
       status: 'interrupted',
-      problem: 'its process was gone',
+      problem: GONE,
       problem_code: PROCESS_GONE,
       finished_at: sql`clock_timestamp()`,
     })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { isUniqueViolation } from '../db/server/is-unique-violation.ts';
+import { GONE, PROCESS_GONE } from './run-record.ts';
 
 /** A slot that this process has claimed: what it says of it later counts only while the claim stands. */
 export type ClaimedSlot = {
@@ -112,11 +113,17 @@ function isStill({ job, slot, owner, attempt }: ClaimedSlot) {
 
 /**
  * Takes back what processes held whose lease is over. The record of the run says whether it had come to its end; if not, the slot goes on:
- * it is due again, unless it was begun too often already.
+ * it is due again, unless it was begun too often already. A run whose own lease is in force is alive, whatever became of the schedule's.
  *
  * @returns the slots, and what became of them.
  */
 export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent[]> {
+  // First, so that a run that ends in this very moment either has ended, or never will: its slot is done once.
+  await sql`
+    update ops.runs r
+    set status = 'interrupted', problem = ${GONE}, problem_code = ${PROCESS_GONE}, finished_at = clock_timestamp()
+    from ops.slots s
+    where s.state = 'running' and ${isLost} and r.run_id = s.run_id and r.status = 'running'`.execute(db);
   const { rows } = await sql<SlotEvent>`
     with lost as (
       select s.job, s.slot, s.owner,
@@ -129,11 +136,10 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
         case
           when r.status in ('ok', 'issues') then null
           when r.status = 'failed' then coalesce(r.problem, 'its run failed')
-          else 'its process was gone'
+          else ${GONE}
         end as why
       from ops.slots s left join ops.runs r on r.run_id = s.run_id
-      where s.state = 'running'
-        and not exists (select 1 from ops.leases l where l.owner = s.owner and l.expires_at > clock_timestamp())
+      where s.state = 'running' and ${isLost}
       for update of s
     )
     update ops.slots s
@@ -144,6 +150,12 @@ export async function releaseLostSlots(db: Database): Promise<readonly SlotEvent
     returning s.job, s.slot, s.state, s.reason`.execute(db);
   return rows;
 }
+
+/** Neither the process that claimed slot `s` nor a run of its job is alive, as far as leases tell. */
+const isLost = sql`
+  not exists (
+    select 1 from ops.leases l
+    where (l.owner = s.owner or l.name = 'job:' || s.job) and l.expires_at > clock_timestamp())`;
 
 /**
  * Lets the slots of a job go on that waited for the job before: due when that one is done, skipped when it did not end well (or when the

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
+import { acquireLease, releaseLeases } from '../../src/schedule/lease.ts';
+import { endRun } from '../../src/schedule/run-record.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { setup } from '../support/setup.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -274,6 +277,23 @@ describe('a process that dies', () => {
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
   });
 
+  it('only for the schedule, while the lease of its run is in force, keeps its slot', async () => {
+    const { db } = await setup();
+    const station = openStation(db, [job()], '2026-05-01T09:30Z');
+    const [busy, other] = [station.hire(), station.hire()];
+    await busy.look();
+    busy.next = 'begun';
+    await at(station, '2026-05-01T10:05Z', busy);
+    const run = { owner: randomUUID(), host: 'host', pid: 1 };
+    await acquireLease(db, { ...run, name: 'job:orders', ttlMs: 60_000 });
+    await busy.die();
+    await other.look();
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 running']);
+    await releaseLeases(db, run.owner);
+    await other.look();
+    expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
+  });
+
   it('five times over one slot is not followed by a sixth', async () => {
     const { db } = await setup();
     const station = openStation(db, [job()], '2026-05-01T09:30Z');
@@ -303,6 +323,11 @@ describe('a process that dies', () => {
     const { settleSlot, noteRun } = await import('../../src/schedule/slots.ts');
     const stale = { job: 'orders', slot: claimed.slot, owner: paused.owner, attempt: claimed.attempts };
     expect(await noteRun(db, stale, claimed.run_id ?? '')).toBe(false);
+    // What its run comes to after that is not a second good end of the slot.
+    const late = { exitCode: 0, report: null, problem: null, problemCode: null } as const;
+    await endRun(db, { runId: claimed.run_id ?? '', status: 'ok', ...late });
+    const ended = await db.selectFrom('ops.runs').select(['run_id', 'status']).orderBy('run_id').execute();
+    expect(ended.map(({ status }) => status)).toEqual(['interrupted', 'ok']);
     await settleSlot(db, stale, { kind: 'failed', reason: 'too late' }, station.now);
     expect(await station.slots()).toEqual(['2026-05-01T10:05 done']);
   });
