@@ -19,6 +19,8 @@ const NOT_CLONED = ['node_modules', '.git', '.data', '.env', 'coverage', 'dist']
 /** The ports of the documents; others take their place, so that whatever uses them here is left alone. */
 const PORT_IN_DOCUMENTS = /\b4010\b/g;
 const SERVE_PORT_IN_DOCUMENTS = /\b4080\b/g;
+/** Of what a reader has already, such as a receiver of notices. */
+const OWN_PORT_IN_DOCUMENTS = /\b4071\b/g;
 
 /** They are what runs this test, or what `.ci/run` runs beside it. */
 const NPM = `#!/bin/sh
@@ -37,7 +39,7 @@ const WITH_NPX = 2;
 const NPX = `#!/bin/sh
 PATH="$PWD/node_modules/.bin:$PATH"
 for word; do
-  folder=$(dirname "$word")
+  folder=$(dirname -- "$word")
   if [ "$before" = --config ] && [ -d "$folder" ] && [ ! -e "$folder/.data" ]; then cp -r "$MIGRATED_DATABASE" "$folder/.data"; fi
   before=$word
 done
@@ -56,12 +58,14 @@ function declareTests(document: string): void {
   let clone = '';
   let port = 0;
   let servePort = 0;
+  let ownPort = 0;
 
   beforeAll(async () => {
     if (blocks.length === 0) return;
     clone = await makeClone(document);
     port = await findFreePort();
     servePort = await findFreePort();
+    ownPort = await findFreePort();
   });
   afterAll(() => {
     for (const { pid } of servers) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -72,7 +76,8 @@ function declareTests(document: string): void {
     it(`line ${block.line} works: ${block.title}`, async () => {
       const script = block.script
         .replaceAll(PORT_IN_DOCUMENTS, String(port))
-        .replaceAll(SERVE_PORT_IN_DOCUMENTS, String(servePort));
+        .replaceAll(SERVE_PORT_IN_DOCUMENTS, String(servePort))
+        .replaceAll(OWN_PORT_IN_DOCUMENTS, String(ownPort));
       if (document === FIRST && index === WITH_NPX) writeStandIn(clone, 'npx', NPX);
       const env = await startStandIns(block, clone);
       if (block.isServer) servers.push(await startServer(script, clone, answersAt(script)));
