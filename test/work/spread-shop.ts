@@ -16,7 +16,7 @@ jobs:
 `;
 
 /** Requests of a process at a time. */
-export const CONCURRENCY = 4;
+const CONCURRENCY = 4;
 
 /** Requests that a process may have on their way: those on the wire, and half as many being claimed or recorded. */
 export const ON_THE_WAY = CONCURRENCY * 1.5;
