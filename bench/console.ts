@@ -12,6 +12,8 @@ import { pages } from '../src/console/pages/index.ts';
 import { connect, type Database } from '../src/db/connect.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { listen, openServer } from '../src/observe/start-observer.ts';
+import { updateReturns } from '../src/pipeline/statements/update-returns.ts';
+import { keepReconciliation } from '../src/report/money/reconcile-deals.ts';
 import { refreshReporting } from '../src/report/refresh-reporting.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { type FillOptions, fillReporting, JOB } from './fill-reporting.ts';
@@ -47,10 +49,15 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   '/codes/assign': [`?job=${JOB}&code=CODE7`],
   '/codes/export': [`?job=${JOB}`],
   '/deals': ['', '?handle=handle123'],
+  '/money': ['', '?by=creator', '?by=month', '?by=month&deal=DEAL10'],
+  '/money/reconciliation': ['', '?deal=DEAL10'],
   '/rejected': ['', '?code=cause_3'],
   '/bulk/:bulk': ['', '?outcome=changed'],
   '/statements/:month': ['', '?deal=DEAL10'],
 };
+
+/** What returns are added up by. */
+const RULES = { terms: [], returnWindowDays: 30, timeZone: 'UTC', marginPercent: '40' } as const;
 
 /** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
 export async function measureConsole(
@@ -68,6 +75,8 @@ export async function measureConsole(
     await fillBackfill(db);
     await fillStatement(db);
     await refreshReporting(db, { job: JOB });
+    await updateReturns(db, { rules: RULES });
+    await keepReconciliation(db, { accountCurrency: 'EUR', runId: '1' });
     await sql`vacuum analyze`.execute(db);
     const { url, close } = await startConsole(db, folder);
     const figures: Measurement[] = [];

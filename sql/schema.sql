@@ -6054,6 +6054,25 @@ COMMENT ON COLUMN reporting.changed_deals.deal_id IS 'Deal.';
 
 COMMENT ON COLUMN reporting.changed_deals.month_utc IS 'First day of the month.';
 
+CREATE TABLE reporting.code_use_days (
+    day_utc date NOT NULL,
+    code_folded text NOT NULL,
+    orders bigint NOT NULL,
+    without_link bigint NOT NULL,
+    CONSTRAINT code_use_days_check CHECK (((without_link >= 0) AND (without_link <= orders))),
+    CONSTRAINT code_use_days_orders_check CHECK ((orders > 0))
+);
+
+COMMENT ON TABLE reporting.code_use_days IS 'Orders that carry a code, by day; cancelled orders and tests are left out, and so are codes that contain an e-mail address.';
+
+COMMENT ON COLUMN reporting.code_use_days.day_utc IS 'Day of the orders, in UTC.';
+
+COMMENT ON COLUMN reporting.code_use_days.code_folded IS 'The code without blanks, case folded: what it is matched by.';
+
+COMMENT ON COLUMN reporting.code_use_days.orders IS 'Orders that carry it.';
+
+COMMENT ON COLUMN reporting.code_use_days.without_link IS 'Of those: carry no link, so that only the code leads to a creator.';
+
 CREATE TABLE reporting.counted_files (
     job text NOT NULL,
     source_file_id bigint NOT NULL,
@@ -6442,6 +6461,8 @@ CREATE INDEX entries_rejected ON ledger.entries USING btree (job) WHERE (state =
 
 CREATE INDEX entries_unsettled ON ledger.entries USING btree (job, backfill_id, entry_id) WHERE (NOT is_settled);
 
+CREATE INDEX evidence_deal ON ledger.evidence USING btree (deal_id) WHERE (kind = 'webhook_order'::text);
+
 CREATE INDEX evidence_entry ON ledger.evidence USING btree (entry_id);
 
 CREATE INDEX evidence_order ON ledger.evidence USING btree (order_id);
@@ -6513,6 +6534,10 @@ CREATE INDEX work_units_open ON ops.work_units USING btree (unit_id) WHERE (stat
 CREATE INDEX work_units_run ON ops.work_units USING btree (run_id);
 
 CREATE INDEX code_days_day ON reporting.code_days USING btree (day_utc);
+
+CREATE INDEX code_use_days_code ON reporting.code_use_days USING btree (code_folded, day_utc);
+
+CREATE INDEX code_use_days_day ON reporting.code_use_days USING btree (day_utc);
 
 CREATE INDEX deal_days_day ON reporting.deal_days USING btree (day_utc);
 

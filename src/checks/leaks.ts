@@ -15,9 +15,12 @@ const HISTORY_WEEKS = 12;
 /** A code that is used for the first time is used in a burst. */
 const MIN_WEEKS = 4;
 /** Fewer orders without a link say nothing. */
-const MIN_ORDERS = 10;
+export const MIN_ORDERS = 10;
 /** By how much chance may move each of the two. Chosen by simulating years of 500 codes: `test/checks/leaks.test.ts`. */
 const DEVIATIONS = { count: 2, share: 3.4 } as const;
+
+/** The longest of the windows that `judgeCode` looks at. */
+export const WINDOW_DAYS = DAYS_A_WEEK;
 
 /** How far back `judgeCode` looks, its own windows included. */
 export const LEAK_DAYS = (HISTORY_WEEKS + 1) * DAYS_A_WEEK;

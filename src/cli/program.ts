@@ -17,6 +17,7 @@ import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { leaksCommand } from './commands/money/leaks.ts';
 import { reconcileCommand } from './commands/money/reconcile.ts';
+import { returnsCommand } from './commands/money/returns.ts';
 import { statementCommand } from './commands/money/statement.ts';
 import { notifyCommand } from './commands/notify.ts';
 import { forgetCommand } from './commands/privacy/forget.ts';
@@ -61,6 +62,7 @@ const commands: readonly CommandDefinition[] = [
   reviewCommand,
   queryCommand,
   statementCommand,
+  returnsCommand,
   reconcileCommand,
   leaksCommand,
   forgetCommand,

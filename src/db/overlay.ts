@@ -55,6 +55,7 @@ const COVERED = {
   'reporting.deal_days': ['day_utc'],
   'reporting.brand_days': ['day_utc'],
   'reporting.code_days': ['day_utc'],
+  'reporting.code_use_days': ['day_utc'],
   'ops.runs': ['run_id'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -4257,6 +4257,25 @@ export interface ReportingCodeDays {
   source: string;
 }
 
+export interface ReportingCodeUseDays {
+  /**
+   * The code without blanks, case folded: what it is matched by.
+   */
+  code_folded: string;
+  /**
+   * Day of the orders, in UTC.
+   */
+  day_utc: Timestamp;
+  /**
+   * Orders that carry it.
+   */
+  orders: Int8;
+  /**
+   * Of those: carry no link, so that only the code leads to a creator.
+   */
+  without_link: Int8;
+}
+
 export interface ReportingCountedFiles {
   /**
    * When it decided, as intake.attributed_files says.
@@ -4755,6 +4774,7 @@ export interface DB {
   "reporting.changed_days": ReportingChangedDays;
   "reporting.changed_deals": ReportingChangedDeals;
   "reporting.code_days": ReportingCodeDays;
+  "reporting.code_use_days": ReportingCodeUseDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
   "reporting.funnel_days": ReportingFunnelDays;

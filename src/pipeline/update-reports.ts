@@ -11,7 +11,15 @@ import { updateReturns } from './statements/update-returns.ts';
 /** Once the run is to end, the refresh may take so long to come to its end. */
 const ENDING_MS = 5_000;
 
-const TABLES = ['order_dispositions', 'funnel_days', 'deal_days', 'brand_days', 'code_days', 'return_months'];
+const TABLES = [
+  'order_dispositions',
+  'funnel_days',
+  'deal_days',
+  'brand_days',
+  'code_days',
+  'code_use_days',
+  'return_months',
+];
 
 /**
  * Brings `reporting` up to date, a step of its own: whatever becomes of it, what was posted is posted. Where it cannot be done the next run

@@ -8,7 +8,7 @@ import type { DB } from '../db/tables.ts';
  */
 export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]): Promise<void> {
   const days = sql`unnest(string_to_array(${dates.join(',')}::text, ',')::date[])`;
-  for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days'])
+  for (const table of ['funnel_days', 'deal_days', 'brand_days', 'code_days', 'code_use_days'])
     await sql`delete from ${sql.table(`reporting.${table}`)} where day_utc = any (array(select ${days}))`.execute(
       trx,
     );
@@ -23,6 +23,7 @@ export async function addUpDays(trx: Transaction<DB>, dates: readonly string[]):
   await addUpDeals(trx, orders);
   await addUpBrands(trx, ofDays('reporting.deal_days', days));
   await addUpCodes(trx, orders);
+  await addUpUse(trx, orders);
   await sql`select set_config('enable_seqscan', 'on', true)`.execute(trx);
 }
 
@@ -79,4 +80,19 @@ async function addUpCodes(trx: Transaction<DB>, orders: Rows): Promise<void> {
     ) c
     where s.disposition = 'unattributed'
     group by s.day_utc, s.job, s.source, c.folded, s.currency order by s.day_utc`.execute(trx);
+}
+
+/** An order counts once, however many jobs look at it. */
+async function addUpUse(trx: Transaction<DB>, orders: Rows): Promise<void> {
+  await sql`
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    select day_utc, code, count(*), count(*) filter (where not has_link)
+    from (
+      select distinct s.day_utc, c.code, s.source, s.order_id, cardinality(o.links) > 0 as has_link
+      from ${orders}
+      cross join lateral (select o.* from intake.orders o where o.order_version_id = s.order_version_id limit 1) o
+      cross join lateral unnest(o.codes_folded) as c(code)
+      where o.exclusion is null and o.cancelled_at is null and c.code = reporting.without_addresses(c.code)
+    ) used
+    group by 1, 2 order by 1`.execute(trx);
 }

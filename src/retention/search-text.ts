@@ -32,6 +32,7 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
   'intake.clicks': ['written'],
   'intake.orders': ['codes', 'codes_folded', 'links', 'links_folded'],
   'reporting.code_days': ['code', 'code_folded'],
+  'reporting.code_use_days': ['code_folded'],
   'reporting.order_dispositions': ['matched_value'],
 };
 

@@ -58,6 +58,7 @@ export async function openConsoleShop({
   await addBulks(shop);
   await addFindings(shop);
   await addStatement(shop);
+  await addMoney(shop);
   await addNotices(shop);
   const paths = pages
     .filter(({ path }) => path !== DOWNLOAD)
@@ -79,6 +80,9 @@ export async function openConsoleShop({
       '/statements/2026-05?deal=DEALMIA',
       '/statements/2026-06',
       '/checks/2',
+      '/money?by=creator',
+      '/money?by=month',
+      '/money/reconciliation?deal=DEALMIA',
     ],
   };
 }
@@ -138,6 +142,28 @@ async function addStatement({ db }: Workshop): Promise<void> {
     overriding system value values (1, '2026-05-01', 'UTC', 30, 2, 'ann', ${HOSTILE}, '', 'a1b2c3')`.execute(
     db,
   );
+}
+
+/** A deal that the service counts otherwise than we do, with an order of somebody else; customers that it won; and a code that may have leaked. */
+async function addMoney({ db }: Workshop): Promise<void> {
+  await sql`
+    insert into reporting.reconciliation (deal_id, first_read_at, read_at, theirs, ours, before, others, doubts, written_off, late,
+      credited_twice, afterwards, unexplained, account_currency, theirs_amount, ours_amount, other_currency, unexplained_amount, paid_amount, run_id)
+    values ('DEALMIA', now(), now(), 5, 1, 2, 0, 0, 0, 0, 0, 0, 2, 'EUR', 50, 12.5, 0, 37.5, 0, 1)`.execute(
+    db,
+  );
+  await sql`
+    insert into ledger.evidence (kind, order_id, order_platform, deal_id, amount, currency, body_sha256, received_at)
+    values ('webhook_order', ${HOSTILE}, 'shopify', 'DEALMIA', 37.5, 'EUR', 'a1b2c3', now())`.execute(db);
+  await sql`
+    update reporting.return_months set new_customers = 1, unknown_orders = 0, influencer_handle = ${HOSTILE}, last_won_at = now()`.execute(
+    db,
+  );
+  await sql`
+    insert into reporting.code_use_days (day_utc, code_folded, orders, without_link)
+    select current_date - n, (select min(code_folded) from intake.codes where deal_id = 'DEALMIA'), case n when 1 then 20 else 2 end,
+      case n when 1 then 20 else 0 end
+    from generate_series(1, 60) n`.execute(db);
 }
 
 /** A problem that is open, and what became of its notice. */

@@ -28,6 +28,7 @@ const PICTURES: Readonly<Record<string, string>> = {
   deals: '/deals',
   deal: '/deals/ETUNQ6ZTW1',
   statement: '/statements/2026-05',
+  money: '/money?by=creator',
   backfills: '/backfills',
   schedules: '/schedules',
   notices: '/notices',

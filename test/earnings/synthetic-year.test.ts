@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { sumMoney } from '../../src/model/money.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { CODES, MARGIN, makeSyntheticYear, TERMS, YEAR } from './synthetic-year.ts';
@@ -42,6 +43,27 @@ it.each(years)(
       returning_orders, unknown_orders
     from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
     expect(returns.rows).toEqual(year.returns);
+    // The command adds the same up for each deal.
+    const summed = (await shop.cli('returns', '--by', 'deal', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string | null>);
+    for (const deal of summed) {
+      const months = year.returns.filter(
+        ({ deal_id, currency }) => deal_id === deal.key && currency === deal.currency,
+      );
+      const sumOf = (column: string): string | null => {
+        const amounts = months.map((month) => month[column] ?? null);
+        return amounts.includes(null) ? null : sumMoney(amounts.filter((amount) => amount !== null));
+      };
+      expect(deal).toMatchObject({
+        net_amount: sumOf('net_amount'),
+        cost_amount: sumOf('cost_amount'),
+        profit_amount: sumOf('profit_amount'),
+        new_customers: months.reduce((sum, month) => sum + Number(month.new_customers), 0),
+      });
+    }
+    expect(summed.length).toBe(new Set(year.returns.map((row) => `${row.deal_id} ${row.currency}`)).size);
     const cohorts = await sql`
     select month_utc::text as month, deal_id, currency, new_customers, repeat_customers, net_30_amount, net_90_amount, net_365_amount
     from bi.customer_cohorts order by month_utc, deal_id, currency`.execute(shop.db);

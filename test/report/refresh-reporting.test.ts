@@ -9,7 +9,14 @@ import { JOB, seedRuns } from './seed.ts';
 
 /** All that the daily sums say, without the order in which it is stored. */
 async function readSums(db: Database): Promise<unknown> {
-  const tables = ['order_dispositions', 'funnel_days', 'deal_days', 'brand_days', 'code_days'];
+  const tables = [
+    'order_dispositions',
+    'funnel_days',
+    'deal_days',
+    'brand_days',
+    'code_days',
+    'code_use_days',
+  ];
   return Promise.all(
     tables.map(async (table) => {
       const { rows } =
@@ -24,7 +31,7 @@ async function readSums(db: Database): Promise<unknown> {
 /** What they say when they are worked out from nothing. */
 async function rebuild(db: Database, job: string): Promise<unknown> {
   await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days, reporting.brand_days,
-    reporting.code_days`.execute(db);
+    reporting.code_days, reporting.code_use_days`.execute(db);
   await refreshReporting(db, { job });
   return readSums(db);
 }
@@ -102,7 +109,7 @@ describe('a refresh', () => {
       await refreshReporting(db, { job: JOB });
       expect(await readSums(db), `ended after ${steps} steps`).toEqual(await rebuild(db, JOB));
       await sql`truncate reporting.counted_files, reporting.order_dispositions, reporting.funnel_days, reporting.deal_days,
-        reporting.brand_days, reporting.code_days`.execute(db);
+        reporting.brand_days, reporting.code_days, reporting.code_use_days`.execute(db);
       steps += 1;
     }
     expect(steps).toBeGreaterThan(5);

@@ -70,6 +70,12 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** For a month such as 2026-10. */
+export function parseMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('Write it like 2026-10.');
+}
+
 /** For `--port`. */
 export function parsePort(text: string): number {
   const port = Number(text);

@@ -1,4 +1,5 @@
 import type { ConsoleAction } from '../console-page.ts';
+import { acknowledgeLeakAction } from './acknowledge-leak.ts';
 import { assignCodeAction, withdrawCodeAction } from './assign-code.ts';
 import { abortBulkAction, confirmBulkAction, previewBulkAction, previewCreditsAction } from './bulk.ts';
 import { previewFilesAction } from './bulk-files.ts';
@@ -30,4 +31,5 @@ export const actions: readonly ConsoleAction[] = [
   resumeBackfillAction,
   cancelBackfillAction,
   closeStatementAction,
+  acknowledgeLeakAction,
 ];

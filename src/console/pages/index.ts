@@ -17,6 +17,10 @@ import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
 import { rejectedPage } from './files/rejected.ts';
 import { rejectedRowPage } from './files/rejected-row.ts';
+import { customersWonPage } from './money/customers-won.ts';
+import { leaksPage } from './money/leaks.ts';
+import { reconciliationPage } from './money/reconciliation.ts';
+import { returnsPage } from './money/returns.ts';
 import { noticesPage } from './notices.ts';
 import { orderPage } from './order.ts';
 import { ordersPage } from './orders.ts';
@@ -51,6 +55,10 @@ export const pages: readonly ConsolePage[] = [
   dealPage,
   statementsPage,
   statementPage,
+  returnsPage,
+  customersWonPage,
+  leaksPage,
+  reconciliationPage,
   schedulesPage,
   backfillsPage,
   backfillPage,

@@ -1,4 +1,4 @@
-import { judgeCode, LEAK_DAYS } from '../../checks/leaks.ts';
+import { judgeCode, LEAK_DAYS, MIN_ORDERS, WINDOW_DAYS } from '../../checks/leaks.ts';
 import type { Database } from '../../db/connect.ts';
 import type { LeakedCode, LeakFlag } from '../../model/money/leak.ts';
 import {
@@ -12,29 +12,35 @@ import {
 const SHOWN_DAYS = 28;
 const DAY_MS = 86_400_000;
 
-/** Codes that may have leaked in the last four weeks, each with its evidence, those with most orders without a link first. */
+/** Codes that may have leaked in the last four weeks, each with its evidence, those with most orders without a link first; as of the last refresh. */
 export async function findLeaks(
   db: Database,
   { now }: { readonly now: Date },
 ): Promise<readonly LeakedCode[]> {
   const today = Math.floor(now.getTime() / DAY_MS);
-  const uses = await readCodeUse(db, { days: LEAK_DAYS + SHOWN_DAYS });
-  const acknowledged = await listAcknowledgedLeaks(db);
-  const leaks: LeakedCode[] = [];
-  for (const use of uses) {
-    const flagged = flagsOf(use, today);
-    const [first] = flagged;
-    const last = flagged.at(-1);
-    if (first === undefined || last === undefined) continue;
+  const uses = await readCodeUse(db, {
+    today,
+    days: LEAK_DAYS + SHOWN_DAYS,
+    recent: { days: WINDOW_DAYS + SHOWN_DAYS, orders: MIN_ORDERS },
+  });
+  const flagged = uses.flatMap((use) => {
+    const flags = flagsOf(use, today);
+    const [first] = flags;
+    const last = flags.at(-1);
+    if (first === undefined || last === undefined) return [];
     const since = new Date((first.day - first.days + 1) * DAY_MS).toISOString().slice(0, 10);
     const { code, dealId, influencerHandle } = use;
-    leaks.push({
-      ...{ ...last, code, dealId, influencerHandle, since },
-      ...(await countReturning(db, { code, since })),
-      acknowledged: acknowledged.get(code) ?? null,
-    });
-  }
-  return leaks.toSorted((one, other) => other.withoutLink - one.withoutLink);
+    return [{ ...last, code, dealId, influencerHandle, since }];
+  });
+  const customers = await countReturning(db, flagged);
+  const acknowledged = await listAcknowledgedLeaks(db);
+  return flagged
+    .map((leak) => ({
+      ...leak,
+      ...(customers.get(leak.code) ?? { known: 0, returning: 0 }),
+      acknowledged: acknowledged.get(leak.code) ?? null,
+    }))
+    .toSorted((one, other) => other.withoutLink - one.withoutLink || (one.code < other.code ? -1 : 1));
 }
 
 function flagsOf({ days, firstDay }: CodeUse, today: number): readonly LeakFlag[] {

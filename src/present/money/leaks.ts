@@ -39,10 +39,11 @@ function describeLeak(leak: LeakedCode): Part {
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
   return {
     kind: 'item',
-    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usual are at most ${usualWithoutLink}, and ${percent(usualShare)}. ${customers}${seen}`,
+    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usual are at most ${usualWithoutLink}, and ${formatShare(usualShare)}. ${customers}${seen}`,
   };
 }
 
-function percent(share: number): string {
+/** `0.734` → `73 %`. */
+export function formatShare(share: number): string {
   return `${Math.round(share * 100)} %`;
 }

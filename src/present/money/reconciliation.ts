@@ -96,7 +96,7 @@ function ordersTable(deals: readonly ReconciledDeal[]): Part {
     deal.before === null ? 'unknown' : String(deal.before),
     String(deal.others),
     String(deal.doubts + deal.writtenOff + deal.late + deal.creditedTwice),
-    deal.unexplained === null ? 'unknown' : signed(deal.unexplained),
+    deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained),
   ]);
   return { kind: 'table', columns, rows };
 }
@@ -146,7 +146,8 @@ function describeUnexplained({
   return `deal ${dealId}: ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-const KINDS = {
+/** What the service and we do not agree about, and what that means. */
+export const DISPUTES = {
   not_ours: ['Counted by the service, not posted by us', 'Events name them, so something else posts them.'],
   other_amount: ['Another amount', 'The service counts another revenue than we sent.'],
   other_deal: ['Another deal', 'The service credits another deal than its answer to us named.'],
@@ -158,7 +159,7 @@ const KINDS = {
 
 function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
   return [...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => {
-    const [title, why] = KINDS[kind];
+    const [title, why] = DISPUTES[kind];
     const columns = [
       { title: 'order' },
       { title: 'platform' },
@@ -181,6 +182,7 @@ function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
   });
 }
 
-function signed(count: number): string {
+/** `+2`, `-1`, `0`. */
+export function formatDifference(count: number): string {
   return count > 0 ? `+${count}` : String(count);
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/connect.ts';
+import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { CodeDay, LeakedCode } from '../../model/money/leak.ts';
 
 /** Use of an owned code, as far as it is looked at. */
@@ -12,48 +13,66 @@ export type CodeUse = Pick<LeakedCode, 'dealId' | 'influencerHandle'> & {
 };
 
 /**
- * How often codes that have an owner were used of late, day by day. Cancelled orders and tests are left out.
+ * How often codes that have an owner were used of late, day by day, as of the last refresh. Cancelled orders and tests are left out.
  *
  * @param options.days so many days before today, in UTC.
+ * @param options.recent only codes with enough orders without a link: `orders` of them in the last `days`.
  */
 export async function readCodeUse(
   db: Database,
-  { days }: { readonly days: number },
+  {
+    days,
+    today,
+    recent,
+  }: {
+    readonly days: number;
+    /** Days since 1970-01-01, in UTC. */
+    readonly today: number;
+    readonly recent: { readonly days: number; readonly orders: number };
+  },
 ): Promise<readonly CodeUse[]> {
+  const since = (ago: number) => sql`date '1970-01-01' + ${today - ago}::integer`;
   const { rows } = await sql<CodeUse>`
-    with owned as materialized (
-      select code_folded, min(deal_id) as deal_id, min(influencer_handle) as influencer_handle from intake.codes group by code_folded
+    with recent as materialized (
+      select code_folded from reporting.code_use_days where day_utc > ${since(recent.days)}
+      group by code_folded having sum(without_link) >= ${recent.orders}
     ),
-    used as (
-      select c.code, (coalesce(o.placed_at, o.paid_at, o.first_seen_at) at time zone 'UTC')::date - date '1970-01-01' as day, count(*) as orders,
-        count(*) filter (where cardinality(o.links) = 0) as without_link
-      from intake.orders o
-      join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
-      cross join lateral (select distinct code from unnest(o.codes_folded) as u(code)) c
-      where o.is_current and o.exclusion is null and o.cancelled_at is null
-        and coalesce(o.placed_at, o.paid_at, o.first_seen_at) > now() - ${days} * interval '1 day'
-      group by 1, 2
+    owned as materialized (
+      select code_folded, min(deal_id) as deal_id, min(influencer_handle) as influencer_handle
+      from intake.codes where code_folded = any (array(select code_folded from recent)) group by code_folded
     )
-    select u.code, o.deal_id as "dealId", reporting.without_addresses(o.influencer_handle) as "influencerHandle", min(u.day) as "firstDay",
-      jsonb_agg(jsonb_build_object('day', u.day, 'orders', u.orders, 'withoutLink', u.without_link) order by u.day) as days
-    from used u join owned o on o.code_folded = u.code
+    select u.code_folded as code, o.deal_id as "dealId", reporting.without_addresses(o.influencer_handle) as "influencerHandle",
+      min(u.day_utc - date '1970-01-01') as "firstDay",
+      jsonb_agg(jsonb_build_object('day', u.day_utc - date '1970-01-01', 'orders', u.orders, 'withoutLink', u.without_link) order by u.day_utc) as days
+    from owned o
+    cross join lateral (
+      select u.* from reporting.code_use_days u where u.code_folded = o.code_folded and u.day_utc > ${since(days)} offset 0) u
     group by 1, 2, 3 order by 1`.execute(db);
   return rows;
 }
 
-/** Orders with a code since a day: how many of their customers are known, and how many of those had ordered before. */
+/** Orders with each of some codes since a day: how many of their customers are known, and how many of those had ordered before. */
 export async function countReturning(
   db: Database,
-  { code, since }: { readonly code: string; readonly since: string },
-): Promise<{ readonly known: number; readonly returning: number }> {
-  const { rows } = await sql<{ known: string; returning: string }>`
-    select count(*) as known, count(*) filter (where exists (
+  codes: readonly { readonly code: string; readonly since: string }[],
+): Promise<ReadonlyMap<string, { readonly known: number; readonly returning: number }>> {
+  if (codes.length === 0) return new Map();
+  const first = codes.map(({ since }) => since).toSorted()[0] ?? '';
+  const { rows } = await sql<{ code: string; known: string; returning: string }>`
+    with orders as materialized (
+      select o.customer_key, o.codes_folded, coalesce(o.placed_at, o.paid_at, o.first_seen_at) as ordered_at from intake.orders o
+      where coalesce(o.placed_at, o.paid_at, o.first_seen_at) >= ${first}::date and o.is_current and o.customer_key is not null
+        and o.codes_folded && ${codes.map(({ code }) => code)}::text[]
+    )
+    select c.code, count(*) as known, count(*) filter (where exists (
         select from intake.orders p where p.customer_key = o.customer_key and p.is_current
-          and coalesce(p.placed_at, p.paid_at, p.first_seen_at) < coalesce(o.placed_at, o.paid_at, o.first_seen_at))) as returning
-    from intake.orders o
-    where o.is_current and o.customer_key is not null and ${code} = any (o.codes_folded)
-      and coalesce(o.placed_at, o.paid_at, o.first_seen_at) >= ${since}::date`.execute(db);
-  return { known: Number(rows[0]?.known ?? 0), returning: Number(rows[0]?.returning ?? 0) };
+          and coalesce(p.placed_at, p.paid_at, p.first_seen_at) < o.ordered_at)) as returning
+    from jsonb_to_recordset(${toJsonParameter(codes)}::jsonb) as c (code text, since date)
+    join orders o on c.code = any (o.codes_folded) and o.ordered_at >= c.since
+    group by c.code`.execute(db);
+  return new Map(
+    rows.map(({ code, known, returning }) => [code, { known: Number(known), returning: Number(returning) }]),
+  );
 }
 
 /** Codes that somebody has looked at in the last 30 days, as the audit keeps it. */

@@ -47,6 +47,51 @@ export async function keepReconciliation(
   });
 }
 
+/** Key of a deal in the list: where the next part begins. */
+export type ReconciledKey = { readonly unexplained: string; readonly dealId: string };
+
+/**
+ * The comparison as it was kept when the mirror last published: deals of which most is unexplained first, and those whose total is unknown
+ * last.
+ *
+ * @param options.isOpen only deals of which something is unexplained.
+ */
+export async function listReconciled(
+  db: Database,
+  {
+    limit,
+    after = null,
+    dealId = null,
+    handle = null,
+    isOpen = false,
+  }: {
+    readonly limit: number;
+    readonly after?: ReconciledKey | null;
+    readonly dealId?: string | null;
+    /** Part of the handle. */
+    readonly handle?: string | null;
+    readonly isOpen?: boolean;
+  },
+): Promise<readonly ReconciledDeal[]> {
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`(-coalesce(abs(r.unexplained), -1), r.deal_id) > (-${after.unexplained}::numeric, ${after.dealId})`;
+  const { rows } = await sql<ReconciledDeal>`
+    select r.deal_id as "dealId", reporting.without_addresses(d.influencer_handle) as "influencerHandle", r.first_read_at as "firstReadAt",
+      r.read_at as "readAt", r.theirs::float8 as theirs, r.ours::float8 as ours, r.before::float8 as before, r.others::float8 as others,
+      r.doubts::float8 as doubts, r.written_off::float8 as "writtenOff", r.late::float8 as late, r.credited_twice::float8 as "creditedTwice",
+      r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained, r.account_currency as "accountCurrency",
+      r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount", r.other_currency::float8 as "otherCurrency",
+      r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount"
+    from reporting.reconciliation r left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
+    where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
+      and (${handle}::text is null or position(lower(${handle}::text) in lower(d.influencer_handle)) > 0)
+      and (not ${isOpen} or r.unexplained <> 0 or r.unexplained_amount <> 0)
+    order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
 /** What was unexplained when the mirror last published. */
 export async function listKeptReconciliation(db: Database): Promise<
   readonly (Pick<
@@ -205,7 +250,8 @@ export async function listDisputedOrders(
     with told as materialized (
       select distinct on (v.order_id, lower(v.order_platform), v.deal_id) v.*, ${isOfOthers} as is_of_others
       from ledger.evidence v
-      where v.kind = 'webhook_order' order by v.order_id, lower(v.order_platform), v.deal_id, v.evidence_id desc
+      where v.kind = 'webhook_order' and (${dealId}::text is null or v.deal_id = ${dealId})
+      order by v.order_id, lower(v.order_platform), v.deal_id, v.evidence_id desc
     ),
     matched as (
       select t.*, e.amount as ours_amount, e.currency as ours_currency,
@@ -226,7 +272,8 @@ export async function listDisputedOrders(
       select 'no_event', reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')), e.order_platform, e.order_id, e.currency, e.amount, null,
         e.state_changed_at
       from ledger.entries e
-      where e.state = 'accepted' and ${wasSent} and e.state_changed_at > (select min(received_at) from told)
+      where ${fewerIn.length > 0} and e.state = 'accepted' and ${wasSent}
+        and e.state_changed_at > (select min(received_at) from ledger.evidence where kind = 'webhook_order')
         and reporting.deal_id_of(coalesce(e.deal_id, e.body::json ->> 'deal_id')) = any (${[...fewerIn]}::text[])
         and not exists (select from ledger.evidence v where v.order_id = e.order_id)
     ),

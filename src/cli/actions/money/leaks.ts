@@ -2,6 +2,7 @@ import { inTransaction } from '../../../db/in-transaction.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { foldCode } from '../../../model/text/fold.ts';
+import { acknowledgeLeak } from '../../../pipeline/decisions/acknowledge-leak.ts';
 import { findLeaks } from '../../../pipeline/statements/find-leaks.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { describeLeaks } from '../../../present/money/leaks.ts';
@@ -9,7 +10,7 @@ import { type ConfigOptions, configOption } from '../../commands/command.ts';
 import type { AcknowledgeLeakOptions } from '../../commands/money/leaks.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
 import type { Output } from '../../terminal/output.ts';
-import { decidedHere } from '../../terminal/read-operator.ts';
+import { auditIn } from '../../terminal/read-operator.ts';
 import { requireReason } from '../../usage-error.ts';
 
 /** Lists codes that may have leaked. @returns 3 where nobody has looked at one yet. */
@@ -21,7 +22,7 @@ export async function showLeaks(output: Output, options: ConfigOptions): Promise
 }
 
 /** Writes down that a person has looked at a code. @throws KnownError `code_not_flagged` (exit 2). */
-export async function acknowledgeLeak(
+export async function performAcknowledging(
   output: Output,
   written: string,
   options: AcknowledgeLeakOptions,
@@ -31,28 +32,17 @@ export async function acknowledgeLeak(
     message: 'You must give a reason to acknowledge a code.',
     kept: 'in the audit',
   });
-  await withDatabase(await openConfig(options), async (db) => {
-    const leak = (await findLeaks(db, { now: new Date() })).find((one) => one.code === code);
-    if (leak === undefined)
-      throw new KnownError({
-        code: 'code_not_flagged',
-        message: 'This code is not flagged.',
-        help: 'npx influencer-sync leaks lists those that are.',
-        safe: 'Nothing was changed.',
-        exitCode: EXIT.configuration,
-      });
-    const { since, orders, withoutLink } = leak;
-    await inTransaction(db, (trx) =>
-      decidedHere(trx).audit({
-        action: 'acknowledge_leak',
-        subjectKind: 'code',
-        subject: code,
-        summary: `Somebody has looked at a code that may have leaked since ${since}.`,
-        reason,
-        after: { since, orders, without_link: withoutLink },
-      }),
-    );
-  });
+  const auditId = await withDatabase(await openConfig(options), (db) =>
+    inTransaction(db, (trx) => acknowledgeLeak(trx, { code, reason, now: new Date(), audit: auditIn(trx) })),
+  );
+  if (auditId === null)
+    throw new KnownError({
+      code: 'code_not_flagged',
+      message: 'This code is not flagged.',
+      help: 'npx influencer-sync leaks lists those that are.',
+      safe: 'Nothing was changed.',
+      exitCode: EXIT.configuration,
+    });
   output.emit({ event: 'leak_acknowledged', code, reason });
   output.print(`Acknowledged: ${code}. It is listed, and for 30 days it is no news.`);
   return EXIT.ok;

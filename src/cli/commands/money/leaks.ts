@@ -34,7 +34,7 @@ export const leaksCommand: CommandDefinition = {
       .requiredOption('--reason <text>', 'why; kept in the audit')
       .action(
         act(async (output, code: string, options: AcknowledgeLeakOptions) =>
-          (await import('../../actions/money/leaks.ts')).acknowledgeLeak(output, code, options),
+          (await import('../../actions/money/leaks.ts')).performAcknowledging(output, code, options),
         ),
       );
   },

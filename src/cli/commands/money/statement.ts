@@ -1,5 +1,11 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { addConfigOptions, addExamples, type CommandDefinition, type ConfigOptions } from '../command.ts';
+import { Option } from 'commander';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseMonth,
+} from '../command.ts';
 
 export const STATEMENT_FORMATS = ['table', 'csv', 'html'] as const;
 
@@ -57,8 +63,3 @@ export const statementCommand: CommandDefinition = {
     );
   },
 };
-
-function parseMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
-  throw new InvalidArgumentError('Write it like 2026-10.');
-}

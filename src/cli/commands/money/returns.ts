@@ -1,0 +1,45 @@
+import { Option } from 'commander';
+import { RETURN_GROUPS, type ReturnGroup } from '../../../model/money/returns.ts';
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+  parseMonth,
+} from '../command.ts';
+
+export type ReturnsOptions = ConfigOptions & {
+  readonly by: ReturnGroup;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit: number;
+};
+
+const DEFAULT_ROWS = 50;
+
+export const returnsCommand: CommandDefinition = {
+  name: 'returns',
+  define(command, act) {
+    addConfigOptions(
+      command.description('show what deals, creators, brands or campaigns brought and cost, net of refunds'),
+    )
+      .addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal'))
+      .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
+      .option('--to <month>', 'last month', parseMonth)
+      .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS)
+      .action(
+        act(async (output, options: ReturnsOptions) =>
+          (await import('../../actions/money/returns.ts')).showReturns(output, options),
+        ),
+      );
+    addExamples(command, [
+      ['returns --by creator --from 2026-01', 'creators of this year, those with most net revenue first'],
+      ['returns --by month', 'how the months went'],
+    ]);
+    command.addHelpText(
+      'after',
+      '\nIt says which orders carried a code or link, not what a creator caused. A number that nobody can know is unknown, never 0.',
+    );
+  },
+};

@@ -1,0 +1,80 @@
+import type { LeakedCode } from '../../../model/money/leak.ts';
+import { findLeaks } from '../../../pipeline/statements/find-leaks.ts';
+import { html } from '../../../present/html/html.ts';
+import { formatShare } from '../../../present/money/leaks.ts';
+import { formatCount, plural } from '../../../present/text.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { actionForm } from '../../markup/action-form.ts';
+import { anchor, dealLink, filterForm, instant, pager, table } from '../../markup/parts.ts';
+import { nextKey, PAGE_ROWS, textOf } from '../../read-query.ts';
+import { moneySections } from './sections.ts';
+
+const PATH = '/money/leaks';
+const STATES = ['open', 'acknowledged'] as const;
+
+/** Codes that may have leaked, with the evidence, and the form that says that somebody has looked. */
+export const leaksPage: ConsolePage = {
+  path: PATH,
+  navigation: null,
+  async show(visit) {
+    const state = STATES.find((one) => one === textOf(visit, 'state')) ?? null;
+    const leaks = (await findLeaks(visit.db, { now: visit.now })).filter(
+      ({ acknowledged }) => state === null || (acknowledged === null) === (state === 'open'),
+    );
+    const after = textOf(visit, 'after');
+    // Few codes are flagged: they are found at once, and shown in parts.
+    const begin = after === null ? 0 : leaks.findIndex(({ code }) => code === after) + 1;
+    const rows = leaks.slice(begin, begin + PAGE_ROWS + 1);
+    return {
+      title: 'Codes that may have leaked',
+      content: html`${moneySections(visit)}
+<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks so, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
+${table<LeakedCode>(
+  [
+    { title: 'Code', cell: ({ code }) => code },
+    {
+      title: 'Whose',
+      cell: ({ influencerHandle, dealId }) =>
+        html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
+    },
+    { title: 'Since', cell: ({ since }) => since },
+    {
+      title: 'Orders without a link',
+      align: 'right',
+      cell: ({ withoutLink, orders, days }) =>
+        `${formatCount(withoutLink)} of ${formatCount(orders)} in ${plural(days, 'day')}`,
+    },
+    {
+      title: 'Usual at most',
+      align: 'right',
+      cell: ({ usualWithoutLink, usualShare }) => `${usualWithoutLink}, and ${formatShare(usualShare)}`,
+    },
+    {
+      title: 'Had ordered before',
+      align: 'right',
+      cell: ({ known, returning }) =>
+        known === 0 ? 'unknown' : `${formatCount(returning)} of ${plural(known, 'known customer')}`,
+    },
+    { title: 'Acknowledged', cell: (leak) => decision(leak, visit) },
+  ],
+  rows.slice(0, PAGE_ROWS),
+  {
+    about: 'Codes that may have leaked',
+    none: 'No such code was used in an unusual way in the last four weeks.',
+  },
+)}
+${pager(visit, PATH, { after: nextKey(rows, ({ code }) => code) })}`,
+    };
+  },
+};
+
+function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
+  if (acknowledged !== null)
+    return html`${instant(acknowledged.at, visit)} by ${acknowledged.by}: ${acknowledged.reason}`;
+  return actionForm(visit, '/money/leaks/acknowledge', {
+    hidden: { code },
+    reasonLabel: `Why ${code} is no news`,
+    button: 'Acknowledge',
+  });
+}

@@ -1,0 +1,183 @@
+import type { DisputedOrder, ReconciledDeal } from '../../../model/money/reconciliation.ts';
+import { formatMoney } from '../../../model/money.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { DISPUTES, formatDifference } from '../../../present/money/reconciliation.ts';
+import { formatCount, plural } from '../../../present/text.ts';
+import { listDisputedOrders, listReconciled } from '../../../report/money/reconcile-deals.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import {
+  anchor,
+  dealLink,
+  factList,
+  filterForm,
+  instant,
+  orderLink,
+  pager,
+  type TableColumn,
+  table,
+} from '../../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { moneySections } from './sections.ts';
+
+const PATH = '/money/reconciliation';
+const SHOWN = ['unexplained'] as const;
+
+/** What we posted against what the service counts: a list of deals, or one with its orders. */
+export const reconciliationPage: ConsolePage = {
+  path: PATH,
+  navigation: null,
+  async show(visit) {
+    const dealId = textOf(visit, 'deal');
+    return dealId === null ? showDeals(visit) : showDeal(visit, dealId);
+  },
+};
+
+async function showDeals(visit: Visit) {
+  const rows = await listReconciled(visit.db, {
+    limit: PAGE_ROWS + 1,
+    after: readKey(visit),
+    handle: textOf(visit, 'handle'),
+    isOpen: textOf(visit, 'show') === 'unexplained',
+  });
+  return {
+    title: 'What we posted against what the service counts',
+    content: html`${moneySections(visit)}
+<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> compares as of now.</p>
+${filterForm(visit, PATH, [
+  { name: 'show', label: 'Only', options: SHOWN },
+  { name: 'deal', label: 'Deal' },
+  { name: 'handle', label: 'Creator' },
+])}
+${dealTable(rows.slice(0, PAGE_ROWS), visit)}
+${pager(visit, PATH, {
+  after: nextKey(rows, ({ unexplained, dealId }) =>
+    writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
+  ),
+})}
+<p class="dim">Before: what the service counted beyond ours when the deal was first read; nobody can say which orders. Others: posted by something else, as events say. May be: in doubt, written off, credited twice, or on their way while the deal was read.</p>`,
+  };
+}
+
+function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
+  const count = (
+    title: string,
+    of: (deal: ReconciledDeal) => number | null,
+  ): TableColumn<ReconciledDeal> => ({
+    title,
+    align: 'right',
+    cell: (deal) => countOf(of(deal)),
+  });
+  return table<ReconciledDeal>(
+    [
+      { title: 'Deal', cell: ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId) },
+      { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
+      { title: 'Read', cell: ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit)) },
+      count('Theirs', ({ theirs }) => theirs),
+      count('Ours', ({ ours }) => ours),
+      count('Difference', ({ theirs, ours }) => (theirs === null ? null : theirs - ours)),
+      count('Before', ({ before }) => before),
+      count('Others', ({ others }) => others),
+      count('May be', mayBe),
+      {
+        title: 'Unexplained',
+        align: 'right',
+        cell: ({ unexplained }) => (unexplained === null ? 'unknown' : formatDifference(unexplained)),
+      },
+      {
+        title: 'Unexplained amount',
+        align: 'right',
+        cell: ({ unexplainedAmount, accountCurrency }) =>
+          unexplainedAmount === null ? 'unknown' : formatMoney(unexplainedAmount, accountCurrency),
+      },
+    ],
+    rows,
+    {
+      about: 'What we posted against what the service counts',
+      none: 'There is nothing to compare: the mirror has published no totals yet, or the filter leaves nothing.',
+    },
+  );
+}
+
+async function showDeal(visit: Visit, dealId: string) {
+  const [deal] = await listReconciled(visit.db, { limit: 1, dealId });
+  const title = `Reconciliation of deal ${dealId}`;
+  if (deal === undefined)
+    return {
+      title,
+      content: html`${moneySections(visit)}<p class="none">There is nothing to compare for this deal.</p>`,
+      status: 404 as const,
+    };
+  const fewerIn = (deal.unexplained ?? 0) < 0 ? [dealId] : [];
+  const orders = await listDisputedOrders(visit.db, { dealId, fewerIn });
+  const { accountCurrency } = deal;
+  const money = (amount: string | null) =>
+    amount === null ? 'unknown' : formatMoney(amount, accountCurrency);
+  return {
+    title,
+    content: html`${moneySections(visit)}
+${factList([
+  ['Deal', html`${anchor(dealLink(visit, dealId), dealId)} ${deal.influencerHandle}`],
+  ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
+  ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
+  ['Theirs', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
+  ['Ours', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
+  ['Before', countOf(deal.before)],
+  ['Others', formatCount(deal.others)],
+  [
+    'May be',
+    `${formatCount(mayBe(deal))}: ${deal.doubts} in doubt, ${deal.writtenOff} written off, ${deal.creditedTwice} credited twice, ${deal.late} on their way`,
+  ],
+  ['Accepted since it was read', formatCount(deal.afterwards)],
+  [
+    'In another currency',
+    deal.otherCurrency === 0 ? null : `${plural(deal.otherCurrency, 'order')}, so no amount can be compared`,
+  ],
+  [
+    'Unexplained',
+    `${deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained)}, ${money(deal.unexplainedAmount)}`,
+  ],
+  ['Paid out, as the service says', money(deal.paidAmount)],
+])}
+${orders.length === 0 ? html`<p class="none">No event of the service names an order that differs from ours.</p>` : null}
+${[...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => disputeTable(kind, { group, visit }))}`,
+  };
+}
+
+function disputeTable(
+  kind: DisputedOrder['kind'],
+  { group, visit }: { readonly group: readonly DisputedOrder[]; readonly visit: Visit },
+): Html {
+  const [title, why] = DISPUTES[kind];
+  const money = (amount: string | null, currency: string | null) =>
+    amount === null ? null : formatMoney(amount, currency);
+  return html`<h2>${title}: ${plural(group.length, 'order')}</h2>
+<p>${why}</p>
+${table<DisputedOrder>(
+  [
+    {
+      title: 'Order',
+      cell: ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId),
+    },
+    { title: 'Platform', cell: ({ orderPlatform }) => orderPlatform },
+    { title: 'Ours', align: 'right', cell: ({ oursAmount, currency }) => money(oursAmount, currency) },
+    { title: 'Theirs', align: 'right', cell: ({ theirsAmount, currency }) => money(theirsAmount, currency) },
+    { title: 'When', cell: ({ at }) => instant(at, visit) },
+  ],
+  group,
+  { about: title, none: '' },
+)}`;
+}
+
+function mayBe({ doubts, writtenOff, late, creditedTwice }: ReconciledDeal): number {
+  return doubts + writtenOff + late + creditedTwice;
+}
+
+function countOf(count: number | null): string {
+  return count === null ? 'unknown' : formatCount(count);
+}
+
+function readKey(visit: Visit) {
+  const [unexplained = '', dealId = ''] = keyOf(visit, 2) ?? [];
+  return /^-?\d{1,18}$/.test(unexplained) ? { unexplained, dealId } : null;
+}

@@ -1,0 +1,107 @@
+import { RETURN_GROUPS, type ReturnGroup, type ReturnSum } from '../../../model/money/returns.ts';
+import type { Html } from '../../../model/text/html.ts';
+import { html } from '../../../present/html/html.ts';
+import { describeReturn, explainUnknown } from '../../../present/money/returns.ts';
+import { listReturns } from '../../../report/money/list-returns.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
+import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { readMonths } from './read-months.ts';
+import { moneySections } from './sections.ts';
+
+const PATH = '/money';
+const MONTHS_OF_A_YEAR = 12;
+
+/** What deals, creators, brands, campaigns and months brought and cost. */
+export const returnsPage: ConsolePage = {
+  path: PATH,
+  navigation: 'Money',
+  async show(visit) {
+    const chosen = textOf(visit, 'by');
+    const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
+    const months = await readMonths(visit, { count: by === 'month' ? MONTHS_OF_A_YEAR : 1 });
+    const rows = await listReturns(visit.db, {
+      by,
+      from: months.from,
+      to: months.to,
+      dealId: textOf(visit, 'deal'),
+      brandId: textOf(visit, 'brand'),
+      handle: textOf(visit, 'handle'),
+      currency: textOf(visit, 'currency'),
+      limit: PAGE_ROWS + 1,
+      after: readKey(visit),
+    });
+    return {
+      title: 'What creators brought and cost',
+      content: html`${moneySections(visit)}
+<p>Credited orders net of refunds and cancellations, and what they cost; ${months.said}. It says which orders carried a code or link, not what a creator caused.</p>
+${filterForm(visit, PATH, [
+  { name: 'by', label: 'For each', options: RETURN_GROUPS, required: true },
+  { name: 'from', label: 'From month' },
+  { name: 'to', label: 'To month' },
+  { name: 'deal', label: 'Deal' },
+  { name: 'handle', label: 'Creator' },
+  { name: 'brand', label: 'Brand id' },
+  { name: 'currency', label: 'Currency' },
+])}
+${returnTable(rows.slice(0, PAGE_ROWS), { by, visit })}
+${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKey(currency, rank, key)) })}
+<p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that nobody can know is unknown, never 0. ${explainUnknown(rows)}</p>`,
+    };
+  },
+};
+
+function returnTable(
+  rows: readonly ReturnSum[],
+  { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
+): Html {
+  const number = (title: string, name: keyof ReturnType<typeof describeReturn>): TableColumn<ReturnSum> => ({
+    title,
+    align: 'right',
+    cell: (sum) => describeReturn(sum)[name],
+  });
+  return table<ReturnSum>(
+    [
+      { title: `For each ${by}`, cell: (sum) => nameOf(sum, { by, visit }) },
+      ...(by === 'deal' ? [{ title: 'Creator', cell: ({ name }: ReturnSum) => name }] : []),
+      number('Orders', 'orders'),
+      number('Net revenue', 'net'),
+      number('Cost', 'cost'),
+      number('Profit', 'profit'),
+      number('ROI', 'roi'),
+      number('Revenue for 1 of cost', 'netPerCost'),
+      number('New customers', 'newCustomers'),
+      number('Returning', 'returning'),
+      number('Cost of a new one', 'perNewCustomer'),
+      { title: 'Unknown', cell: (sum) => describeReturn(sum).why },
+    ],
+    rows,
+    { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
+  );
+}
+
+/** Leads to what the sum is of. */
+function nameOf(
+  { key, name }: ReturnSum,
+  { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
+) {
+  if (key === '') return by === 'deal' ? 'fees of codes' : 'unknown';
+  const kept = Object.fromEntries(['from', 'to', 'currency'].map((field) => [field, textOf(visit, field)]));
+  switch (by) {
+    case 'deal':
+      return anchor(dealLink(visit, key), key);
+    case 'creator':
+      return anchor(visit.link(PATH, { ...kept, by: 'deal', handle: key }), name ?? key);
+    case 'brand':
+      return anchor(visit.link(PATH, { ...kept, by: 'deal', brand: key }), name ?? key);
+    case 'campaign':
+      return name ?? key;
+    case 'month':
+      return anchor(visit.link(PATH, { by: 'deal', from: key, to: key }), key);
+  }
+}
+
+function readKey(visit: Visit) {
+  const [currency = '', rank = '', key = ''] = keyOf(visit, 3) ?? [];
+  return /^-?\d{1,20}(\.\d{1,4})?$/.test(rank) ? { currency, rank, key } : null;
+}

@@ -1,0 +1,122 @@
+import type { CustomersWon, ReturnSum } from '../../model/money/returns.ts';
+import { formatMoney } from '../../model/money.ts';
+import type { DecimalText } from '../../model/order.ts';
+import type { Block } from '../blocks/block.ts';
+import { formatCount, plural } from '../text.ts';
+
+/** What stands where a number cannot be known, and where there is none. */
+const UNKNOWN = 'unknown';
+const NONE = 'none';
+
+/** Why numbers of a sum are unknown, in words. */
+const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
+  rate: 'neither your terms nor the service say what an order earns',
+  margin: 'statements.margin_percent is not set',
+  customers: 'nobody knows of some orders whether their customers are new',
+};
+
+/** Numbers of a sum as a person reads them: a number that cannot be known says so. Terminal and console show the same. */
+export function describeReturn(sum: ReturnSum) {
+  const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;
+  const money = (amount: DecimalText | null): string =>
+    amount === null ? UNKNOWN : formatMoney(amount, currency);
+  const isProfitUnknown = profitAmount === null;
+  return {
+    orders: formatCount(sum.orders),
+    net: money(sum.netAmount),
+    cost: money(costAmount),
+    profit: money(profitAmount),
+    // Without a cost there is no return on it.
+    roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${withoutZeros(roiPercent)} %`,
+    netPerCost: netPerCost === null ? (costAmount === null ? UNKNOWN : NONE) : withoutZeros(netPerCost),
+    newCustomers:
+      sum.unknownOrders === 0
+        ? formatCount(sum.newCustomers)
+        : sum.newCustomers === 0
+          ? UNKNOWN
+          : `at least ${formatCount(sum.newCustomers)}`,
+    returning: formatCount(sum.returningOrders),
+    perNewCustomer:
+      costPerNewCustomer === null
+        ? unknown.includes('rate') || unknown.includes('customers')
+          ? UNKNOWN
+          : NONE
+        : formatMoney(costPerNewCustomer, currency),
+    why: unknown.join(', '),
+  };
+}
+
+/** Why numbers of some sums are unknown, in a sentence for each reason; null where nothing is. */
+export function explainUnknown(sums: readonly ReturnSum[]): string | null {
+  const reasons = [...new Set(sums.flatMap(({ unknown }) => unknown))].toSorted();
+  return reasons.length === 0
+    ? null
+    : `Why numbers are unknown: ${reasons.map((one) => `${one}, because ${REASONS[one]}`).join('; ')}.`;
+}
+
+/** The same of customers won: what they are worth is unknown until the days are over for all of them. */
+export function describeCustomersWon(won: CustomersWon) {
+  const worth = (amount: DecimalText | null): string =>
+    amount === null ? 'not over' : formatMoney(amount, won.currency);
+  return {
+    newCustomers: `${won.unknownOrders === 0 ? '' : 'at least '}${formatCount(won.newCustomers)}`,
+    repeat: formatCount(won.repeatCustomers),
+    worth30: worth(won.net30),
+    worth90: worth(won.net90),
+    worth365: worth(won.net365),
+  };
+}
+
+/** What deals brought and cost, for a terminal. */
+export function describeReturns(
+  sums: readonly ReturnSum[],
+  options: { readonly by: string; readonly months: string; readonly hasMore: boolean },
+): readonly Block[] {
+  const { by, months, hasMore } = options;
+  if (sums.length === 0)
+    return [{ kind: 'text', text: `No order was credited in ${months}, and no fee is owed.`, tone: 'dim' }];
+  const right = (title: string) => ({ title, align: 'right' as const });
+  const why = explainUnknown(sums);
+  return [
+    {
+      kind: 'section',
+      title: `What each ${by} brought and cost`,
+      note: months,
+      why: 'It says which orders carried a code or link, not what a creator caused. docs/money.md says how each number is made.',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: by },
+            ...(by === 'month' || by === 'creator' ? [] : [{ title: by === 'deal' ? 'creator' : 'name' }]),
+            ...['orders', 'net revenue', 'cost', 'ROI', 'new customers', 'each'].map(right),
+            { title: 'unknown' },
+          ],
+          rows: sums.map((sum) => {
+            const said = describeReturn(sum);
+            return [
+              sum.key === '' ? UNKNOWN : by === 'creator' ? (sum.name ?? sum.key) : sum.key,
+              ...(by === 'month' || by === 'creator' ? [] : [sum.name ?? '']),
+              ...[said.orders, said.net, said.cost, said.roi, said.newCustomers, said.perNewCustomer],
+              sum.unknown.join(', '),
+            ];
+          }),
+        },
+        ...(hasMore
+          ? [
+              {
+                kind: 'aside' as const,
+                text: `These are the first ${plural(sums.length, 'row')}: --limit shows more.`,
+              },
+            ]
+          : []),
+      ],
+      ...(why === null ? {} : { help: why }),
+    },
+  ];
+}
+
+/** `12.5000` → `12.5`. Of a ratio, which is no amount. */
+function withoutZeros(decimal: DecimalText): string {
+  return String(Number(decimal));
+}

@@ -1,0 +1,118 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/connect.ts';
+import type { CustomersWon, ReturnGroup, ReturnSum } from '../../model/money/returns.ts';
+
+/** Months as `2026-10`, both included; null: all. */
+export type ReturnFilter = {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly dealId?: string | null;
+  readonly brandId?: string | null;
+  /** Part of the handle. */
+  readonly handle?: string | null;
+  readonly currency?: string | null;
+};
+
+/** Key of a sum in a list: where the next part begins. */
+export type ReturnKey = { readonly currency: string; readonly rank: string; readonly key: string };
+
+/** What a sum is of. A deal that nothing is known of, as of the fee of a code, has an empty key. */
+const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`coalesce(deal_id, '') collate "C"`,
+  creator: sql`lower(coalesce(influencer_handle, '')) collate "C"`,
+  brand: sql`coalesce(brand_id, '') collate "C"`,
+  campaign: sql`coalesce(dealflow_id, '') collate "C"`,
+  month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
+};
+const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
+  deal: sql`max(influencer_handle)`,
+  creator: sql`max(influencer_handle)`,
+  brand: sql`max(brand_name)`,
+  campaign: sql`max(dealflow_name)`,
+  month: sql`null::text`,
+};
+
+/**
+ * Adds up what deals brought and cost, one sum for each group and currency, as of the last refresh: those of a currency with most net revenue
+ * first, months from the newest. A number of a sum is null where one of its parts is unknown.
+ */
+export async function listReturns(
+  db: Database,
+  {
+    by,
+    limit,
+    after = null,
+    ...filter
+  }: ReturnFilter & { readonly by: ReturnGroup; readonly limit: number; readonly after?: ReturnKey | null },
+): Promise<readonly ReturnSum[]> {
+  const rank = by === 'month' ? sql`0::numeric` : sql`net_amount`;
+  const inOrder = by === 'month' ? sql`currency, key desc` : sql`currency, net_amount desc, key`;
+  const isAfter =
+    after === null
+      ? sql`true`
+      : by === 'month'
+        ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
+        : sql`(currency, -net_amount, key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
+  const { rows } = await sql<ReturnSum>`
+    with sums as (
+      select ${KEYS[by]} as key, ${NAMES[by]} as name, currency collate "C" as currency, sum(orders) as orders, sum(net_amount) as net_amount,
+        case when count(*) = count(cost_amount) then sum(cost_amount) end as cost_amount,
+        case when count(*) = count(profit_amount) then sum(profit_amount) end as profit_amount,
+        sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
+        sum(unrated_orders) as unrated_orders, bool_or(margin_percent is null) as lacks_margin
+      from bi.returns_monthly
+      where ${matches(filter)}
+      group by 1, 3
+    )
+    select key, name, currency, orders::float8 as orders, net_amount::text as "netAmount", cost_amount::text as "costAmount",
+      profit_amount::text as "profitAmount", round(profit_amount * 100 / nullif(cost_amount, 0), 2)::text as "roiPercent",
+      round(net_amount / nullif(cost_amount, 0), 4)::text as "netPerCost", new_customers::float8 as "newCustomers",
+      returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
+      case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
+      array_remove(array[case when unrated_orders > 0 then 'rate' end, case when lacks_margin then 'margin' end,
+        case when unknown_orders > 0 then 'customers' end], null) as unknown, ${rank}::text as rank
+    from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** Customers that deals won, month by month, and what they have ordered since: newest month first. */
+export async function listCustomersWon(
+  db: Database,
+  {
+    limit,
+    after = null,
+    ...filter
+  }: ReturnFilter & {
+    readonly limit: number;
+    /** Month, deal, brand and currency of the last row of the part before. */
+    readonly after?: readonly [month: string, dealId: string, brandId: string, currency: string] | null;
+  },
+): Promise<readonly CustomersWon[]> {
+  const [month = '', dealId = '', brandId = '', currency = ''] = after ?? [];
+  const isAfter =
+    after === null
+      ? sql`true`
+      : sql`(month_utc < ${`${month}-01`}::date or month_utc = ${`${month}-01`}::date
+          and (deal_id, coalesce(brand_id, ''), currency) > (${dealId}, ${brandId}, ${currency}))`;
+  const { rows } = await sql<CustomersWon>`
+    select to_char(month_utc, 'YYYY-MM') as month, deal_id as "dealId", influencer_handle as "influencerHandle", coalesce(brand_id, '') as "brandId",
+      currency, new_customers::float8 as "newCustomers", repeat_customers::float8 as "repeatCustomers", net_30_amount::text as "net30",
+      net_90_amount::text as "net90", net_365_amount::text as "net365", unknown_orders::float8 as "unknownOrders"
+    from bi.customer_cohorts where ${matches(filter)} and ${isAfter}
+    order by month_utc desc, deal_id, coalesce(brand_id, ''), currency limit ${limit}::bigint`.execute(db);
+  return rows;
+}
+
+/** The newest month with orders, `2026-10`; null where nothing was added up yet. */
+export async function findNewestMonth(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ month: string | null }>`
+    select to_char(max(month_utc), 'YYYY-MM') as month from reporting.return_months`.execute(db);
+  return rows[0]?.month ?? null;
+}
+
+function matches({ from, to, dealId = null, brandId = null, handle = null, currency = null }: ReturnFilter) {
+  return sql`(${from}::text is null or month_utc >= (${from}::text || '-01')::date) and (${to}::text is null or month_utc <= (${to}::text || '-01')::date)
+    and (${dealId}::text is null or deal_id = ${dealId}) and (${brandId}::text is null or brand_id = ${brandId})
+    and (${currency}::text is null or currency = ${currency})
+    and (${handle}::text is null or position(lower(${handle}::text) in lower(influencer_handle)) > 0)`;
+}

@@ -1,0 +1,193 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { listAudit } from '../../src/report/console/list-audit.ts';
+import { keepReconciliation } from '../../src/report/money/reconcile-deals.ts';
+import { openWorkshop, type Workshop } from '../pipeline/workshop.ts';
+import { startTestConsole, textOf } from './console-server.ts';
+
+const FLOW = `
+customers: {hash_key: "test-only-0123456789abcdef0123456789abcdef"}
+sources:
+  shop: {uri: ./exports/, layout: shopify-orders, order_platform: shopify, customer_key: true}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
+statements: {terms: ./terms.csv, margin_percent: 50, time_zone: UTC}
+`;
+const TERMS = `deal_id,rate,fixed_fee,currency,valid_from
+DEALMIA,10,50,EUR,2025-12-01
+`;
+const HEADER = 'Name,Email,Financial Status,Currency,Total,Discount Code,Created at,Note Attributes,Id';
+const DAY_MS = 86_400_000;
+
+/** Of MIA an order in April of a customer of January, and one of somebody new; of BEN one of whose rate and customer nothing is known. */
+const ORDERS: readonly (readonly [
+  day: string,
+  email: string,
+  code: string,
+  total: string,
+  currency: string,
+])[] = [
+  ['2026-01-05', 'ann@example.com', '', '10.00', 'EUR'],
+  ['2026-04-20', 'ann@example.com', 'MIA10', '100.00', 'EUR'],
+  ['2026-04-21', 'bea@example.com', 'MIA10', '60.00', 'EUR'],
+  ['2026-04-22', 'cleo@example.com', 'MIA10', '8.00', 'USD'],
+  ['2026-04-23', '', 'BEN15', '40.00', 'EUR'],
+  ['2026-05-24', 'bea@example.com', 'MIA10', '30.00', 'EUR'],
+];
+
+async function openShop(rows: readonly string[]): Promise<Workshop> {
+  const shop = await openWorkshop({ flow: FLOW });
+  shop.write('terms.csv', TERMS);
+  shop.drop('orders.csv', `${[HEADER, ...rows].join('\n')}\n`);
+  await shop.run();
+  return shop;
+}
+
+const earned = ORDERS.map(
+  ([day, email, code, total, currency], index) =>
+    `#${index + 1},${email},paid,${currency},${total},${code},${day} 10:00:00 +0000,,${index + 1}`,
+);
+
+/** Two orders a day by a creator's link, and 14 of yesterday with the code alone. */
+const leaked = Array.from({ length: 134 }, (_, index) => {
+  const daysAgo = index < 120 ? 61 - Math.floor(index / 2) : 1;
+  const at = new Date(Date.now() - daysAgo * DAY_MS).toISOString().replace('T', ' ').slice(0, 19);
+  const link = index < 120 ? 'utm_campaign: spring' : '';
+  return `#${index},ann${index % 20}@example.com,paid,EUR,10.00,MIA10,${at} +0000,${link},${index + 1}`;
+});
+
+describe('the pages about money', () => {
+  it('show what each deal brought and cost as the command does, and say what is unknown', async () => {
+    const shop = await openShop(earned);
+    const { get } = await startTestConsole(shop);
+    const listed = (await shop.cli('returns', '--from', '2026-04', '--to', '2026-04')).stdout;
+    // 160.00 at 50 % less 16.00 is 64.00: four times the cost. One of the two customers is new.
+    expect(listed).toMatch(/DEALMIA +mia\.test +2 +160\.00 EUR +16\.00 EUR +400 % +1 +16\.00 EUR/);
+    expect(listed).toMatch(/DEALBEN +ben\.test +1 +40\.00 EUR +unknown +unknown +unknown +unknown +rate, c/);
+    expect(listed).toMatch(/DEALMIA +mia\.test +1 +8\.00 USD +0\.80 USD/);
+    const page = textOf((await get('/money?from=2026-04&to=2026-04')).text);
+    expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400 % 10 1 1 16.00 EUR');
+    expect(page).toMatch(
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service say/,
+    );
+    // By itself a page shows the newest month; a year of them by month.
+    expect(textOf((await get('/money')).text)).toMatch(
+      /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400 % 10 0 1 none/,
+    );
+    const months = textOf((await get('/money?by=month')).text);
+    expect(months).toMatch(
+      /2026-05 1 30\.00 EUR .* 2026-04 3 200\.00 EUR unknown .* 2025-12 0 0\.00 EUR 50\.00 EUR/,
+    );
+    expect((await shop.cli('returns', '--by', 'month')).stdout).toMatch(/2025-12 +0 +0\.00 EUR +50\.00 EUR/);
+    expect(textOf((await get('/money?by=creator&handle=BEN')).text)).not.toContain('mia.test');
+  });
+
+  it('show the customers whom a deal won, and whether their days are over', async () => {
+    const shop = await openShop(earned);
+    const { get } = await startTestConsole(shop);
+    const page = textOf((await get('/money/customers')).text);
+    const { rows } = await sql<{ new_customers: string; repeat_customers: string; net_90_amount: string }>`
+      select new_customers, repeat_customers, net_90_amount from bi.customer_cohorts where currency = 'EUR'`.execute(
+      shop.db,
+    );
+    expect(rows).toEqual([{ new_customers: '1', repeat_customers: '1', net_90_amount: '90.0000' }]);
+    expect(page).toMatch(/2026-04 DEALMIA mia\.test 1 1 60\.00 EUR 90\.00 EUR not over/);
+  });
+
+  it('list leaked codes with their evidence, and acknowledge one exactly as the command does', async () => {
+    const [byCommand, byForm] = [await openShop(leaked), await openShop(leaked)];
+    const { get, post } = await startTestConsole(byForm);
+    const evidence =
+      /14 of (1\d) orders in 2 days without a link; usual are at most (\d), and (\d+) %\. Of (\d+) known customers, (\d+) had/.exec(
+        (await byForm.cli('leaks')).stdout.replace(/\s+/g, ' '),
+      );
+    const [, orders, usual, share, known, returning] = evidence ?? [];
+    const page = await get('/money/leaks');
+    expect(textOf(page.text)).toMatch(
+      new RegExp(
+        `mia10 mia\\.test deal DEALMIA \\S+ 14 of ${orders} in 2 days ${usual}, and ${share} % ${returning} of ${known} known customers`,
+      ),
+    );
+    const reason = 'jane@example.com told us: a podcast';
+    expect((await post('/money/leaks/acknowledge', { code: 'ben15', reason })).status).toBe(409);
+    expect((await post('/money/leaks/acknowledge', { code: 'mia10', reason: ' ' })).status).toBe(400);
+    expect((await post('/money/leaks/acknowledge', { code: 'mia10', reason })).status).toBe(200);
+    await byCommand.cli('leaks', 'acknowledge', 'mia10', '--reason', reason);
+    const kept = async ({ db }: Workshop) =>
+      (await listAudit(db, { limit: 10 })).map(({ action, subject, summary, reason: why }) => [
+        action,
+        subject,
+        summary,
+        why,
+      ]);
+    expect(await kept(byForm)).toEqual(await kept(byCommand));
+    expect((await kept(byForm))[0]?.[3]).toBe('j***@*** told us: a podcast');
+    expect((await byForm.cli('leaks')).exitCode).toBe(0);
+    expect(textOf((await get('/money/leaks?state=acknowledged')).text)).toContain('by tester: j***@***');
+    expect(textOf((await get('/money/leaks?state=open')).text)).toContain('No such code was used');
+    const viewers = await startTestConsole(byForm, {
+      tokens: [{ name: 'ben', role: 'viewer', token: 't'.repeat(32) }],
+    });
+    const headers = { authorization: `Bearer ${'t'.repeat(32)}`, 'sec-fetch-site': 'same-origin' };
+    expect((await viewers.post('/money/leaks/acknowledge', { code: 'mia10', reason }, headers)).status).toBe(
+      403,
+    );
+    expect((await viewers.get('/money/leaks', headers)).text).not.toContain(
+      'action="/money/leaks/acknowledge"',
+    );
+  });
+
+  it('show what the service counts as reconcile does, deals of which most is unexplained first', async () => {
+    const shop = await openShop(earned);
+    const { get } = await startTestConsole(shop);
+    expect(textOf((await get('/money/reconciliation')).text)).toContain('There is nothing to compare');
+    const run = `(select max(run_id) from ops.runs)`;
+    await sql`
+      insert into mirror.known_deals (deal_id, first_way, ways, read_at)
+      select 'D' || lpad(n::text, 3, '0'), 'codes', '{codes}', now() from generate_series(1, 60) n`.execute(
+      shop.db,
+    );
+    await sql`
+      insert into mirror.deal_versions (deal_id, total_referrals, raw, row_hash, valid_from, valid_to, is_latest, first_seen_at, run_id)
+      select 'D' || lpad(n::text, 3, '0'), case v when 1 then 10 else 10 + n end, '{}', n || '.' || v, now() - interval '1 day' * (3 - v),
+        case v when 1 then now() - interval '1 day' end, v = 2, now(), ${sql.raw(run)}
+      from generate_series(1, 60) n, generate_series(1, 2) v`.execute(shop.db);
+    await keepReconciliation(shop.db, { accountCurrency: null, runId: '1' });
+    const listed = (await shop.cli('reconcile', '--deal', 'D060')).stdout;
+    expect(listed).toMatch(/D060 .* 70 +0 +10 +0 +0 +\+60/);
+    const seen: string[] = [];
+    let next: string | null = '/money/reconciliation?show=unexplained';
+    while (next !== null && seen.length < 200) {
+      const { text } = await get(next);
+      if (seen.length === 0) expect(textOf(text)).toMatch(/D060 20\S+ \S+ UTC 70 0 70 10 0 0 \+60 unknown/);
+      seen.push(...[...text.matchAll(/deal=(D\d+)"/g)].map(([, id = '']) => id));
+      next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null;
+    }
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `D${String(60 - index).padStart(3, '0')}`));
+    const one = textOf((await get('/money/reconciliation?deal=D060')).text);
+    expect(one).toMatch(/Theirs 70, unknown Ours 0, unknown Before 10 .* Unexplained \+60, unknown/);
+    expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
+  });
+
+  it('are shown part by part where there are many deals, each deal once', async () => {
+    const shop = await openShop(earned);
+    await sql`
+      insert into reporting.return_months (month_utc, deal_id, brand_id, currency, orders, sent_amount, net_amount, commission_amount,
+        unrated_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount, net_365_amount, last_won_at)
+      select '2026-06-01', 'D' || lpad(n::text, 3, '0'), '4819', case when n % 2 = 0 then 'EUR' else 'USD' end, 1, n / 4, n / 4, 1, 0, 1, 0, 0, 0, 1, 1, 1, now()
+      from generate_series(1, 160) n`.execute(shop.db);
+    const { get } = await startTestConsole(shop);
+    for (const path of ['/money?', '/money/customers?from=2026-06']) {
+      const seen: string[] = [];
+      let next: string | null = path;
+      while (next !== null && seen.length < 500) {
+        const { text } = await get(next);
+        seen.push(...[...text.matchAll(/href="\/deals\/(D\d+)"/g)].map(([, id = '']) => id));
+        next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? null;
+      }
+      expect(seen.toSorted()).toEqual(
+        Array.from({ length: 160 }, (_, index) => `D${String(index + 1).padStart(3, '0')}`),
+      );
+    }
+  });
+});
