@@ -120,8 +120,31 @@ test('magento-orders: base amounts with four decimals, leading zeros of ids kept
   ]);
 });
 
-test('squarespace-orders: line items, statuses in capitals', async () => {
+test('squarespace-orders: 47 columns and those of the shop, line items, leading zeros, orders of other channels', async () => {
   const mapped = await mapFixture('squarespace-orders.csv', {
+    layout: 'squarespace-orders',
+    source: COMPLETE,
+  });
+  expect(facts(mapped)).toEqual([
+    '00101 | paid | USD | 1234.40 | ADA10 | 2026-04-10T15:11:26Z | ',
+    '00102 | refunded | USD | 25.00 |  | 2026-04-10T16:11:26Z | cancelled',
+    '00103 | paid | USD | 40.00 | ADA10 + SPRING | 2026-12-01T23:00:00Z | ',
+    '100104 | pending | USD | 0.00 | ADA10 | 2026-12-02T23:00:00Z | ',
+  ]);
+  expect(mapped.orders[0]).toMatchObject({ rowCount: 2, subtotal: '1250.00', links: ['bob-2026'] });
+  expect(mapped.orders.map(({ refunded }) => refunded)).toEqual(['0.00', '25.00', '5.00', '0.00']);
+});
+
+test('squarespace-orders: what a spreadsheet saved has other order ids, and is not read', async () => {
+  const text =
+    'Order ID,Email,Financial Status,Currency,Total,Created at,Lineitem name\n101,ada@example.com,PAID,USD,55.00,4/10/2026 11:11,Hat\n';
+  const { orders, rejected } = await mapText(text, { layout: 'squarespace-orders', source: COMPLETE });
+  expect(orders).toEqual([]);
+  expect(rejected).toMatchObject([{ code: 'bad_time', column: 'Created at' }]);
+});
+
+test('squarespace-orders: an older, reduced export', async () => {
+  const mapped = await mapFixture('squarespace-orders-older.csv', {
     layout: 'squarespace-orders',
     source: COMPLETE,
   });

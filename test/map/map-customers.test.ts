@@ -122,6 +122,44 @@ test('omnisend: subscribed, never subscribed and unsubscribed', async () => {
   expect(mapped.passedOver).toMatchObject({ no_consent: 1, no_address: 1 });
 });
 
+test('activecampaign: active, unconfirmed, unsubscribed and bounced, as words or as numbers, and fields of the account', async () => {
+  const header = 'Email,First Name,Last Name,Phone,Date Created,Tags,Status,*How did you hear about us?';
+  const mapped = await mapText('activecampaign', [
+    header,
+    'ann@example.com,Ann,A,,2026-01-02 10:00:00,"vip, newsletter",Active,"a friend, bob"',
+    'bob@example.com,Bob,B,,2026-01-02 10:00:00,,Unconfirmed,',
+    'cy@example.com,Cy,C,,2026-01-02 10:00:00,vip,Unsubscribed,',
+    'di@example.com,Di,D,,2026-01-02 10:00:00,,Bounced,',
+    'eve@example.com,Eve,E,,2026-01-02 10:00:00,,1,',
+    'fay@example.com,Fay,F,,2026-01-02 10:00:00,,2,',
+    'gus@example.com,Gus,G,,2026-01-02 10:00:00,,Inactive,',
+    ',Hal,H,+31600000000,2026-01-02 10:00:00,,Active,',
+  ]);
+  expect(facts(mapped)).toEqual([
+    'ann@example.com',
+    '-cy@example.com',
+    '-di@example.com',
+    'eve@example.com',
+    '-fay@example.com',
+  ]);
+  expect(mapped.passedOver).toMatchObject({ no_consent: 2, no_address: 1 });
+  const { rejected } = await mapText('activecampaign', [
+    header,
+    'ann@example.com,Ann,A,,2026-01-02 10:00:00,,Customer,',
+  ]);
+  expect(rejected).toMatchObject([{ code: 'unknown_consent', column: 'Status' }]);
+});
+
+test('activecampaign: an export without the status is held, because nobody can tell what its contacts agreed to', async () => {
+  const lines = [
+    'Email,First Name,Last Name,Phone,Date Created,Tags',
+    'ann@example.com,Ann,A,,2026-01-02 10:00:00,vip',
+  ];
+  await expect(mapText('activecampaign', lines)).rejects.toMatchObject({
+    reason: { code: 'consent_column_missing', message: expect.stringContaining('"Status"') },
+  });
+});
+
 test('salesforce-contacts: opted out, bounced and deleted contacts, checkboxes as digits or words', async () => {
   const dataExport = await mapText('salesforce-contacts', [
     '"Id","IsDeleted","AccountId","LastName","FirstName","Email","HasOptedOutOfEmail","HasOptedOutOfFax","EmailBouncedReason"',
@@ -231,6 +269,7 @@ test('what is no address is rejected with its line and column, and nobody can be
 test('every layout can be read for something, those of orders and customers are tested here or in layouts.test.ts', () => {
   const ofCustomers = loadLayouts().filter((layout) => layoutFor(layout, 'customers') !== null);
   expect(ofCustomers.map(({ name }) => name)).toEqual([
+    'activecampaign',
     'bigcommerce-orders',
     'brevo',
     'ebay-orders',
