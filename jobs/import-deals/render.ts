@@ -137,7 +137,11 @@ function describeDiffering({ counts, details }: DealsReport): readonly Block[] {
     dealId ?? '',
     why.replaceAll('_', ' '),
   ]);
-  const columns = [{ title: 'creator' }, { title: 'deal' }, { title: 'terms that differ' }] as const;
+  const columns = [
+    { title: 'creator' },
+    { title: 'deal', cutAt: 'never' },
+    { title: 'terms that differ' },
+  ] as const;
   return [
     {
       kind: 'section',

@@ -23,6 +23,10 @@ const AUTOCOMPLETE_BUDGET = 500;
 /** Less than a day, so that a nightly run that begins a little earlier than the night before still reads everything. */
 const REFRESH_AFTER_HOURS = 20;
 
+export function isMirrorAccount(job: JobSettings): job is MirrorAccountSettings {
+  return job.kind === 'mirror-account';
+}
+
 const fields = z.strictObject({
   kind: z.literal('mirror-account'),
   ...timing,

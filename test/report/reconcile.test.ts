@@ -192,6 +192,16 @@ async function tellOfOrder(
 }
 
 describe('reconcile', () => {
+  it('does not call a deal explained whose total nobody has read', async () => {
+    const shop = await openWorkshop({ flow: FLOW });
+    shop.drop('orders.csv', ORDERS);
+    await shop.run();
+    const { stdout } = await shop.cli('reconcile');
+    expect(stdout).toMatch(/DEALMIA +never +unknown +2 +unknown/);
+    expect(stdout).toContain('No deal could be compared.');
+    expect(stdout).not.toContain('Nothing is unexplained');
+  });
+
   it('finds an order that something else posted at the service: exit 3, until its event explains it', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     // The deal is read before anything was posted.
@@ -201,7 +211,7 @@ describe('reconcile', () => {
     await shop.cli('run', 'mirror');
     const good = await shop.cli('reconcile');
     expect([good.exitCode, good.stdout]).toEqual([0, expect.stringContaining('Nothing is unexplained.')]);
-    expect(good.stdout).toMatch(/DEALMIA +mia\.test +\S+ +2 +2 +0 +0 +0 +0/);
+    expect(good.stdout).toMatch(/DEALMIA +mia\.test +\S+ \S+ +2 +2 +0\n/);
 
     await postElsewhere(shop, 'pos-1');
     await shop.cli('run', 'mirror');

@@ -2,9 +2,17 @@ import type { DisputedOrder, ReconciledDeal } from '../../model/money/reconcilia
 import { formatMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
+import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
 
 const RIGHT = { align: 'right' } as const;
+
+/** Columns that say where a difference comes from. */
+const EXPLAINING = ['before', 'others', 'may be'];
+
+function orUnknown(count: number | null): string {
+  return count === null ? 'unknown' : String(count);
+}
 
 /** What we posted against what the service counts, for a terminal. */
 export function describeReconciliation({
@@ -12,11 +20,14 @@ export function describeReconciliation({
   orders,
   unexplained,
   configOption = '',
+  mirrorJob,
 }: {
   readonly deals: readonly ReconciledDeal[];
   readonly orders: readonly DisputedOrder[];
   readonly unexplained: readonly ReconciledDeal[];
   readonly configOption?: string;
+  /** The job that reads totals; null where the configuration has none. */
+  readonly mirrorJob: string | null;
 }): readonly Block[] {
   const unread = deals.filter(({ theirs }) => theirs === null);
   const inDoubt = deals.filter(({ doubts, unexplained: orders }) => doubts > 0 && orders === 0);
@@ -38,7 +49,7 @@ export function describeReconciliation({
     },
     amountsSection(deals),
     unexplained.length === 0
-      ? { kind: 'text', text: 'Nothing is unexplained.', tone: 'green' }
+      ? describeNothing(deals)
       : {
           kind: 'section',
           title: 'Unexplained',
@@ -66,38 +77,58 @@ export function describeReconciliation({
       ? [
           {
             kind: 'text',
-            text: `The total of ${plural(unread.length, 'deal')} is unknown: the mirror has not read it, or the service does not say it.`,
+            text: describeUnread(unread.length, mirrorJob),
             tone: 'dim',
-            commands: { lines: [`npx influencer-sync run <mirror-account job>${configOption}`] },
+            ...(mirrorJob === null
+              ? {}
+              : { commands: { lines: [`npx influencer-sync run ${mirrorJob}${configOption}`] } }),
           } as const,
         ]
       : []),
   ];
 }
 
+/** What was not compared is not explained either. */
+function describeNothing(deals: readonly ReconciledDeal[]): Block {
+  const compared = deals.filter(({ unexplained }) => unexplained !== null).length;
+  if (compared === 0) return { kind: 'text', text: 'No deal could be compared.', tone: 'yellow' };
+  const among =
+    compared === deals.length ? '' : ` among the ${plural(compared, 'deal')} that could be compared`;
+  return { kind: 'text', text: `Nothing is unexplained${among}.`, tone: 'green' };
+}
+
+function describeUnread(deals: number, mirrorJob: string | null): string {
+  const unknown = `The total of ${plural(deals, 'deal')} is unknown: the mirror has not read it, or the service does not state it.`;
+  return mirrorJob === null
+    ? `${unknown} Totals are read by a job of kind mirror-account, and the configuration has none.`
+    : unknown;
+}
+
 function ordersTable(deals: readonly ReconciledDeal[]): Part {
-  const columns = [
-    { title: 'deal' },
-    { title: 'influencer' },
-    { title: 'read' },
-    { title: 'theirs', ...RIGHT },
-    { title: 'ours', ...RIGHT },
-    { title: 'before', ...RIGHT },
-    { title: 'others', ...RIGHT },
-    { title: 'may be', ...RIGHT },
-    { title: 'unexplained', ...RIGHT },
+  const all: readonly (readonly [Column, (deal: ReconciledDeal) => string])[] = [
+    [{ title: 'deal', cutAt: 'never' }, ({ dealId }) => dealId],
+    [{ title: 'influencer' }, ({ influencerHandle }) => influencerHandle ?? ''],
+    [{ title: 'read' }, ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))],
+    [{ title: 'theirs', ...RIGHT }, ({ theirs }) => orUnknown(theirs)],
+    [{ title: 'ours', ...RIGHT }, ({ ours }) => String(ours)],
+    [{ title: 'before', ...RIGHT }, ({ before }) => orUnknown(before)],
+    [{ title: 'others', ...RIGHT }, ({ others }) => String(others)],
+    [
+      { title: 'may be', ...RIGHT },
+      ({ doubts, writtenOff, late, creditedTwice }) => String(doubts + writtenOff + late + creditedTwice),
+    ],
+    [
+      { title: 'unexplained', ...RIGHT },
+      ({ unexplained }) => (unexplained === null ? 'unknown' : formatDifference(unexplained)),
+    ],
   ];
-  const rows = deals.map((deal) => [
-    deal.dealId,
-    deal.influencerHandle ?? '',
-    deal.readAt === null ? 'never' : formatInstant(deal.readAt),
-    deal.theirs === null ? 'unknown' : String(deal.theirs),
-    String(deal.ours),
-    deal.before === null ? 'unknown' : String(deal.before),
-    String(deal.others),
-    String(deal.doubts + deal.writtenOff + deal.late + deal.creditedTwice),
-    deal.unexplained === null ? 'unknown' : formatDifference(deal.unexplained),
-  ]);
+  // A column of zeros explains nothing, and takes the room of the ids.
+  const shown = all.filter(
+    ([{ title }, cellOf]) =>
+      !EXPLAINING.includes(title) || deals.some((deal) => !['0', 'unknown'].includes(cellOf(deal))),
+  );
+  const columns = shown.map(([column]) => column);
+  const rows = deals.map((deal) => shown.map(([, cellOf]) => cellOf(deal)));
   return { kind: 'table', columns, rows };
 }
 
@@ -110,7 +141,7 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
       tone: 'dim',
     };
   const columns = [
-    { title: 'deal' },
+    { title: 'deal', cutAt: 'never' as const },
     { title: 'theirs', ...RIGHT },
     { title: 'ours', ...RIGHT },
     { title: 'other currency', ...RIGHT },
@@ -160,10 +191,10 @@ export const DISPUTES = {
 function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
   return [...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => {
     const [title, why] = DISPUTES[kind];
-    const columns = [
-      { title: 'order' },
+    const columns: readonly Column[] = [
+      { title: 'order', cutAt: 'never' },
       { title: 'platform' },
-      { title: 'deal' },
+      { title: 'deal', cutAt: 'never' },
       { title: 'ours', ...RIGHT },
       { title: 'theirs', ...RIGHT },
       { title: 'at' },

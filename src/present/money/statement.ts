@@ -3,6 +3,7 @@ import { formatAmounts, formatMoney, sumMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
 import type { Block, Part } from '../blocks/block.ts';
 import { renderTableCsv } from '../csv.ts';
+import type { Column } from '../table.ts';
 import { plural } from '../text.ts';
 
 /**
@@ -98,8 +99,8 @@ function dealsTable(lines: readonly StatementLine[]): Part {
       formatMoney(sumMoney(group.map(({ amount }) => amount)), currency),
     ];
   });
-  const columns = [
-    { title: 'deal' },
+  const columns: readonly Column[] = [
+    { title: 'deal', cutAt: 'never' },
     { title: 'influencer' },
     { title: 'orders', ...RIGHT },
     { title: 'net revenue', ...RIGHT },
@@ -112,8 +113,8 @@ function dealsTable(lines: readonly StatementLine[]): Part {
 }
 
 function linesTable(lines: readonly StatementLine[]): Part {
-  const columns = [
-    { title: 'deal' },
+  const columns: readonly Column[] = [
+    { title: 'deal', cutAt: 'never' },
     { title: 'day' },
     { title: 'what' },
     { title: 'net revenue', ...RIGHT },
@@ -141,8 +142,8 @@ function describeLine({ kind, orderId }: StatementLine): string {
 }
 
 function uncountedTable(uncounted: readonly UncountedOrders[]): Part {
-  const columns = [
-    { title: 'deal' },
+  const columns: readonly Column[] = [
+    { title: 'deal', cutAt: 'never' },
     { title: 'influencer' },
     { title: 'orders', ...RIGHT },
     { title: 'net revenue', ...RIGHT },

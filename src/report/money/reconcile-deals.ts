@@ -230,8 +230,10 @@ function comparison({
       left join twice t on t.deal_id = coalesce(r.deal_id, s.deal_id)
     ),
     compared as (
-      select *, greatest(first_difference, 0) as before,
-        least(first_difference, 0) + case when residual > most then residual - most when residual < 0 then residual else 0 end as unexplained,
+      -- Both functions pass over a null, which here means that nobody knows.
+      select *, case when first_difference is not null then greatest(first_difference, 0) end as before,
+        case when residual is not null then least(first_difference, 0)
+          + case when residual > most then residual - most when residual < 0 then residual else 0 end end as unexplained,
         case when residual_amount > most_amount then residual_amount - most_amount when residual_amount < 0 then residual_amount
           when residual_amount is not null then 0 end as unexplained_amount
       from grown where theirs is not null or ours > 0 or doubts > 0 or written_off > 0

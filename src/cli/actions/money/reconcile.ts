@@ -1,3 +1,4 @@
+import { isMirrorAccount } from '../../../../jobs/mirror-account/settings.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { isUnexplained } from '../../../model/money/reconciliation.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
@@ -21,7 +22,8 @@ export async function reconcile(output: Output, options: ReconcileOptions): Prom
   for (const deal of deals) output.emit({ event: 'reconciled_deal', ...deal });
   for (const order of orders) output.emit({ event: 'disputed_order', ...order });
   output.emit({ event: 'reconciled', deals: deals.length, unexplained: unexplained.length });
-  const blocks = describeReconciliation({ deals, orders, unexplained, configOption: configOption(options) });
-  output.print(renderBlocks(blocks, output.terminal));
+  const mirrorJob = Object.values(config.jobs).find(isMirrorAccount)?.name ?? null;
+  const shown = { deals, orders, unexplained, configOption: configOption(options), mirrorJob };
+  output.print(renderBlocks(describeReconciliation(shown), output.terminal));
   return unexplained.length > 0 ? EXIT.rowsRejected : EXIT.ok;
 }
