@@ -84,7 +84,7 @@ async function lookAtChannel(patient: Patient, job: AttributeOrdersSettings): Pr
     return {
       status: 'ok',
       about,
-      what: 'You declared it the only channel (sole_channel), and no event contradicts you.',
+      what: 'You declared this job the only channel (sole_channel), and no event contradicts that.',
     };
   const heard = await hearsOrders(patient);
   return {

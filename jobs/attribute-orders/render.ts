@@ -139,7 +139,7 @@ function describeCredits({ details }: OrdersReport): readonly Block[] {
       kind: 'section',
       title: 'Credited to influencers',
       count: creditsTotal,
-      note: 'most so far first; bars compare amounts of one currency',
+      note: 'highest total first; bars compare amounts in one currency',
       parts: [creditBars(details)],
     },
   ];
@@ -241,7 +241,7 @@ function describeAdjustments({ details }: OrdersReport): readonly Block[] {
 
 function describeOrderSums({ report: { counts, sumsAddUp }, isPlan }: Summary): readonly Block[] {
   const equation = formatSum(sumOfOrders(counts, isPlan));
-  const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
+  const otherwise = '. Please report this. No order is posted twice because of it.';
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 

@@ -40,7 +40,9 @@ const fields = z.strictObject({
     .min(1)
     .nullable()
     .default(null)
-    .describe('Statuses of orders to credit, in the words of the shop. Omit it to use those of the layout.'),
+    .describe(
+      'Statuses of orders to credit, in the words of the shop. Omit it to use the statuses of the layout.',
+    ),
   drafts: z
     .enum(['exclude', 'credit'])
     .default('exclude')
@@ -53,7 +55,7 @@ const fields = z.strictObject({
   sole_channel: yesOrNo()
     .prefault(false)
     .describe(
-      'Set to true when you have made sure that nothing else, such as a shop integration of the service, records the orders of this brand. `doctor` then no longer warns.',
+      'Set it to true once you have checked that nothing else, such as a shop integration of the service, records the orders of this brand. `doctor` then no longer warns.',
     ),
 });
 

@@ -24,7 +24,7 @@ export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd
   );
   const { certificates, postponed } = isPlan ? NOBODY : await forgetAll(run, wanted);
 
-  run.progress.begin({ name: 'prune', label: 'Deleting what is old', unit: 'rows', total: null });
+  run.progress.begin({ name: 'prune', label: 'Deleting old data', unit: 'rows', total: null });
   const isOver = () => draining.aborted || !run.isLeaseHeld();
   const onBatch = (rows: number) => run.progress.advance(rows);
   const pruned = await prune(db, { retention: config.retention, isDryRun: isPlan, isOver, onBatch });

@@ -19,8 +19,8 @@ export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   flow: async (run) => (await import('./flow.ts')).runDeletion(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no backfill: its first run deletes whatever is older than retention says.`,
+      `${name} needs no backfill: its first run deletes all data that is older than retention allows.`,
   },
-  demo: 'Retention: customers who asked for it are forgotten, and old data is deleted',
+  demo: 'Retention: customers who asked to be forgotten are forgotten, and old data is deleted',
   render: renderDeleted,
 };

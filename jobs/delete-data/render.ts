@@ -36,7 +36,11 @@ function describeRequests({ counts, details }: DeleteDataReport, isPlan: boolean
   const lines: readonly CountLine[] = [
     [isPlan ? 'to be forgotten' : 'forgotten', counts.forgotten, { color: 'green', always: true }],
     ['forgotten before', counts.forgotten_before],
-    ['postponed', counts.postponed, { note: 'a job is at work with customers; the next run forgets them' }],
+    [
+      'postponed',
+      counts.postponed,
+      { note: 'a job reads or sends customers now; the next run forgets them' },
+    ],
     ['unreadable', counts.unreadable, { note: 'not an e-mail address', color: 'yellow' }],
   ];
   const whole = plural(counts.requests, 'request');
@@ -49,7 +53,7 @@ function describeRequests({ counts, details }: DeleteDataReport, isPlan: boolean
 
 function describePruned({ details }: DeleteDataReport, isPlan: boolean): readonly Block[] {
   const gone = details.pruned.tables.filter(({ rows }) => rows > 0);
-  if (gone.length === 0) return [{ kind: 'text', text: 'No data is older than retention says.' }];
+  if (gone.length === 0) return [{ kind: 'text', text: 'No data is older than retention allows.' }];
   const parts = gone.map(
     ({ table, rows, bytes, days }) =>
       ({
@@ -67,5 +71,5 @@ function describeKept({ details }: DeleteDataReport): readonly Block[] {
       why === null ? [] : [{ kind: 'item', text: `${tombstone}: ${place} (${rows}). ${why}` } as const],
     ),
   );
-  return [{ kind: 'section', title: 'Still named, and to be removed by hand', parts }];
+  return [{ kind: 'section', title: 'Still in the data: remove by hand', parts }];
 }

@@ -13,7 +13,7 @@ const fields = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Name of a source whose files list customers to forget, in a column `email` (layout generic-customers). Omit it if nobody is forgotten this way.',
+      'Name of a source whose files list customers to forget, in a column `email` (layout generic-customers). Omit it to delete old data only.',
     ),
 });
 

@@ -118,13 +118,13 @@ function refusalsOf({ counts, details }: CustomersReport) {
   return {
     count: counts.refusals.customers,
     items: details.refusals.map(({ message, customers }) => `${plural(customers, 'customer')}: ${message}`),
-    help: 'The service took all other customers of their batches. These are not sent again unless recheck_after says so.',
+    help: 'The service accepted all other customers of their batches. These are not sent again unless recheck_after is set.',
   };
 }
 
 function describeCustomerSums({ counts, sumsAddUp }: CustomersReport): readonly Block[] {
   const equation = formatSum(sumOfCustomers(counts));
-  const otherwise = '. Please report this. No customer is submitted twice meanwhile.';
+  const otherwise = '. Please report this. No customer is submitted twice because of it.';
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 

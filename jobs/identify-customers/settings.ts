@@ -42,7 +42,7 @@ const DEFAULT_BUDGET = 200;
 
 const lookup = z.strictObject({
   mode: z.literal('real_time').default('real_time').describe('identify_influencers_real_time.'),
-  budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Maximum look-ups of one run.'),
+  budget: wholeNumber(1, 1_000_000).prefault(DEFAULT_BUDGET).describe('Maximum look-ups in one run.'),
   min_orders: wholeNumber(1, 1_000_000)
     .nullable()
     .default(null)
@@ -67,7 +67,7 @@ const fields = z.strictObject({
     .describe(
       'required: only customers who said yes. not_refused: all except customers who said no, unsubscribed or were blacklisted. ignored: all.',
     ),
-  batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses of one call.'),
+  batch_size: wholeNumber(1, 10_000).prefault(500).describe('Maximum addresses in one call.'),
   source_type: text(100)
     .nullable()
     .default(null)
@@ -76,7 +76,7 @@ const fields = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Days after which a customer in a new file is submitted, or looked up, again. Omit it for never.',
+      'Days after which a customer in a new file is submitted, or looked up, again. Omit it to do that never.',
     ),
   lookup: z
     .union([z.enum(['none', 'real_time']), lookup])

@@ -130,10 +130,10 @@ function toRequest({ influencerList, brandId }: WaitingBatch, sourceType: string
 function refusesAll({ brandId }: IdentifyCustomersSettings, { httpStatus, message }: Refusal): KnownError {
   return new KnownError({
     code: 'customers_refused',
-    message: `The service took no batch of customers (HTTP ${httpStatus}: ${message}).`,
+    message: `The service accepted no batch of customers (HTTP ${httpStatus}: ${message}).`,
     where: `brand ${brandId}`,
     help: 'Compare brand_id and source_type of the job with the service, then run it again.',
-    safe: 'All customers keep waiting; none was dropped.',
+    safe: 'All customers keep waiting; none is lost.',
     exitCode: EXIT.configuration,
   });
 }

@@ -63,7 +63,7 @@ export async function explainCreators(db: Database, text: string): Promise<reado
 function describe({ outcome, reason, dealId, differing, problem }: Statement): string {
   const deal = dealId === null ? '' : ` ${dealId}`;
   const said: Readonly<Record<string, string>> = {
-    create: dealId === null ? 'had no deal: one is to be created' : `deal${deal} was created for this row`,
+    create: dealId === null ? 'had no deal: one will be created' : `deal${deal} was created for this row`,
     known: `has the deal${deal}`,
     held: `held: ${(reason ?? '').replaceAll('_', ' ')}`,
     superseded: 'a newer row states this creator',

@@ -120,7 +120,7 @@ async function leftOf({ db, runId, options: { limit } }: DealsRun): Promise<numb
 function mirrorMissing(job: string): KnownError {
   return new KnownError({
     code: 'mirror_missing',
-    message: 'The account was never mirrored, so deals that exist would be created a second time.',
+    message: 'The account was never mirrored, so the job would create existing deals a second time.',
     where: `jobs.${job}`,
     help: 'Run a job of the kind mirror-account first, and schedule it before this one.',
     safe: 'Nothing was read or sent.',

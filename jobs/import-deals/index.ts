@@ -6,7 +6,7 @@ import { type ImportDealsSettings, importDealsFields } from './settings.ts';
 /** Creates a deal for each creator of a list that has none yet. */
 export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   kind: 'import-deals',
-  summary: 'create deals for the creators of a list, each once',
+  summary: 'create one deal for each creator in a list',
   nouns: { items: 'deals', done: 'created' },
   fields: importDealsFields,
   needsOrderPlatform: false,
@@ -23,7 +23,7 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
     reads: 'creators',
     settings: ['# dealflow_id: D_XXXXXX # where deals are created, if rows name none'],
   },
-  demo: 'A list of creators: those without a deal get one, once',
+  demo: 'Creators: each creator without a deal gets one, once',
   render: renderDeals,
   explain: {
     what: 'creators',

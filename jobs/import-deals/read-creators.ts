@@ -199,7 +199,7 @@ function parseNote(text: string): string | Fault {
 
 const BAD_HANDLE: Fault = {
   code: 'bad_handle',
-  reason: 'This is no handle: handles have no blanks.',
+  reason: 'This is not a handle: handles have no blanks.',
   help: 'Write the handle, with or without @, or the address of the profile. Check that the layout names the right column.',
 };
 const NO_PROFILE_ADDRESS: Fault = {
@@ -209,12 +209,12 @@ const NO_PROFILE_ADDRESS: Fault = {
 };
 const OTHER_PLATFORM: Fault = {
   code: 'other_platform',
-  reason: 'The address of the profile is on another platform than the row says.',
+  reason: 'The profile address and the platform of the row do not match.',
   help: 'Correct the platform or the address; a creator on two platforms has two rows.',
 };
 const BAD_PLATFORM: Fault = {
   code: 'bad_platform',
-  reason: 'This is no platform.',
+  reason: 'This is not a known platform.',
   help: 'Write one platform in each row: instagram, tiktok or youtube.',
 };
 const BAD_BRAND: Fault = {
@@ -240,10 +240,10 @@ const BAD_PERCENT: Fault = {
 const UNCLEAR_PERCENT: Fault = {
   code: 'unclear_percent',
   reason: 'A number below 1 may be a share (0.15 for 15%) or a percentage (0.15%).',
-  help: 'Write it with its sign: 15% or 0.15%.',
+  help: 'Write it with a percent sign: 15% or 0.15%.',
 };
 const NOTE_TOO_LONG: Fault = {
   code: 'note_too_long',
   reason: `The note is longer than ${MAX_NOTE_CHARS} characters.`,
-  help: 'Shorten it, or check that the columns of this row have not slipped.',
+  help: 'Shorten it, or check that the cells of this row are in the right columns.',
 };

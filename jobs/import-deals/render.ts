@@ -43,7 +43,7 @@ export const renderDeals: ReportRenderer<DealsReport> = {
       describeRead(summary),
       ...describeDispositions(summary),
       ...describeUpdates(summary),
-      ...describeHeldFiles(summary, 'no deal of them was created'),
+      ...describeHeldFiles(summary, 'no deals were created from them'),
       ...describeWarnings(summary),
       ...describeRejectedRows(summary),
       ...describeHeld(report),
@@ -60,9 +60,9 @@ function describeDispositions({ report: { counts }, isPlan = false }: Summary): 
   const lines: readonly CountLine[] = [
     ['created', counts.created, { note: 'in this run', color: 'green', always: true }],
     ['created before', counts.already],
-    ['known', counts.known, { note: 'they have a deal already' }],
+    ['known', counts.known, { note: 'they already have a deal' }],
     isPlan
-      ? ['would be created', counts.to_create, { note: 'unless the service knows a deal of theirs' }]
+      ? ['would be created', counts.to_create, { note: 'unless the service already has a deal for them' }]
       : ['to be created', counts.to_create],
     ['refused', counts.refused, { note: 'by the service, see below', color: 'yellow' }],
     ['in doubt', counts.in_doubt, { note: 'see below', color: 'red' }],
@@ -104,10 +104,10 @@ function describeUpdates({ report: { counts }, isPlan = false }: Summary): reado
 }
 
 const HELD_HELP: Readonly<Record<string, string>> = {
-  several_deals: 'several deals fit: write the right one into the column deal_id of the row',
+  several_deals: 'several deals match: write the right one into the column deal_id of the row',
   deal_in_doubt: 'a deal of this creator is in doubt: settle it with review',
   no_dealflow: 'name a dealflow_id in the row or in the job',
-  deal_not_mirrored: 'the service knows a deal of this handle: run mirror-account, then this job again',
+  deal_not_mirrored: 'the service has a deal for this handle: run mirror-account, then this job again',
 };
 
 function describeHeld({ counts, details }: DealsReport): readonly Block[] {
@@ -149,7 +149,7 @@ function describeDiffering({ counts, details }: DealsReport): readonly Block[] {
       count: counts.terms_differ,
       parts: [{ kind: 'table', columns, rows }],
       shown: rows.length,
-      help: 'The list states other terms than the deal has. The service has no operation that changes them, so nothing was sent: change them on the deal page, or correct the list.',
+      help: 'The terms in the list differ from those of the deal. The service has no operation to change them, so nothing was sent: change them on the deal page, or correct the list.',
     },
   ];
 }
@@ -166,12 +166,12 @@ function refusalsOf({ details }: DealsReport) {
 
 const DOUBTS = {
   why: 'The service may have created these deals or added these notes, but no answer says so.',
-  todo: 'look for each creator in the service, then settle it, with the id of the deal',
+  todo: 'look up each creator in the service, then settle the entry with the id of the deal',
 };
 
 function describeCreatorSums({ counts, sumsAddUp }: DealsReport): readonly Block[] {
   const equation = formatSum(sumOfCreators(counts));
-  const otherwise = '. Please report this; no deal is created twice meanwhile.';
+  const otherwise = '. Please report this. No deal is created twice because of it.';
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 

@@ -55,7 +55,7 @@ export async function exploreHandles(
     if (wave.length === 0) break;
     progress.begin({
       name: 'handles',
-      label: 'Reading the deals of handles',
+      label: 'Looking up deals by handle',
       unit: 'requests',
       total: wave.length,
     });

@@ -20,7 +20,7 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no backfill: each run of a mirror fetches what the account holds now, and the service has no history.`,
+      `${name} needs no backfill: each run fetches the present state of the account, and the service has no history.`,
   },
   starter: { reads: null, comment: 'brands, dealflows and deals, for reports and to check codes.csv' },
   demo: 'Account: brands, dealflows and deals are mirrored for analysts',

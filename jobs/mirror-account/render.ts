@@ -178,7 +178,7 @@ function describeDrift({ report: { counts, details } }: Summary): readonly Block
       kind: 'section',
       title: 'Drift',
       count: counts.drift,
-      note: 'the answers of the service changed',
+      note: 'the answers of the service have changed',
       parts: details.drift.map((drift) => ({ kind: 'item', text: describe(drift) }) as const),
       shown: details.drift.length,
       help: '`raw` has the complete records; a column whose value does not fit is empty. Table: mirror.drift.',

@@ -33,7 +33,7 @@ const fields = z.strictObject({
   budget: wholeNumber(1, 10_000_000)
     .prefault(BUDGET)
     .describe(
-      'Maximum requests of one run. Deals read longest ago come first; the rest waits for the next run.',
+      'Maximum requests in one run. Deals read longest ago come first; the rest waits for the next run.',
     ),
   autocomplete: yesOrNo()
     .prefault(true)
@@ -43,7 +43,7 @@ const fields = z.strictObject({
     .describe('Maximum requests for that search, as part of the budget.'),
   refresh_after_hours: anyNumber(0, 8_760)
     .prefault(REFRESH_AFTER_HOURS)
-    .describe('Hours after which a deal is read again. An event that names it is read at once.'),
+    .describe('Hours after which a deal is read again. A deal that an event names is read by the next run.'),
   collaborations: yesOrNo()
     .prefault(true)
     .describe('Whether to request collaborations (codes, links, sales) with each deal.'),

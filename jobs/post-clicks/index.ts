@@ -6,7 +6,7 @@ import { type PostClicksSettings, postClicksFields } from './settings.ts';
 /** Adds the clicks of link shorteners and web analytics to the totals of influencers. */
 export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   kind: 'post-clicks',
-  summary: 'add clicks of link shorteners and web analytics to influencers',
+  summary: 'post clicks from link shorteners and web analytics to influencers',
   nouns: { items: 'clicks', done: 'posted' },
   fields: postClicksFields,
   needsOrderPlatform: false,

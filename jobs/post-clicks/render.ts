@@ -118,9 +118,9 @@ function describeTooMany({ counts, details }: ClicksReport): readonly Block[] {
   return [
     {
       kind: 'section',
-      title: 'Posted, and no longer stated',
+      title: 'Posted, but no longer in the files',
       count: counts.too_many,
-      note: `${formatCount(details.adjusted)} noted in this run`,
+      note: `${formatCount(details.adjusted)} recorded in this run`,
       why: 'Newer files state fewer clicks than were posted. The service cannot take clicks back, so nothing was sent; each is recorded as an adjustment.',
     },
   ];
@@ -128,7 +128,7 @@ function describeTooMany({ counts, details }: ClicksReport): readonly Block[] {
 
 function describeClickSums({ counts, sumsAddUp }: ClicksReport): readonly Block[] {
   const equation = formatSum(sumOfClicks(counts));
-  const otherwise = '. Please report this. Nothing is posted twice meanwhile.';
+  const otherwise = '. Please report this. No click is posted twice because of it.';
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 

@@ -23,7 +23,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   flow: async (run) => (await import('./flow.ts')).submitOutreach(run),
   backfill: {
     needless: (name) =>
-      `${name} needs no backfill: it considers all customers identified so far, however old, and submits each once. --limit bounds the influencers of one run:\n  npx influencer-sync run ${name}`,
+      `${name} needs no backfill: it considers all customers identified so far, however long ago, and submits each once. --limit limits the influencers in one run:\n  npx influencer-sync run ${name}`,
   },
   demo: 'Outreach: influencers among the customers are added to a campaign, once',
   watched: { beyondBudget: (counts) => (counts as Partial<OutreachCounts>).waiting?.credits ?? 0 },
@@ -51,14 +51,14 @@ function* checkRule(
     yield {
       path: ['jobs', job.name, 'approve'],
       message: `jobs.${job.name} runs on a schedule, so nobody can approve what it submits.`,
-      help: 'Set approve: true if it may spend its credits without asking. Or remove schedule and after, and run it by hand.',
+      help: 'Set approve: true if it may spend its credits without asking. Or remove schedule and after, and start its runs yourself.',
     };
   }
   const blind = Object.values(config.jobs).find((other) => ignoresConsent(other, job.brandId));
   if (blind === undefined) return;
   yield {
     path: ['jobs', job.name, 'brand_id'],
-    message: `jobs.${blind.name} reads customers of brand ${job.brandId} with consent: ignored, so nobody knows who has unsubscribed, and jobs.${job.name} would submit them.`,
+    message: `jobs.${blind.name} reads customers of brand ${job.brandId} with consent: ignored, so it is unknown who has unsubscribed, and jobs.${job.name} would submit them.`,
     help: `Set consent: not_refused in jobs.${blind.name}.`,
   };
 }

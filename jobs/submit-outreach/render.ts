@@ -156,7 +156,7 @@ function refusalsOf({ counts, details }: OutreachReport) {
     items: details.refusals.map(
       ({ reason, influencers }) => `${plural(influencers, 'influencer')}: ${reason}`,
     ),
-    help: `${again}An influencer who was refused alone is not submitted again; check outreach_id if all are refused.`,
+    help: `${again}An influencer who was refused alone is not submitted again. If all are refused, check outreach_id.`,
   };
 }
 
@@ -167,7 +167,7 @@ const DOUBTS = {
 
 function describeOutreachSums({ counts, sumsAddUp }: OutreachReport): readonly Block[] {
   const equation = formatSum(sumOfInfluencers(counts));
-  const otherwise = '. Please report this. No influencer is submitted twice meanwhile.';
+  const otherwise = '. Please report this. No influencer is submitted twice because of it.';
   return describeSums({ equation, sumsAddUp, otherwise });
 }
 

@@ -39,7 +39,7 @@ const BATCH_SIZE = 100;
 const fields = z.strictObject({
   kind: z.literal('submit-outreach'),
   ...timing,
-  brand_id: id().describe('Brand whose customers are looked at, as in the job that identifies them.'),
+  brand_id: id().describe('Brand whose customers are considered, as in the job that identifies them.'),
   outreach_id: text(200).describe('Outreach campaign that the influencers are added to.'),
   platform: oneOrMore(z.enum(['instagram', 'tiktok', 'youtube'])).describe(
     'instagram, tiktok or youtube, or a list of them. Each request is for one platform.',
@@ -47,11 +47,11 @@ const fields = z.strictObject({
   min_followers: wholeNumber(0, 1_000_000_000)
     .nullable()
     .default(null)
-    .describe('Influencers with so many followers or more.'),
+    .describe('Minimum number of followers.'),
   max_followers: wholeNumber(0, 1_000_000_000)
     .nullable()
     .default(null)
-    .describe('Influencers with so many followers or fewer.'),
+    .describe('Maximum number of followers.'),
   verified: z
     .enum(['yes', 'no', 'any'])
     .default('any')
@@ -63,10 +63,10 @@ const fields = z.strictObject({
   min_spent: anyNumber(0, 1_000_000_000)
     .nullable()
     .default(null)
-    .describe('Customers who have spent so much or more, in the currency of the export.'),
+    .describe('Only customers who have spent at least this much, in the currency of the export.'),
   with_code: yesOrNo()
     .prefault(false)
-    .describe('Only customers who have used a discount code; exports of orders say.'),
+    .describe('Only customers who have used a discount code, according to exports of orders.'),
   not_contacted_days: anyNumber(0, 36_500)
     .nullable()
     .prefault(NOT_CONTACTED_DAYS)

@@ -80,7 +80,7 @@ export function checkCodes(path: string, { file }: { readonly file: string }): r
         return { where: `${file}:${line}`, message: `${place}${reason}`, help };
       }),
       ...(more > 0
-        ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix those above first.' }]
+        ? [{ where: file, message: `${more} more rows cannot be used.`, help: 'Fix the rows above first.' }]
         : []),
     ];
   } catch (error) {

@@ -11,7 +11,7 @@ export function orderPlatformChanged(change: {
   return new KnownError({
     code: 'order_platform_changed',
     message: `The ledger knows orders of source ${source} with order_platform ${before ?? 'blank'}; it is now ${now}.`,
-    help: `Set it back to ${before ?? 'what it was'}. For another shop, add another source.`,
+    help: `Set it back to ${before ?? 'its previous value'}. For another shop, add another source.`,
     safe: 'Nothing was sent under the new name, because the service would credit the orders again.',
     exitCode: EXIT.configuration,
   });

@@ -212,7 +212,7 @@ function isSurelyBefore(one: ValidityTime, other: ValidityTime): boolean {
   return oneMs + (one.isLocal === other.isLocal ? 0 : WIDEST_OFFSETS_MS) <= otherMs;
 }
 
-const MIND_BLANKS = 'Write the commas of blank cells too: a missing cell could be any of them.';
+const MIND_BLANKS = 'Write the commas of blank cells too: otherwise it is unclear which cell is missing.';
 const MIND_QUOTES = 'Put a value that contains the delimiter in quotes.';
 const NAME_OWNER = 'Fill in influencer_handle, deal_id or collab_id.';
 

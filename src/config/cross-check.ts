@@ -108,21 +108,21 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
   if (url === '')
     yield {
       path,
-      message: 'console.auth.oidc needs console.url: the provider leads people back to it.',
+      message: 'console.auth.oidc needs console.url, to which the provider redirects people after the sign-in.',
       help: 'Add `url:` under console, for example `url: https://ops.example.com`, and register <url>/signed-in with the provider.',
     };
   if (URL.parse(oidc.issuer)?.protocol !== 'https:' && !isLoopback(oidc.issuer))
     yield {
       path: [...path, 'issuer'],
       message: `console.auth.oidc.issuer: "${oidc.issuer}" is not an https address.`,
-      help: 'Write what the provider calls its issuer, like https://login.example.com/tenant.',
+      help: 'Write the issuer of the provider, like https://login.example.com/tenant.',
     };
   const { operators, operatorGroups, viewers, viewerGroups } = oidc;
   if ([operators, operatorGroups, viewers, viewerGroups].every((list) => list.length === 0))
     yield {
       path,
       message: 'console.auth.oidc lets nobody in.',
-      help: "List who may change things in `operators` or `operator_groups`, and who may look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
+      help: "List the people who may change things in `operators` or `operator_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
     };
 }
 

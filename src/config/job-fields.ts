@@ -16,7 +16,7 @@ export const timing = {
     .nullable()
     .default(null)
     .describe(
-      'When `serve` runs it: a cron expression with five fields, for example "5 * * * *". Omit it to run the job by hand, or after another job.',
+      'When `serve` runs it: a cron expression with five fields, for example "5 * * * *". Omit it if you start the job yourself, or if it runs after another job.',
     ),
   time_zone: text(100)
     .default('UTC')
@@ -28,7 +28,7 @@ export const timing = {
     .regex(NAME)
     .nullable()
     .default(null)
-    .describe('Instead of a schedule: the job that it follows, slot by slot, if that job succeeded.'),
+    .describe('Instead of a schedule: the job that this job follows, slot by slot, if that job succeeded.'),
   catch_up: z
     .enum(['latest', 'all', 'none'])
     .default('latest')

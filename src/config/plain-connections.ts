@@ -30,7 +30,7 @@ export function findPlainConnections(
     if (parsed === null || isThisMachine(parsed.hostname) || isEncrypted(parsed, pgSslMode)) continue;
     found.push({
       message: `The connection to the database ${parsed.host} is not encrypted: the address (${setting}) has no sslmode.`,
-      help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  if no public authority has signed the certificate of the server.`,
+      help: `Add  ?sslmode=verify-full  to the address in ${setting}, with  &sslrootcert=FILE  if the certificate of the server is not signed by a public authority.`,
     });
   }
   for (const channel of notify.channels) {

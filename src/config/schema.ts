@@ -21,12 +21,12 @@ const api = z
     concurrency: wholeNumber(1, 256).prefault(4).describe('Maximum requests in flight.'),
     requests_per_second: anyNumber(0, 100_000)
       .prefault(4)
-      .describe('Maximum requests a second; 0 for no limit.'),
+      .describe('Maximum requests per second; 0 for no limit.'),
     duplicate_orders: z
       .enum(['unknown', 'ignored'])
       .default('unknown')
       .describe(
-        '"ignored" only if the service is known to ignore a second order id of the same platform. Orders in doubt are then sent again automatically.',
+        'Set "ignored" only if you know that the service ignores a repeated order id of the same platform. Orders in doubt are then sent again automatically.',
       ),
     quiet_period_minutes: anyNumber(0, 100_000)
       .prefault(60)
@@ -48,7 +48,7 @@ const database = z
     url: textOrEmpty()
       .prefault('')
       .describe(
-        'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside this file.',
+        'postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to this file.',
       ),
     bi_url: textOrEmpty()
       .prefault('')
@@ -90,7 +90,7 @@ const ledger = z
     mark_uri: textOrEmpty()
       .prefault('')
       .describe(
-        's3://bucket/prefix/, or a folder (relative to this file), that keeps a copy of the journals, so that a run notices a restored or replaced database even if the data folder does not last, as in a container. Empty: the data folder alone.',
+        's3://bucket/prefix/, or a folder (relative to this file), that keeps a copy of the journals, so that a run detects a restored or replaced database even if the data folder does not last, as in a container. Empty: only the data folder has the journals.',
       ),
     ...store,
   })
@@ -107,7 +107,7 @@ const customers = z
     previous_hash_key: textOrEmpty()
       .prefault('')
       .describe(
-        `The key that hash_key takes the place of, until exports have named every customer: see docs/privacy.md. Use an environment variable: \${PREVIOUS_CUSTOMER_HASH_KEY:-}.`,
+        `The key that hash_key replaces. Keep it until exports have named every customer: see docs/privacy.md. Use an environment variable: \${PREVIOUS_CUSTOMER_HASH_KEY:-}.`,
       ),
   })
   .prefault({})
@@ -157,19 +157,19 @@ function kept(what: string) {
   return anyNumber(1, 36_500)
     .nullable()
     .default(null)
-    .describe(`Days. ${what} Omit it to keep them for ever.`);
+    .describe(`Days. ${what} Omit it to keep them forever.`);
 }
 
 const retention = z
   .strictObject({
-    order_versions: kept('Versions of orders that a later export replaced, since it did.'),
-    rejected_rows: kept('Rejected rows of files that were read, since they were.'),
-    webhook_events: kept('Events of the service, but those of codes and links.'),
+    order_versions: kept('Versions of orders, counted from when a later export replaced them.'),
+    rejected_rows: kept('Rejected rows of files that were read, counted from when they were read.'),
+    webhook_events: kept('Events of the service, except events of codes and links.'),
     run_activity: kept('Steps, messages and requests of runs. The runs themselves stay.'),
-    notices: kept('Notices and problems that are over.'),
+    notices: kept('Problems that are over, with their notices.'),
   })
   .prefault({})
-  .describe('How long data is kept. `npx influencer-sync prune` deletes what is older. See docs/privacy.md.');
+  .describe('How long data is kept. `npx influencer-sync prune` deletes older data. See docs/privacy.md.');
 
 /** What tools leave beside exports: hidden files, markers of finished jobs, lists of files, what desktops keep. */
 const DEFAULT_EXCLUDE = [
@@ -187,7 +187,7 @@ export const sourceSchema = z.strictObject({
     's3://bucket/prefix/ with an optional glob after the prefix, or a folder (relative to this file).',
   ),
   layout: text(60).describe(
-    'Name of a file in config/layouts/ or in layouts/ beside this file, without .yaml.',
+    'Name of a file in config/layouts/ or in layouts/ next to this file, without .yaml.',
   ),
   order_platform: text(100)
     .nullable()
@@ -241,7 +241,7 @@ export const sourceSchema = z.strictObject({
   etag_is_md5: yesOrNo()
     .prefault(true)
     .describe(
-      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set false if the ETags of the store are no MD5.',
+      'Whether an ETag of 32 hex digits is the MD5 of the content, as in S3. It is then compared with the content if the store sends no checksum. Set it to false if the ETags of the store are not MD5 digests.',
     ),
   limits,
   expect,

@@ -67,11 +67,11 @@ export const workSchema = z
       .enum(['in-process', 'pg-boss'])
       .default('in-process')
       .describe(
-        'in-process: each run does all of its work itself. pg-boss: runs hand out sources to read and orders to post to workers, over queues in the same database, which must be a server.',
+        'in-process: each run does all of its work itself. pg-boss: workers read sources and post orders for runs, through queues in the same database, which must be a Postgres server.',
       ),
     serve_works: yesOrNo()
       .prefault(true)
-      .describe('With pg-boss: `serve` does work of runs too. No: only `work` does.'),
+      .describe('With pg-boss: whether `serve` is a worker, too. If false, only `work` is.'),
   })
   .prefault({})
   .describe('Who does the work of runs: the run itself, or workers (`npx influencer-sync work`).');
@@ -96,14 +96,14 @@ export const consoleSchema = z
     url: textOrEmpty()
       .prefault('')
       .describe(
-        'Address at which people open the console, base_path included, for signing in and for links: https://ops.example.com/influencers.',
+        'Address at which people open the console, including base_path. It is used for signing in and for links: https://ops.example.com/influencers.',
       ),
     base_path: z
       .string()
       .regex(/^(\/[\w.~-]+)*\/?$/)
       .default('/')
       .transform((path) => path.replace(/\/$/, ''))
-      .describe('Path below which the pages are, if a proxy passes only that path on: /influencers.'),
+      .describe('Path of the console, if a proxy forwards only that path: /influencers.'),
     trace_url: z
       .string()
       .regex(/^(https?:\/\/[^\s"<>]*\{trace_id\}[^\s"<>]*)?$/)
@@ -113,7 +113,7 @@ export const consoleSchema = z
       ),
     time_zone: text(100)
       .default('UTC')
-      .describe('IANA zone in which pages show times beside UTC, for example Europe/Amsterdam.'),
+      .describe('IANA zone in which pages show times in addition to UTC, for example Europe/Amsterdam.'),
     read_only: yesOrNo().prefault(false).describe('Nobody can change anything in the console.'),
     auth: z
       .strictObject({
@@ -142,11 +142,11 @@ export const consoleSchema = z
         proxy: z
           .strictObject({
             trusted: oneOrMore(text(50)).describe(
-              'Addresses, or networks such as 10.0.0.0/8, of the proxies whose header is believed.',
+              'Addresses, or networks such as 10.0.0.0/8, of the proxies whose header is trusted.',
             ),
             header: text(100)
               .default('X-Forwarded-User')
-              .describe('Header in which the proxy names the person that it has signed in.'),
+              .describe('Header in which the proxy names the person who has signed in.'),
             operators: z
               .array(text(200))
               .default([])
@@ -164,7 +164,7 @@ export const consoleSchema = z
             ),
             scope: text(500)
               .default('openid profile email')
-              .describe('What to ask the provider for. Add what it needs to send groups.'),
+              .describe('Scopes to request from the provider. Add the scope that it needs to send groups.'),
             name_claim: text(100)
               .default('email')
               .describe('Claim of the ID token that names the person: email, preferred_username, sub.'),
@@ -176,7 +176,7 @@ export const consoleSchema = z
           })
           .nullable()
           .default(null)
-          .describe('A provider of OpenID Connect signs people in. Needs console.url.'),
+          .describe('An OpenID Connect provider signs people in. Needs console.url.'),
       })
       .prefault({})
       .describe('Who may see the console. Required unless it listens on this machine only.'),

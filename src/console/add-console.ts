@@ -164,7 +164,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
     refuse: async (request, reply, { status, why }) =>
       send(reply.code(status), visitOf(request, served), {
         title: 'Nothing was changed',
-        content: html`<p class="notice red" role="alert">${why}</p><p>Go back to see how things are now.</p>`,
+        content: html`<p class="notice red" role="alert">${why}</p><p>Go back and reload the page to see the present state.</p>`,
       }),
   });
   scope.setNotFoundHandler((request, reply) =>
@@ -177,7 +177,7 @@ function addPages(scope: FastifyInstance, served: Served): void {
     const { statusCode = 500 } = error as { readonly statusCode?: number };
     if (statusCode >= 500) served.onError(error);
     return send(reply.code(statusCode), visitOf(request, served), {
-      title: statusCode >= 500 ? 'Something went wrong' : 'That is no request of ours',
+      title: statusCode >= 500 ? 'Something went wrong' : 'The request cannot be processed',
       content: html`<p>${statusCode >= 500 ? 'The page could not be made. The log of the process says more, and doctor checks the database.' : 'The server could not read the request.'}</p>`,
     });
   });

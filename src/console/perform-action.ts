@@ -49,12 +49,12 @@ async function performAction(
   if (config.console.readOnly)
     return refuse(request, reply, {
       status: 403,
-      why: 'The console is read-only here (console.read_only). Use the command, or a console that is not.',
+      why: 'The console is read-only here (console.read_only). Use the command, or a console that is not read-only.',
     });
   if (actor.role !== 'operator')
     return refuse(request, reply, {
       status: 403,
-      why: 'You may look at everything and change nothing: your role is viewer.',
+      why: 'Your role is viewer: you can see everything, but you cannot change anything.',
     });
   const { return_to: returnTo, ...fields } = toFields(request.body);
   const asked = action.read(fields);

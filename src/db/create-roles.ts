@@ -35,7 +35,7 @@ export async function createRoles(db: Database): Promise<void> {
 export function rolesNeedAServer(): KnownError {
   return new KnownError({
     code: 'roles_need_a_server',
-    message: 'Roles need a Postgres server: the embedded database has one user, who may do everything.',
+    message: 'Roles need a Postgres server: the embedded database has one user with all rights.',
     help: 'Set database.url of the configuration to a server, usually with the variable DATABASE_URL. `query` reads the embedded database without changing it.',
     safe: 'Nothing was changed.',
     exitCode: EXIT.configuration,

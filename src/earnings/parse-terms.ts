@@ -169,7 +169,7 @@ function overlaps(terms: readonly Terms[]): readonly CodeProblem[] {
         : [
             problem(row.line, 'valid_from', {
               value: row.validFrom,
-              reason: `The ${subject} has other terms on line ${before.line} for some of these days.`,
+              reason: `The ${subject} has different terms on line ${before.line} for some of these days.`,
               help: 'End the earlier row the day before the later one begins: both days of a row are included.',
             }),
           ];

@@ -101,12 +101,12 @@ export const SETTLED_WORDS: Readonly<Record<BulkDecision, string>> = {
 
 /** Why one was not settled. */
 export const LEFT_WORDS: Readonly<Record<Exclude<BulkOutcome, 'settled'>, string>> = {
-  changed: 'left alone: no longer as the preview showed it',
+  changed: 'not changed: it has changed since the preview',
   failed: 'failed: the log of the process says why',
   not_in_doubt: 'left out: somebody has settled it, or it was sent again',
-  deal_unknown: 'left out: nothing says which deal was credited. Name the deal, or settle it alone',
-  has_evidence: 'left out: there is evidence that the service has it. Settle it alone',
+  deal_unknown: 'left out: it is unknown which deal was credited. Enter the deal, or settle the entry alone',
+  has_evidence: 'left out: there is evidence that the service has it. Settle it on its own page',
   not_credited_twice: 'left out: it is not credited more than once, or somebody has acknowledged it',
-  not_held: 'left out: it is not held any more',
-  being_read: 'left out: it is being read, or a later reading has taken its place',
+  not_held: 'left out: it is no longer held',
+  being_read: 'left out: it is being read, or a later reading has replaced it',
 };

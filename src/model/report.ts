@@ -115,7 +115,7 @@ export type Gauges = {
   readonly pausedJobs: readonly string[];
   /** Slots of the last day, and all that are not settled. */
   readonly slots: readonly { readonly job: string; readonly state: string; readonly slots: number }[];
-  /** Processes that run jobs by their schedule, this one included. */
+  /** Processes that run jobs on schedule, this one included. */
   readonly servingProcesses: number;
   /** Workers that are alive; several versions during an upgrade. */
   readonly workers: readonly { readonly version: string; readonly workers: number }[];

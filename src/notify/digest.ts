@@ -84,7 +84,7 @@ async function summarise(db: Database, yesterday: string): Promise<object> {
 /** Codes that nobody owns, those with the most revenue of each currency. */
 async function describeCodes(db: Database): Promise<readonly string[]> {
   const currencies = [...new Set((await sumUnownedCodes(db)).map(({ currency }) => currency))];
-  if (currencies.length === 0) return ['No order carries a code without an owner.'];
+  if (currencies.length === 0) return ['No order has a code without an owner.'];
   const lines: string[] = [];
   for (const currency of currencies) {
     const codes = await listUnownedCodes(db, { currency, limit: CODES_SHOWN });

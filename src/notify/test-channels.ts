@@ -18,7 +18,7 @@ function testNotice(now: Date, link: string | null): Notice {
     severity: 'warning',
     since: now.toISOString(),
     amounts: [{ amount: '12.50', currency: 'EUR' }],
-    summary: 'This is a test of the channel. Nothing is wrong, and the amount is made up.',
+    summary: 'This is a test of the channel. Nothing is wrong, and the amount is not real.',
     command: 'npx influencer-sync status',
     link,
   };

@@ -86,20 +86,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ),
   );
   const lastPoll = new Gauge(
-    define('last_poll_timestamp_seconds', 'When this process last looked for slots that are due.'),
+    define('last_poll_timestamp_seconds', 'When this process last polled for due slots.'),
   );
   const database = new Gauge(
     define('database_up', 'Whether the database could be read for the metrics below.'),
   );
   const serving = new Gauge(
-    define('serving_processes', 'Processes that run jobs by their schedule, as the database has it.'),
+    define('serving_processes', 'Processes that run jobs on schedule, according to the database.'),
   );
   const entries = new Gauge(define('entries', 'Unsettled entries of the ledger.', ['job', 'state']));
   const doubtAmount = new Gauge(
     define('doubt_amount', 'Money of the entries in doubt, in units of the currency.', ['job', 'currency']),
   );
   const refused = new Gauge(
-    define('refused_entries', 'Entries that the service refused and that are still wanted.', ['job']),
+    define('refused_entries', 'Entries that the service refused and that the job still wants to post.', ['job']),
   );
   const held = new Gauge(define('held_files', 'Files that are held; none of their rows count.', ['source']));
   const backlog = new Gauge(define('backlog_entries', 'Entries that wait to be posted.', ['job']));
@@ -107,22 +107,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
     define('backlog_oldest_seconds', 'Age of the oldest entry that waits to be posted.', ['job']),
   );
   const beyondBudget = new Gauge(
-    define('beyond_budget', 'What the last run left for later because its budget was spent.', ['job']),
+    define('beyond_budget', 'How much the last run left for later because its budget was spent.', ['job']),
   );
   const lastSuccess = new Gauge(
     define('last_success_timestamp_seconds', 'When a run of the job last finished (ok or issues).', ['job']),
   );
   const overdue = new Gauge(
-    define('overdue_seconds', 'Since when a run is due by the schedule and none has come to its end.', [
+    define('overdue_seconds', 'How long a scheduled run has been due without a run finishing.', [
       'job',
     ]),
   );
   const overdueLimit = new Gauge(
-    define('overdue_limit_seconds', 'How long the job may be overdue: its deadline_minutes, or an hour.', [
+    define('overdue_limit_seconds', 'How long a run may be due: deadline_minutes of the job, or an hour.', [
       'job',
     ]),
   );
-  const paused = new Gauge(define('paused', 'Always 1: the job is paused by a person.', ['job']));
+  const paused = new Gauge(define('paused', 'Always 1: a person has paused the job.', ['job']));
   const slots = new Gauge(
     define('slots', 'Slots of the last 24 hours, and older unsettled ones.', ['job', 'state']),
   );
@@ -133,19 +133,19 @@ export function createMetrics(options: MetricsOptions): Metrics {
     define('problems_open', 'Open problems, where notices are configured.', ['kind', 'job', 'severity']),
   );
   const deliveries = new Gauge(
-    define('notice_deliveries', 'Notices that a channel has not taken: pending, or given_up lately.', [
+    define('notice_deliveries', 'Notices that a channel has not accepted: pending, or recently given_up.', [
       'channel',
       'state',
     ]),
   );
   const deliveryAge = new Gauge(
-    define('notice_oldest_seconds', 'For how long a channel has not taken a notice that it should have.', [
+    define('notice_oldest_seconds', 'How long the oldest notice that a channel has not accepted has been due.', [
       'channel',
     ]),
   );
   const workers = new Gauge(define('workers', 'Processes that do units of work for runs.', ['version']));
   const units = new Gauge(
-    define('work_units_open', 'Units of work that are handed out and not done.', ['kind']),
+    define('work_units_open', 'Unfinished units of work.', ['kind']),
   );
   const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
   // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.

@@ -120,7 +120,7 @@ async function requireContinuity(options: LedgerOptions, accountId: string | nul
   if (problem !== null) throw problem;
   if (continuity.kind === 'unmarked' && continuity.claims > 0)
     progress.note(
-      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot notice a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
+      `This machine has no journal of ledger ${shortLedgerId((await readLedgerId(db)) ?? '')}, so this run cannot detect a restored database. Later runs can, as long as you keep ${describeJournals(config)}.`,
     );
   return continuity;
 }
@@ -209,7 +209,7 @@ function wentBack({ missing, newest, mark, ledgerId }: WentBack, config: Pipelin
       : `ends with claim ${newest.claimNo} of ${timeOf(newest.claimedAt)}`;
   return new KnownError({
     code: 'ledger_went_back',
-    message: `The ledger went back. The database ${until}, but this machine made claims up to ${mark.claimNo}. The database lacks ${describeMissing(missing)}.`,
+    message: `The ledger lost claims. The database ${until}, but this machine made claims up to ${mark.claimNo}. The database lacks ${describeMissing(missing)}.`,
     where: `ledger ${shortLedgerId(ledgerId ?? '')}, journal ${mark.file} in ${describeJournals(config)}`,
     help: `The database was restored from a backup, or failed over to a standby that lacked the newest commits. If a newer copy exists, use that copy. Otherwise hold these orders as accepted or in doubt:\n  ${RECOVER}`,
     safe: SAFE,
@@ -249,13 +249,13 @@ function moved(
   const here = isUnmarked ? 'This machine has no journal of it' : 'The journals of this machine lack nothing';
   const elsewhere =
     hosts.length === 0
-      ? 'another machine may have posted orders that it lacks'
+      ? 'another machine may have posted orders that the database lacks'
       : `${hosts.length === 1 ? 'another machine has' : `${hosts.length} other machines have`} posted to it`;
   const help = [
-    `If this is the newest copy of the database, compare it with the journals of this machine${hosts.length === 0 ? ', and of every other one that has posted to it' : ''}:`,
+    `If this is the newest copy of the database, compare it with the journals of this machine${hosts.length === 0 ? ', and of every other machine that has posted to it' : ''}:`,
     `  ${RECOVER}`,
     ...(hosts.length === 0 ? [] : [`and there:${hosts.join('')}`]),
-    'If a data folder is lost, give up its claims; their orders may be posted again:',
+    'If a data folder is lost, give up its claims. Their orders may then be posted again:',
     `  ${RECOVER} --accept-undescribed`,
     'With one ledger.mark_uri for all machines, each run compares automatically.',
   ];
@@ -273,7 +273,7 @@ function incomplete(claims: number): KnownError {
   return new KnownError({
     code: 'ledger_incomplete',
     message: `The ledger was recovered, but ${claims} claims are still missing that no journal on this machine describes.`,
-    help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims; their orders may be posted again:\n  ${RECOVER} --accept-undescribed`,
+    help: `Run this on every other machine that posts for this account, with its own data folder:\n  ${RECOVER}\nIf their journals are lost, give up these claims. Their orders may then be posted again:\n  ${RECOVER} --accept-undescribed`,
     safe: SAFE,
     exitCode: EXIT.ledgerWentBack,
   });

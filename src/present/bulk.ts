@@ -21,7 +21,7 @@ export function renderBulk(
       outcome === 'settled'
         ? SETTLED_WORDS[decision]
         : outcome === null
-          ? 'left alone: it was aborted before'
+          ? 'not changed: the action was aborted first'
           : LEFT_WORDS[outcome];
     return wrap(`${count}${money === '' ? '' : `, ${money}`}: ${words}`, {
       width: terminal.columns,

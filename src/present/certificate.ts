@@ -26,7 +26,7 @@ export function renderCertificate(certificate: Certificate, terminal: Terminal):
     '',
     isDryRun
       ? 'Nothing was changed: this was a dry run.'
-      : 'No export submits this customer again, for any brand. Nothing else is remembered.',
+      : 'No export submits this customer again, for any brand. Nothing else about them is kept.',
     'This command cannot reach:',
     ...OUT_OF_REACH.map((place) => wrap(`- ${place}`, { width, firstIndent: '  ', indent: '    ' })),
   ].join('\n');
@@ -36,9 +36,9 @@ function titleOf(certificate: Certificate): string {
   const { isDryRun } = certificate;
   if (isUnknown(certificate))
     return isDryRun
-      ? 'Nothing is known of this customer'
-      : 'Nothing was known of this customer; the tombstone is written';
-  return isDryRun ? 'What is known of this customer' : 'Forgotten';
+      ? 'Nothing is stored about this customer'
+      : 'Nothing was stored about this customer; the tombstone is written';
+  return isDryRun ? 'What is stored about this customer' : 'Forgotten';
 }
 
 function renderFound(found: readonly FoundRows[], isDryRun: boolean, terminal: Terminal): string {

@@ -62,7 +62,9 @@ function factsOf({ method, path, sendsKey, repeatable, credits }: Operation): re
   return [
     '',
     `${method} ${path}${sendsKey ? '' : ', without a key'}`,
-    ...(repeatable ? [] : ['Must not be repeated: a lost answer does not tell whether it was processed.']),
+    ...(repeatable
+      ? []
+      : ['Must not be repeated: if the answer is lost, nobody knows whether it was processed.']),
     ...(credits === null ? [] : [`Costs ${credits}.`]),
   ];
 }

@@ -32,10 +32,8 @@ export function renderPruned(
   const total = tables.reduce((sum, table) => sum + table.rows, 0);
   return [
     ...(tables.length === 0 ? [] : [renderTable(COLUMNS, rows, { terminal }), '']),
-    ...(kept.length === 0
-      ? []
-      : [`Kept for ever, because retention does not name them: ${kept.join(', ')}.`]),
-    ...(isCutShort ? ['Stopped before the end. Run it again to go on.'] : []),
+    ...(kept.length === 0 ? [] : [`Kept forever, because retention does not name them: ${kept.join(', ')}.`]),
+    ...(isCutShort ? ['Stopped before the end. Run the command again to continue.'] : []),
     isDryRun
       ? `Nothing was changed.${total > 0 ? ' To delete these rows:  npx influencer-sync prune --yes' : ''}`
       : `Deleted ${formatCount(total)} rows. Postgres reuses their space; the files of the tables do not shrink.`,

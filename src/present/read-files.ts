@@ -62,7 +62,7 @@ export function describeRejectedRows(summary: FilesSummary): readonly Section[] 
   if (rejectedRows.length === 0) return [];
   const command = `npx influencer-sync rejected --run ${finished.run_id}`;
   const commands = {
-    about: 'all of them; and the rows themselves, to correct and put back',
+    about: 'all rejected rows, and how to export them so that you can correct them',
     lines: [`${command}${configOption}`, `${command} --export fix.csv${configOption}`],
   };
   const section = {
@@ -95,7 +95,7 @@ export function renderRejected(
     terminal.style('bold', plural(total, 'rejected row')),
     ...rows.flatMap((row) => renderPart(describeRejectedRow(row), terminal)),
     ...(more > 0 ? [`  and ${formatCount(more)} more: add --limit ${total}`] : []),
-    terminal.style('dim', '# the rows themselves, to correct and put back'),
+    terminal.style('dim', '# export the rows, to correct and put back'),
     `npx influencer-sync rejected --export fix.csv${configOption}`,
   ].join('\n')}\n`;
 }

@@ -20,7 +20,7 @@ export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, te
       ),
     );
   for (const { state, orders: count, examples } of untouched) {
-    const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} ${state.replaceAll('_', ' ')} here already (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it does' : 'they do'} not change, and may be credited twice. Look up ${count === 1 ? 'it' : 'them'} in the service.`;
+    const text = `${plural(count, 'order')} of them ${count === 1 ? 'is' : 'are'} already ${state.replaceAll('_', ' ')} in this ledger (${examples.join(', ')}${count > examples.length ? ', …' : ''}): ${count === 1 ? 'it does' : 'they do'} not change, and may be credited twice. Look up ${count === 1 ? 'it' : 'them'} in the service.`;
     lines.push(terminal.style('yellow', wrap(text, { width, indent: '  ' })));
   }
   lines.push(

@@ -138,7 +138,7 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
   const lines = status.givenUpUnits.map(({ job, runId, kind, payload }) => {
     const what =
       kind === 'read-source' ? `reading source ${payload.source}` : 'posting a share of its orders';
-    return wrap(`${job}, run ${runId}: ${what} ended its worker each time.`, {
+    return wrap(`${job}, run ${runId}: ${what} failed because each worker died.`, {
       ...{ width: terminal.columns, indent: '  ', firstIndent: '  ' },
     });
   });
@@ -146,7 +146,7 @@ function renderGivenUp({ status, configOption = '' }: StatusInput, terminal: Ter
   return [
     terminal.style(['bold', 'yellow'], `Work that no worker could do (${status.givenUpUnits.length})`),
     ...lines,
-    '  The log of the workers says why. Then run the job again; it does what is left:',
+    '  The log of the workers says why. Fix the cause and run the job again; it does the rest:',
     ...commands,
   ].join('\n');
 }
@@ -183,7 +183,7 @@ function renderHeld({ status }: StatusInput, terminal: Terminal): string {
 function renderWaitingClaims({ status: { waitingClaims } }: StatusInput, terminal: Terminal): string {
   const { claims, accepted, amounts } = waitingClaims;
   if (claims === 0) return '';
-  const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
+  const text = `${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since. The service accepted ${formatCount(accepted)} of them. They are not posted again.`;
   return terminal.style('yellow', wrap(text, { width: terminal.columns, indent: '  ', firstIndent: '' }));
 }
 

@@ -105,7 +105,7 @@ async function readEvents(db: Database, entryId: string): Promise<readonly Entry
       select changed_at, 5, 'changed', case kind
           when 'held' then 'held: ' || reason
           when 'released' then 'released, was held: ' || coalesce(reason, 'no reason')
-          else 'another request takes its place' end, null
+          else 'another request replaces it' end, null
       from ledger.changes where entry_id = ${entryId}::bigint
       union all
       select noted_at, 6, 'adjusted', kind || ' in run ' || run_id || coalesce(': ' || to_char(old_amount, ${MONEY}), '') || coalesce(' to ' || to_char(new_amount, ${MONEY}), '')

@@ -111,7 +111,7 @@ export async function listUnrunSlots(
   return rows.map((row) => ({ ...row, slots: Number(row.slots) }));
 }
 
-/** Whether a process runs jobs by their schedule now. */
+/** Whether a process runs jobs on schedule now. */
 export async function isServed(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select from ops.leases where starts_with(name, 'serve:') and expires_at > clock_timestamp() limit 1`.execute(

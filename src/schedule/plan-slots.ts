@@ -51,7 +51,7 @@ export function planSlots({
       return {
         slot,
         state: 'missed',
-        reason: 'no process ran at its time, and a later slot was due when one did',
+        reason: 'no process ran at its time, and a later slot was due when a process started',
       };
     if (timing.catchUp === 'none' && !isOnTime)
       return { slot, state: 'missed', reason: 'no process ran at its time (catch_up: none)' };

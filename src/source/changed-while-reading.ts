@@ -7,7 +7,7 @@ export function changedWhileReading({ uri }: SourceFile, cause?: unknown): FileH
     {
       code: 'changed_while_reading',
       message: `${uri} was replaced while it was read.`,
-      help: 'You need not do anything: the next run reads the new version. To avoid this, write exports under another name and rename them when they are complete.',
+      help: 'Nothing to do: the next run reads the new version. To avoid this, write exports under another name and rename them when they are complete.',
       isTransient: true,
     },
     cause,

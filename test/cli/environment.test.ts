@@ -37,7 +37,7 @@ describe('a variable that is set, and whose file says something else', () => {
     const told = readEnvFile(path);
     expect(told).toEqual([
       {
-        message: `TEST_A, TEST_C, TEST_E: the environment has another value than ${path} and takes precedence.`,
+        message: `TEST_A, TEST_C, TEST_E: the environment has a different value than ${path} and takes precedence.`,
         help: 'To use the value of the file:  unset TEST_A TEST_C TEST_E',
       },
     ]);
@@ -132,7 +132,7 @@ it('a run says what has no effect, then whose account it posts to and into which
   const { host, pathname } = new URL(shop.databaseUrl);
   const said = stderr.replace(/\s+/g, ' ');
   const order = [
-    'Warning: INFLUENCER_API_KEY: the environment has another value than my.env',
+    'Warning: INFLUENCER_API_KEY: the environment has a different value than my.env',
     'Warning: INFLUENCER_WEBHOOK_SECRET is set, but has no effect, because pipeline.yaml does not name it.',
     `Service: ${shop.sandbox.url}, account ${shop.sandbox.accountId}. Ledger: ${host}${pathname} (`,
     'orders.csv',

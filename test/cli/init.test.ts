@@ -116,10 +116,10 @@ test('a second run overwrites nothing and shows what it would change', async () 
   writeFileSync(join(folder, 'shop/codes.csv'), 'code,influencer_handle\nMIRA10,@mira\n');
   const again = await run(['init', './exports', '--out', 'shop', ...ANSWERS, '--currency', 'EUR']);
   expect(again.exitCode).toBe(0);
-  expect(again.stdout).toContain('pipeline.yaml: is there already and stays; this would change:');
+  expect(again.stdout).toContain('pipeline.yaml: already exists and is kept; these lines would change:');
   expect(again.stdout).toContain('-    revenue: subtotal');
   expect(again.stdout).toContain('+    revenue: total');
-  expect(again.stdout).toContain('.env.example: is there already, unchanged');
+  expect(again.stdout).toContain('.env.example: already exists, unchanged');
   expect(read('shop/pipeline.yaml')).toBe(edited);
   expect(read('shop/codes.csv')).toBe('code,influencer_handle\nMIRA10,@mira\n');
 });

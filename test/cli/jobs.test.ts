@@ -12,7 +12,7 @@ jobs:
 `;
 
 describe('jobs', () => {
-  it('lists when each job runs next, how it ended last, and that nobody runs them by their schedule', async () => {
+  it('lists when each job runs next, how it ended last, and that no process runs them on schedule', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     shop.drop('april.csv', toCsv([{ id: 'A1' }]));
     await shop.run();
@@ -21,8 +21,8 @@ describe('jobs', () => {
     // Seven past the hour in Kolkata is 37 past in UTC.
     expect(stdout).toMatch(/orders +7 \* \* \* \* Asia\/Kolkata +\S+ \d\d:37 +1 ok\n/);
     expect(stdout).toMatch(/again +after orders +\S+ \d\d:37 +never\n/);
-    expect(stdout).toMatch(/by-hand +only by hand +never\n/);
-    expect(stdout).toContain('No process runs jobs by their schedule now: npx influencer-sync serve');
+    expect(stdout).toMatch(/by-hand +no schedule +never\n/);
+    expect(stdout).toContain('No process runs jobs on schedule now. Start one: npx influencer-sync serve');
     const events = (await shop.cli('jobs', '--json')).stdout
       .trim()
       .split('\n')
@@ -73,7 +73,7 @@ describe('jobs', () => {
   it('refuses what does not apply, with the next step', async () => {
     const shop = await openWorkshop({ flow: FLOW });
     const refusals = [
-      ['run-now', 'orders', 'Start `serve`, or run it by hand: npx influencer-sync run orders'],
+      ['run-now', 'orders', 'Start `serve`, or run the job yourself: npx influencer-sync run orders'],
       ['run-now', 'by-hand', 'by-hand has no schedule'],
       ['pause', 'nothing', 'There is no job nothing.'],
       ['resume', 'again', 'again is not paused.'],

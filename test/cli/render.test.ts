@@ -402,7 +402,7 @@ describe('summary of a run', () => {
         a.csv line 1,204, column Total "12,3x" (source s)
           It is not an amount of money.
           Write it like 1249.00.
-        # all of them; and the rows themselves, to correct and put back
+        # all rejected rows, and how to export them so that you can correct them
         npx influencer-sync rejected --run 12 --config x.yaml
         npx influencer-sync rejected --run 12 --export fix.csv --config x.yaml
 

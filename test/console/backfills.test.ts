@@ -73,7 +73,7 @@ describe('backfills', () => {
     expect(ended).toMatch(/State done .* \d+ orders = \d+ posted/);
     expect(ended).not.toContain('to be posted. ');
     expect((await post('/backfills/cancel', why)).text).toContain(
-      'Backfill 1 is done, so this does not apply to it.',
+      'Backfill 1 is done, so this does not apply.',
     );
     expect(textOf((await get('/audit')).text)).toMatch(
       /console Backfill 1 continues in process .* console Backfill 1 is paused\. the service is busy .* command The plan of backfill 1 is executed: \d+ orders to post\./,
@@ -107,7 +107,7 @@ describe('backfills', () => {
       .execute();
     const { get, post } = await startTestConsole(shop);
     expect(textOf((await get('/backfills/1')).text)).toMatch(
-      /It stopped: its process was told to stop\. .* No process works on it\. To continue, run npx influencer-sync backfill resume 1/,
+      /It stopped: its process was told to stop\. .* No process is working on it\. To continue, run npx influencer-sync backfill resume 1/,
     );
     expect(textOf((await post('/backfills/resume', { backfill: '1', reason: 'go' })).text)).toContain(
       'No process works on backfill 1. Start one: npx influencer-sync backfill resume 1',

@@ -16,9 +16,9 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the tab key does not lead to ${selector}`);
 }
 
-/** How many entries a page says are dealt with; none where it says nothing of it. */
+/** How many entries a page says are done; none where it says nothing of it. */
 async function dealtWith(page: Page): Promise<readonly string[]> {
-  const texts = await page.getByText(/ are dealt with\./).allTextContents();
+  const texts = await page.getByText(/ are done\./).allTextContents();
   return texts.map((text) => text.split(' ')[0] ?? '');
 }
 

@@ -147,9 +147,9 @@ describe('a preview', () => {
     await sql`update ops.bulk_actions set expires_at = clock_timestamp()`.execute(db);
     const late = await console.post('/bulk/confirm', { ...fields, reason: 'looked up' });
     expect(late.status).toBe(409);
-    expect(textOf(late.text)).toMatch(/The preview 1 expired at .* UTC\. Make a new one/);
+    expect(textOf(late.text)).toMatch(/The preview 1 expired at .* UTC\. Make a new preview/);
     const page = textOf((await console.get(preview.path)).text);
-    expect(page).toContain('it was never carried out. Nothing was changed.');
+    expect(page).toContain('it was not executed. Nothing was changed.');
     // A change has the process look for what is to be done, at once.
     await previewAll(console, { decision: 'write_off' });
     await waitFor(async () => {
@@ -242,7 +242,10 @@ describe('a bulk action', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
     await ended(db, preview.bulkId);
     const again = await console.post('/bulk/confirm', fields);
-    expect([again.status, textOf(again.text)]).toEqual([409, expect.stringContaining('is finished already')]);
+    expect([again.status, textOf(again.text)]).toEqual([
+      409,
+      expect.stringContaining('has already finished'),
+    ]);
     for (const path of ['/doubts', preview.path, '/bulk']) await console.get(path);
     expect(await countDecisions(db)).toMatchObject({ decisions: 4, entries: 4 });
   });
@@ -267,7 +270,7 @@ describe('a bulk action', () => {
     await confirm(console, preview);
     await waitFor(async () => (await settledOf(db)) > 5);
     expect(textOf((await console.get(preview.path)).text)).toMatch(
-      / \d[\d,]* of 1,501 entries are dealt with\. Process \d+ on \S+ works on it/,
+      / \d[\d,]* of 1,501 entries are done\. Process \d+ on \S+ is working on it/,
     );
     const aborted = await console.post('/bulk/abort', {
       bulk: preview.bulkId,

@@ -26,7 +26,7 @@ describe('codes', () => {
     expect(textOf((await get('/codes')).text)).not.toContain('NOBODY');
   });
 
-  it('a row of codes.csv for the same code goes first', async () => {
+  it('a row of codes.csv for the same code takes precedence', async () => {
     const { shop } = await openConsoleShop();
     const { get, post } = await startTestConsole(shop);
     await post('/codes/assign', ASSIGN);
@@ -36,7 +36,9 @@ describe('codes', () => {
     );
     await shop.run();
     expect((await shop.cli('explain', 'order', 'A3')).stdout).toContain('deal DEALBEN');
-    expect(textOf((await get('/codes?show=assigned')).text)).toContain('no: line 3 of codes.csv goes first');
+    expect(textOf((await get('/codes?show=assigned')).text)).toContain(
+      'no: line 3 of codes.csv takes precedence',
+    );
     const listed = await post('/codes/assign', ASSIGN);
     expect([listed.status, textOf(listed.text)]).toEqual([
       409,
@@ -99,7 +101,7 @@ describe('codes', () => {
     const viewer = await asViewer.post('/codes/assign', ASSIGN, { authorization: `Bearer ${token}` });
     expect([viewer.status, textOf(viewer.text)]).toEqual([
       403,
-      expect.stringContaining('your role is viewer'),
+      expect.stringContaining('Your role is viewer'),
     ]);
     expect(
       (await asViewer.get('/codes/assign?job=orders&code=NOBODY', { authorization: `Bearer ${token}` })).text,
@@ -117,7 +119,7 @@ describe('deals and customers', () => {
     const { shop } = await openConsoleShop();
     const { get } = await startTestConsole(shop);
     expect(textOf((await get('/deals/DEALMIA')).text)).toMatch(
-      /Orders credited by us 1 12\.50 EUR .* 2026-04 1 0 12\.50 EUR/,
+      /Orders credited by this tool 1 12\.50 EUR .* 2026-04 1 0 12\.50 EUR/,
     );
     expect((await get('/deals/NONE')).status).toBe(404);
   });

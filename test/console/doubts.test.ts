@@ -144,7 +144,7 @@ describe('doubts', () => {
     };
     const refused = await console.post('/doubts/settle', { ...fields, deal: '', collab: '' });
     expect(refused.status).toBe(409);
-    expect(textOf(refused.text)).toContain('nothing says which deal was credited');
+    expect(textOf(refused.text)).toContain('it is unknown which deal was credited');
     expect((await console.post('/doubts/settle', { ...fields, deal: 'D7' })).status).toBe(200);
     expect(await stateOf({ shop, entry: seeded.lostId })).toMatchObject({ state: 'accepted', deal_id: 'D7' });
   });

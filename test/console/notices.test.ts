@@ -8,8 +8,8 @@ it('notices are listed as by the command, with the problem that is open and what
   expect((await shop.cli('notify', 'history')).stdout).toContain('opened  job_failed orders');
   const { get } = await startTestConsole(shop, { basePath: '' });
   const page = textOf((await get('/notices')).text);
-  expect(page).toContain('People are told through ops.');
-  expect(page).toMatch(/Open problems .*Run 1 of orders failed.* What was told/);
+  expect(page).toContain('Notices are sent through ops.');
+  expect(page).toMatch(/Open problems .*Run 1 of orders failed.* Notices/);
   expect(page).toMatch(/UTC opened error job failed orders Run 1 of orders failed.* ops sent/);
-  expect(textOf((await get('/notices?problem=doubts')).text)).toContain('Nothing was told yet.');
+  expect(textOf((await get('/notices?problem=doubts')).text)).toContain('No notice was sent yet.');
 });

@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(textOf((await get('/runs?status=lost')).text)).toMatch(
       /3 orders lost .* its process does not respond/,
     );
-    expect(textOf((await get('/runs/3')).text)).toMatch(/It ended before it had counted/);
+    expect(textOf((await get('/runs/3')).text)).toMatch(/The run ended before it counted/);
   });
 });
 
@@ -87,7 +87,7 @@ describe('the timeline', () => {
       /<a href="\/schedules\?job=orders&amp;from=[\d-]+&amp;to=[\d-]+" tabindex="-1" aria-label="[^"]+: 1 missed"/,
     );
     expect(textOf((await get('/runs?from=2025-01-01&to=2025-01-07')).text)).toContain(
-      'No slot came in these days.',
+      'No slot was due on these days.',
     );
     // Longer than can be drawn: the last days of it.
     expect(textOf((await get('/runs?from=2020-01-01')).text)).toContain('Slots 92 days from');
@@ -134,7 +134,7 @@ describe('a run', () => {
     const page = textOf((await get('/runs/2')).text);
     expect(page).toMatch(/april\.csv shop sealed 4 0 run 1 , which ended before its report/);
     expect(page).toContain('It stored no counts.');
-    expect(textOf((await get('/runs/1')).text)).toContain('It ended before it had counted');
+    expect(textOf((await get('/runs/1')).text)).toContain('The run ended before it counted');
   });
 
   it('shows how long its steps and requests took, and what it said', async () => {
@@ -146,7 +146,7 @@ describe('a run', () => {
     );
     expect(first).toMatch(/Posting orders \S+ \S+ UTC [\d.]+ s 1 orders/);
     expect(first).toMatch(/new_influencer_referral 1 1 0 0 0 [\d.,]+ ms [\d.,]+ ms [\d.,]+ ms/);
-    expect(first).toContain('It said nothing while it ran.');
+    expect(first).toContain('The run wrote no messages.');
     // The answer to the order was lost.
     expect(textOf((await get('/runs/2')).text)).toMatch(/new_influencer_referral 1 0 0 0 1 /);
     const third = await get('/runs/3');
@@ -172,7 +172,7 @@ describe('a run', () => {
     );
     const { get } = await startTestConsole(shop);
     expect(textOf((await get('/runs/3')).text)).toMatch(
-      /2\.5 s, and the process died in it 40 of 100 orders/,
+      /2\.5 s; the process died during this step 40 of 100 orders/,
     );
     await sql`insert into ops.leases (name, owner, host, pid, expires_at) values ('job:orders', gen_random_uuid(), 'h', 1, clock_timestamp() + interval '1 hour')`.execute(
       shop.db,

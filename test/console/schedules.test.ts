@@ -34,8 +34,8 @@ describe('schedules', () => {
       ),
     );
     expect(page).toContain('again after orders');
-    expect(page).toContain('by-hand only by hand');
-    expect(page).toContain('No process runs jobs by their schedule now.');
+    expect(page).toContain('by-hand no schedule');
+    expect(page).toContain('No process runs jobs on schedule now.');
     const next = /next slot[\s\S]*?orders +\S+ \S+ \S+ \S+ \S+ Asia\/Kolkata +(\S+ \S+)/.exec(
       (await shop.cli('status')).stdout,
     );
@@ -49,7 +49,7 @@ describe('schedules', () => {
     const early = await post('/schedules/run-now', ASK);
     expect([early.status, textOf(early.text)]).toEqual([
       409,
-      expect.stringContaining('No process runs jobs by their schedule now. Start `serve`'),
+      expect.stringContaining('No process runs jobs on schedule now. Start `serve`'),
     ]);
     const server = shop.start('serve', '--json');
     await waitFor(() => server.stdout().includes('"listening"'), { timeoutMs: 30_000 });

@@ -69,7 +69,7 @@ describe('a statement', () => {
     const stale = await post('/statements/close', { ...shown, reason: 'paid out' });
     expect([stale.status, textOf(stale.text)]).toEqual([
       409,
-      expect.stringContaining('comes to 236.67 EUR in 4 lines, 2.00 USD in 1 line now'),
+      expect.stringContaining('now comes to 236.67 EUR in 4 lines, 2.00 USD in 1 line.'),
     ]);
     byForm.write('terms.csv', TERMS);
     const closed = await post('/statements/close', { ...shown, reason: 'paid out' });

@@ -54,7 +54,7 @@ describe('notify test', () => {
 describe('notify history', () => {
   it('lists what was told, and what became of it', async () => {
     const { shop } = await openDrill();
-    expect((await shop.cli('notify', 'history')).stdout).toBe('Nothing was told yet.\n');
+    expect((await shop.cli('notify', 'history')).stdout).toBe('No notice was sent yet.\n');
     await shop.run();
     const { stdout } = await shop.cli('notify', 'history', '--json');
     expect(readEvents({ stdout })).toMatchObject([

@@ -128,7 +128,7 @@ describe('forget', () => {
     await shop.ran('customers');
     const unknown = await shop.cli('forget', PERSON);
     expect(unknown.exitCode).toBe(8);
-    expect(unknown.stdout).toContain('Nothing was known of this customer');
+    expect(unknown.stdout).toContain('Nothing was stored about this customer');
     shop.put('customers', '2.csv', [PERSON.toUpperCase(), 'bob@example.com']);
     shop.put('club', '1.csv', [` '${PERSON} `, 'bob@example.com']);
     const second = await shop.ran('customers');

@@ -99,7 +99,7 @@ it('after the loss of the key, whoever stands in an export that was read is not 
   const lost = await shop.cli('hash-key', 'lost', '--reason', 'the vault burned', '--json');
   expect(lost.exitCode).toBe(0);
   expect(JSON.parse(lost.stdout)).toMatchObject({ files: 3, files_gone: 1, forgotten: 1 });
-  expect(lost.stderr).toContain('Forget them again');
+  expect(lost.stderr).toContain('forget them again before the next run');
   expect((await shop.cli('forget', 'gone@example.com')).exitCode).toBe(0);
 
   const { counts } = await identified(shop);

@@ -46,7 +46,7 @@ describe('a database that was restored from an older backup', () => {
     for (const command of ['run', 'plan']) {
       const refused = await shop.cli(command, 'orders');
       expect(refused.exitCode).toBe(7);
-      expect(refused.stderr).toContain('The ledger went back');
+      expect(refused.stderr).toContain('The ledger lost claims');
       expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/10 orders \([\d.]+ EUR\)/);
       expect(refused.stderr).toContain('ledger recover');
     }
@@ -58,7 +58,7 @@ describe('a database that was restored from an older backup', () => {
     });
     const doctor = await shop.cli('doctor');
     expect(doctor.exitCode).not.toBe(0);
-    expect(doctor.stdout + doctor.stderr).toContain('The ledger went back');
+    expect(doctor.stdout + doctor.stderr).toContain('The ledger lost claims');
   });
 
   it('goes on after `ledger recover`: what the service accepted counts as accepted, and nothing is posted twice', async () => {

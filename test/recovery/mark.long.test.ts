@@ -39,7 +39,7 @@ describe('a mark, where the data folder does not last', () => {
     for (const command of ['plan', 'status', 'doctor']) {
       const told = await shop.cli(...(command === 'plan' ? ['plan', 'orders'] : [command]));
       expect(told.exitCode).not.toBe(0);
-      expect(told.stdout + told.stderr).toContain('The ledger went back');
+      expect(told.stdout + told.stderr).toContain('The ledger lost claims');
     }
     expect(await shop.posted()).toHaveLength(8);
   });
@@ -52,7 +52,7 @@ describe('a mark, where the data folder does not last', () => {
     await restoreInContainers(shop);
     const refused = await shop.cli('run', 'orders');
     expect(refused.exitCode).toBe(7);
-    expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger went back.* 4 orders \(10\.10 EUR\)/);
+    expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(/The ledger lost claims.* 4 orders \(10\.10 EUR\)/);
     expect(await shop.posted()).toHaveLength(8);
     replaceContainer(shop);
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup of this morning');
@@ -93,7 +93,7 @@ describe('a mark, where the data folder does not last', () => {
     await loseClaims(shop.env.DATABASE_URL, 'a2');
     const refused = await shop.cli('run', 'orders');
     expect(refused.stderr.replace(/\s+/g, ' ')).toMatch(
-      /The ledger went back.* The database lacks 1 order \(/,
+      /The ledger lost claims.* The database lacks 1 order \(/,
     );
     expect(refused.exitCode).toBe(7);
     const recovered = await shop.cli('ledger', 'recover', '--reason', 'restored the backup');

@@ -100,7 +100,7 @@ function othersOf({ plan }: Backfill, terminal: Terminal): readonly string[] {
   const lines = [
     plan.ofTheRuns === 0
       ? ''
-      : `${plural(plan.ofTheRuns, 'order')} of the period ${plan.ofTheRuns === 1 ? 'was' : 'were'} placed on or after start_date. The runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
+      : `${plural(plan.ofTheRuns, 'order')} in the period ${plan.ofTheRuns === 1 ? 'was' : 'were'} placed on or after start_date. The runs of the job credit ${plan.ofTheRuns === 1 ? 'it' : 'them'}.`,
     plan.undated === 0
       ? ''
       : `${plural(plan.undated, 'order')} in the exports ${plan.undated === 1 ? 'has' : 'have'} no date, and ${plan.undated === 1 ? 'belongs' : 'belong'} to no period.`,

@@ -78,7 +78,7 @@ function judgeCount(input: CheckInput, { count, noun, alike, cluster = 1 }: Coun
       verdict: isUsual ? 'ok' : 'unusual',
       seen: text,
       expected,
-      message: isUsual ? null : `The file has ${text} ${noun}; ${expected} are usual ${what}.`,
+      message: isUsual ? null : `The file has ${text} ${noun}; usual ${what} are ${expected}.`,
       sample: null,
     },
   ];

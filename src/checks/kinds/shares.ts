@@ -50,7 +50,7 @@ export const blankCodes: Check = {
 /** Codes of another shop, or a campaign whose codes are not in codes.csv yet. */
 export const unattributed: Check = {
   name: 'unattributed',
-  title: 'orders whose codes nobody owns',
+  title: 'orders whose codes have no owner',
   isOfCalendar: true,
   isOfNewFiles: false,
   applies: (seen) => seen.orders !== null,
@@ -58,7 +58,7 @@ export const unattributed: Check = {
     judgeShare(input, {
       part: ({ orders }) => ({ part: orders?.unowned ?? 0, whole: orders?.coded ?? 0 }),
       floor: FLOOR,
-      noun: 'of the new and changed orders with a code have one that nobody owns',
+      noun: 'of the new and changed orders with a code have a code without an owner',
       sampleAbove: { of: 'unowned' },
       isAnyFewUsual: true,
     }),

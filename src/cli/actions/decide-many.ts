@@ -93,7 +93,7 @@ async function carryOut(
   { bulk, output, leaseMs }: ManyToDecide & { readonly bulk: Bulk },
 ): Promise<ExitCode> {
   const { bulkId, decision, entries } = bulk;
-  const stopping = listenForStop(output, 'Stopping after this one. What is settled stays so.');
+  const stopping = listenForStop(output, 'Stopping after this one. What is already settled stays settled.');
   const progress = output.createProgress();
   const noun = isAboutFiles(decision) ? 'files' : 'entries';
   progress.begin({ name: 'settle', label: `Bulk action ${bulkId}`, unit: noun, total: entries });
@@ -102,7 +102,8 @@ async function carryOut(
     shown += 1;
     progress.advance(1);
   };
-  const onError = (error: unknown): void => output.warn(`One could not be settled: ${safeMessage(error)}`);
+  const onError = (error: unknown): void =>
+    output.warn(`One entry could not be settled: ${safeMessage(error)}`);
   try {
     for (;;) {
       await runBulk(db, { bulkId, leaseMs, stopping: stopping.signal, onError, onItem });

@@ -40,7 +40,7 @@ export async function exportRejected(input: ExportInput): Promise<ExitCode> {
   if (found.length === 0)
     throw refuse(
       'The files with these rows are gone or were replaced.',
-      'Put the same version back, or correct the rows at their origin.',
+      'Put the same version back, or correct the rows in the shop.',
     );
   const bytes = encodeRows(found, { escapeFormulas });
   if (bytes === null)
@@ -73,7 +73,7 @@ async function write(path: string, bytes: Buffer): Promise<void> {
     const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     throw refuse(
       isThere ? 'The file already exists.' : 'The file cannot be written.',
-      'Name another one.',
+      'Name another file.',
       path,
     );
   }

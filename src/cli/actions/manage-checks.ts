@@ -57,7 +57,7 @@ export async function acknowledge(
       output.emit({ event: 'check_acknowledged', findingId, check, source, uri, message, reason });
       output.print(`Acknowledged: ${fileName(uri)} (source ${source}): ${message}`);
     }
-    if (released > 0) output.print(`The next run reads ${plural(released, 'file')} that was held.`);
+    if (released > 0) output.print(`The next run reads ${plural(released, 'held file')}.`);
     if (stillHeldBy.length > 0)
       output.print(
         `The file is still held. Acknowledge ${stillHeldBy.join(' ')} too: npx influencer-sync checks acknowledge ${stillHeldBy.join(' ')} --reason '…'${configOption(options)}`,
@@ -81,7 +81,7 @@ export async function expectDateOf(
     await inTransaction(db, (trx) => expectDate(trx, { day, name, source, ...decidedHere(trx) }));
     output.emit({ event: 'expected_date', day, name, source });
     output.print(
-      `${day} is expected: ${name}. Counts, codes and statuses in files of this date and the next one are neither judged nor learnt from; all other checks still apply.`,
+      `${day} is expected: ${name}. Counts, codes and statuses in files of this date and the next one are neither checked nor learnt from; all other checks still apply.`,
     );
     return EXIT.ok;
   });

@@ -75,7 +75,7 @@ export async function releaseFile(
           previewFiles(trx, {
             ...{ actor: readOperator(), via: 'command', reason, audit: auditIn(trx), decision: 'release' },
             files: { source, state: 'held' },
-            chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
+            chosen: `All held files${source === null ? '' : `, of source ${source}`}`,
           }),
       });
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });
@@ -111,7 +111,7 @@ export async function rereadFiles(
     );
     output.emit({ event: 'reread_requested', files: count });
     output.print(
-      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if an order then has other content, it is shown as changed, and never sent twice.`,
+      `The next run reads ${plural(count, 'file')} again, if ${count === 1 ? 'it still exists' : 'they still exist'} in the same version. Posted orders stay posted: if the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.`,
     );
     return EXIT.ok;
   });
@@ -153,7 +153,7 @@ async function findFiles(
   if (places.length > 1)
     throw usageError(
       `Several files are called "${name}".`,
-      `Give the whole address, or --source. They are: ${places.slice(0, 5).join(', ')}${places.length > 5 ? ', …' : ''}.`,
+      `Give the full address, or --source. They are: ${places.slice(0, 5).join(', ')}${places.length > 5 ? ', …' : ''}.`,
     );
   if (found.length > 0) return found;
   throw notFound(`No ${what} file is called "${name}".`, 'npx influencer-sync files lists them.');

@@ -78,7 +78,7 @@ export async function performControl(
       code: 'job_unchanged',
       message: controlled.why,
       where: job,
-      help: 'See how each job is now: npx influencer-sync jobs',
+      help: 'See the state of each job: npx influencer-sync jobs',
       safe: 'Nothing was changed.',
       exitCode: EXIT.configuration,
     });

@@ -175,7 +175,7 @@ function approverOf({ yes }: RunCommandOptions, output: Output): RunOptions['app
   return async (question) => {
     output.warn(question);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await prompt.question('Type "yes" to go on: ').finally(() => prompt.close());
+    const answer = await prompt.question('Type "yes" to continue: ').finally(() => prompt.close());
     return answer.trim().toLowerCase() === 'yes';
   };
 }

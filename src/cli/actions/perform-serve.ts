@@ -35,7 +35,7 @@ import type { Workplace } from './open-workplace.ts';
 const DATABASE_CONNECTIONS = 12;
 
 /**
- * Runs jobs by their schedule until SIGTERM or SIGINT, then finishes what is on its way.
+ * Runs jobs on schedule until SIGTERM or SIGINT, then finishes what is on its way.
  *
  * @returns 0 when all that ran ended in order; 130 when the grace period was over first.
  * @throws KnownError about the configuration or a port (exit 2), or an embedded database that is in use (exit 5). A database that is away

@@ -64,12 +64,12 @@ function requireWorkers(config: PipelineConfig): void {
   throw new KnownError({
     code: 'no_work_to_share',
     message: isEmbedded
-      ? 'The embedded database belongs to one process at a time, so there is no work for another one.'
-      : 'Runs do all of their work themselves (work.engine: in-process), so there is no work for a worker.',
+      ? 'Only one process at a time can open the embedded database, so a worker cannot share its work.'
+      : 'Runs do all of their work themselves (work.engine: in-process), so there is nothing for a worker to do.',
     where: shortPath(config.path),
     help: isEmbedded
-      ? 'Set DATABASE_URL (database.url) to a Postgres server that runs and workers can reach, and work.engine: pg-boss.'
-      : 'Set  work: {engine: pg-boss}  in the configuration of all processes that run jobs or work for them.',
+      ? 'Set DATABASE_URL (database.url) to a Postgres server that all processes can reach, and set work.engine: pg-boss.'
+      : 'Set  work: {engine: pg-boss}  in the configuration of all processes that run jobs, and of all workers.',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });

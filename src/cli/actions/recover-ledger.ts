@@ -43,7 +43,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
       output.print(renderSeeded(seeded, output.terminal));
     }
     if (accountId === null) {
-      output.print('No run has posted from here yet, so there is nothing to recover.');
+      output.print('No run has posted from this data folder yet, so there is nothing to recover.');
       return EXIT.ok;
     }
     await bindAccount(db, accountId);
@@ -66,7 +66,7 @@ export async function recoverLostClaims(output: Output, options: RecoverOptions)
 }
 
 function renderRecovered({ claims, accepted, inDoubt, notProcessed, amounts }: Recovered): string {
-  if (claims === 0) return 'The database has every claim that the journals know.';
+  if (claims === 0) return 'The database has every claim that is in the journals.';
   return [
     `Recovered ${plural(claims, 'claim')} that the database had lost (${formatAmounts(amounts)}):`,
     `  ${formatCount(accepted)} accepted by the service: not posted again`,

@@ -40,7 +40,7 @@ export async function reviewMany({
   readonly entryId: string | undefined;
 }): Promise<ExitCode> {
   if (entryId !== undefined)
-    throw usageError('The command names one entry and says --all.', 'Leave one of them out.');
+    throw usageError('The command has both the number of an entry and --all.', 'Leave one of them out.');
   const decision = chosenDecision(options);
   const reason = requireReason(options.reason);
   const { job = null, why = null, forDeal = null, olderThan, deal = null, collab = null } = options;
@@ -49,7 +49,7 @@ export async function reviewMany({
   if (decision === 'acknowledge') {
     if (why !== null || forDeal !== null || olderThan !== undefined)
       throw usageError(
-        'Double credits are narrowed by --job only.',
+        'For double credits, only --job can select entries.',
         'Leave out --why, --for-deal and --older-than.',
       );
     return decideMany(db, {
@@ -63,7 +63,10 @@ export async function reviewMany({
     });
   }
   if (decision !== 'accepted' && deal !== null)
-    throw usageError('--deal belongs to --accepted.', 'To narrow the entries, use --for-deal.');
+    throw usageError(
+      '--deal can only be used with --accepted.',
+      'To select the entries of one deal, use --for-deal.',
+    );
   const filter = {
     job,
     reason: why,

@@ -68,7 +68,7 @@ function withDataFolder(config: PipelineConfig, onMisled: ConfigOptions['onMisle
   if (dataFolder !== beside && existsSync(join(beside, 'journal')))
     onMisled?.({
       message: `${shortPath(beside)} has journals, but INFLUENCER_SYNC_DATA names ${shortPath(dataFolder)}, so they are not used.`,
-      help: 'If they are of this ledger, move its content there while nothing runs; else delete it.',
+      help: 'If the journals belong to this ledger, move them there while nothing runs. Otherwise delete them.',
     });
   return { ...config, database: { ...config.database, dataFolder } };
 }
@@ -148,7 +148,7 @@ export async function withMigratedDatabase<Result>(
 ): Promise<Result> {
   if (isNewEmbedded(config)) {
     const folder = shortPath(config.database.dataFolder);
-    progress.note(`Creating an embedded database in ${folder}. This takes some seconds, once.`);
+    progress.note(`Creating an embedded database in ${folder}. This takes a few seconds, once.`);
   }
   return withDatabase(
     config,
@@ -195,7 +195,7 @@ export async function withPlanDatabase<Result>(
   }
   // What another ledger has posted is not known to a new one, whose plan would count it again.
   if (listJournals(journalFolder(config)).length > 0) throw databaseMissing(config);
-  progress.note('Nothing has run yet. The plan uses a throw-away database, and nothing is kept.');
+  progress.note('Nothing has run yet. The plan uses a temporary database and stores nothing.');
   const folder = mkdtempSync(join(tmpdir(), 'influencer-sync-plan-'));
   try {
     const database = { ...config.database, url: '', dataFolder: folder };

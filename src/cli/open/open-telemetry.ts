@@ -30,7 +30,7 @@ export async function openTelemetry(output: Pick<Output, 'warn'>): Promise<OpenT
     metrics: { values: async () => (metrics === null ? [] : metrics.values()) },
     onTrouble: () =>
       output.warn(
-        'The collector (OTEL_EXPORTER_OTLP_ENDPOINT) does not take what is sent to it. Runs go on without.',
+        'The collector (OTEL_EXPORTER_OTLP_ENDPOINT) does not accept telemetry. Runs continue without it.',
       ),
   });
   return {

@@ -34,7 +34,7 @@ export function readEnvFile(path: string): readonly Misled[] {
   if (names.length === 0) return [];
   return [
     {
-      message: `${names.join(', ')}: the environment has another value than ${path} and takes precedence.`,
+      message: `${names.join(', ')}: the environment has a different value than ${path} and takes precedence.`,
       help: `To use the value of the file:  unset ${names.join(' ')}`,
     },
   ];

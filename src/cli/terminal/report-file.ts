@@ -34,7 +34,7 @@ export function openReportFile(path: string): (page: string) => void {
         code: 'report_not_written',
         message: 'The run has ended and is recorded, but its report could not be written.',
         where: shortPath(file),
-        help: 'Make room there, then see the run with:  npx influencer-sync runs',
+        help: 'Free space there. To see the run:  npx influencer-sync runs',
         safe: 'The ledger has everything that was sent.',
         exitCode: EXIT.crash,
         cause,

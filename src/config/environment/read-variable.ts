@@ -48,7 +48,7 @@ export function readVariable(name: string, env: Environment, stored: StoredVaria
   if (first === undefined) return { kind: 'value', text: '' };
   // Whichever took precedence, somebody would expect the other one, and send to the account of the wrong key.
   if (second !== undefined)
-    return unreadable(`${first} and ${second} are both set.`, `Unset the one that is not meant.`);
+    return unreadable(`${first} and ${second} are both set.`, `Unset the one that you do not need.`);
   const set = env[first] ?? '';
   if (first === name) return { kind: 'value', text: set };
   if (first === fileVariable(name)) return readVariableFile(first, set);

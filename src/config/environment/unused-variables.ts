@@ -30,6 +30,6 @@ export function findUnusedVariables(
     )
     .map(({ name, use, set }) => ({
       message: `${set} is set, but has no effect, because ${shortPath(path)} does not name ${set === name ? 'it' : name}.`,
-      help: `To use it, write there:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nOtherwise unset it.`,
+      help: `To use it, write in this file:\n  ${use.replace(`$${name}`, `\${${name}:-}`)}\nOtherwise unset it.`,
     }));
 }

@@ -9,7 +9,7 @@ function action(what: string) {
   return z
     .enum(CHECK_ACTIONS)
     .default('warn')
-    .describe(`${what} off: do not check; warn: say so; hold: hold the file, so nothing in it is posted.`);
+    .describe(`${what} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`);
 }
 
 /** @param what happened to a column. */
@@ -34,7 +34,7 @@ const freshness = z
     on: z
       .enum(['daily', 'weekdays', ...DAYS])
       .default('daily')
-      .describe('Days on which one should: daily, weekdays, or one day of the week.'),
+      .describe('Days on which a new file should arrive: daily, weekdays, or one day of the week.'),
   })
   .nullable()
   .default(null)
@@ -44,12 +44,12 @@ const header = z
   .strictObject({
     new: headerAction('that earlier files do not have'),
     gone: headerAction('that earlier files have and this one does not'),
-    renamed: headerAction('with another name at the same place'),
+    renamed: headerAction('with another name in the same position'),
     reordered: headerAction('at another place'),
     columns: z
       .record(z.string().min(1).max(200), z.enum(HEADER_ACTIONS))
       .default({})
-      .describe('By name of a column: what to do whatever happened to it.'),
+      .describe('What to do about any change of single columns, by column name.'),
   })
   .prefault({})
   .describe('Columns that differ from those of earlier files.');
@@ -71,7 +71,7 @@ export const expect = z
     new_orders: action('The number of orders that no earlier file has.'),
     rejected: action('The share of rejected rows.'),
     blank_codes: action('The share of orders without a code, link or handle.'),
-    unattributed: action('The share of orders with a code whose codes nobody owns.'),
+    unattributed: action('The share of orders with a code whose codes have no owner.'),
     refused_consent: action('The share of customers who refused.'),
     currencies: action('The share of each currency.'),
     statuses: action('The share of each status.'),
@@ -82,7 +82,7 @@ export const expect = z
   })
   .prefault({})
   .describe(
-    'What the files of the source are usually like, and what to do with one that is not. See docs/checks.md.',
+    'What to do with a file that differs from the usual files of the source. See docs/checks.md.',
   );
 
 /** @param timeZone of the source. */

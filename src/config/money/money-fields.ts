@@ -8,17 +8,17 @@ export const statementsSchema = z
       .nullable()
       .default(null)
       .describe(
-        'CSV file with rates and fees by deal or code (relative to this file). Omit it if the rates of the service are all that counts.',
+        'CSV file with rates and fees by deal or code (relative to this file). Omit it to use only the rates of the service.',
       ),
     return_window_days: wholeNumber(0, 3_650)
       .prefault(30)
-      .describe('An order counts so many days after it was placed, when it can no longer be returned.'),
+      .describe('Days after which an order counts, because it can no longer be returned.'),
     margin_percent: z
       .preprocess(numberToText, z.string().regex(/^(100|\d{1,2}(\.\d{1,4})?)$/, { error: 'percent' }))
       .nullable()
       .default(null)
       .describe(
-        'What is left of 100 of net revenue after the goods are paid for, for the return in bi.returns_monthly. Omit it, and the return is unknown.',
+        'Share of the net revenue that remains after the cost of goods, in percent. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
       ),
     time_zone: text(100)
       .default('UTC')
@@ -32,7 +32,7 @@ export const reconcileSchema = z
   .strictObject({
     orders_above: wholeNumber(0, 1_000_000)
       .prefault(0)
-      .describe('Orders of a deal that may stay unexplained without a notice.'),
+      .describe('Number of orders of a deal that may stay unexplained without a notice.'),
     amount_above: z
       .preprocess(numberToText, z.string().regex(/^\d{1,14}(\.\d{1,4})?$/, { error: 'amount' }))
       .default('1')
@@ -41,7 +41,7 @@ export const reconcileSchema = z
       .transform((code) => code.toUpperCase())
       .nullable()
       .default(null)
-      .describe("ISO 4217, of the service's sums. Omit it: events of orders say it."),
+      .describe("Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders."),
   })
   .prefault({})
-  .describe('What we posted against what the service counts: `npx influencer-sync reconcile`.');
+  .describe('Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.');

@@ -16,7 +16,7 @@ export function* checkNotify({ notify, jobs }: PipelineConfig): Generator<Config
     if (url.includes('{job}') || (watched ?? Object.keys(jobs)).length <= 1) continue;
     yield {
       path: [...path, 'url'],
-      message: `notify.channels.${name} is one check for several jobs, so that one of them would hide that another does not run.`,
+      message: `notify.channels.${name} is one check for several jobs, so a job that runs would hide another that does not.`,
       help: 'Write {job} in url, or name one job in jobs, and add a channel for each other job.',
     };
   }
@@ -38,7 +38,7 @@ export function* checkNotify({ notify, jobs }: PipelineConfig): Generator<Config
       yield {
         path: [...path, 'channels'],
         message: `notify.digest.channels: ${name} is PagerDuty, where the digest would be an alert every day.`,
-        help: 'Name channels of another kind.',
+        help: 'Choose channels of another kind.',
       };
   }
   if (quietHours === null) return;
@@ -47,7 +47,7 @@ export function* checkNotify({ notify, jobs }: PipelineConfig): Generator<Config
   yield {
     path: ['notify', 'quiet_hours', 'to'],
     message: `notify.quiet_hours begins and ends at ${quietHours.from}.`,
-    help: 'Write another end, or remove quiet_hours.',
+    help: 'Set a different end, or remove quiet_hours.',
   };
 }
 

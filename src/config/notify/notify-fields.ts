@@ -11,7 +11,7 @@ const webhook = z
       `Secret that signs each request (Standard Webhooks); create one with \`openssl rand -hex 32\`. Use an environment variable.`,
     ),
   })
-  .describe('A web address of your own, with signed requests.');
+  .describe('Your own web address, with signed requests.');
 
 const slack = z
   .strictObject({
@@ -40,7 +40,7 @@ const email = z
       .enum(['starttls', 'tls', 'none'])
       .default('starttls')
       .describe('starttls: required before anything is said; tls: from the first byte; none: not encrypted.'),
-    user: textOrEmpty().prefault('').describe('Name to sign in with. Empty: without signing in.'),
+    user: textOrEmpty().prefault('').describe('Name to sign in with. Empty: do not sign in.'),
     password: textOrEmpty().prefault('').describe('Password. Use an environment variable.'),
     from: text(320).describe('Address of the sender.'),
     to: oneOrMore(text(320), { error: 'addresses' }).describe('Address, or a list of addresses.'),
@@ -63,7 +63,7 @@ const ping = z
   .strictObject({
     kind: z.literal('ping'),
     url: text(2_000).describe(
-      'Address of the check, as healthchecks.io has it. /start, /<exit code> or nothing is added. {job} stands for the name of the job. Use an environment variable.',
+      'Address of the check, for example at healthchecks.io. The tool adds /start, /<exit code> or nothing. {job} stands for the name of the job. Use an environment variable.',
     ),
     jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
       .nullable()
@@ -101,24 +101,24 @@ export const notifySchema = z
             jobs: oneOrMore(z.string().regex(NAME), { error: 'names' })
               .nullable()
               .default(null)
-              .describe('Jobs. Problems that concern every job fit any route.'),
+              .describe('Jobs. Problems that concern every job match any value.'),
             problems: oneOrMore(z.enum(PROBLEM_KINDS))
               .nullable()
               .default(null)
               .describe('Kinds of problems.'),
             channels: oneOrMore(z.string().regex(NAME), { error: 'names' }).describe(
-              'Channels that get the problems which fit everything above.',
+              'Channels that get the problems that match all of the above.',
             ),
           })
-          .describe('A problem goes to the channels of every route that it fits.'),
+          .describe('A problem goes to the channels of every route that it matches.'),
       )
       .default([])
-      .describe('Which problems go where. Omit it: every problem goes to every channel.'),
+      .describe('Which problems go to which channels. If you omit it, every problem goes to every channel.'),
     remind_after: z
       .preprocess(numberToText, z.string().regex(DURATION, { error: 'duration' }))
       .nullable()
       .default('24h')
-      .describe('When a problem that stays is told of again: 30m, 24h, 7d. null: never.'),
+      .describe('How often to remind you of an open problem: 30m, 24h, 7d. null: never.'),
     unowned_codes_above: z
       .record(
         z.string().regex(/^[A-Z]{3}$/),
@@ -126,7 +126,7 @@ export const notifySchema = z
       )
       .default({})
       .describe(
-        'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to be told nothing about it.',
+        'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to get no notices about it.',
       ),
     quiet_hours: z
       .strictObject({
@@ -148,7 +148,7 @@ export const notifySchema = z
       .describe('A summary once a day: open problems, money in doubt, codes without an owner.'),
   })
   .prefault({})
-  .describe('Notices: what is told to whom when something is wrong, and when it is over.');
+  .describe('Notices: who is told when something is wrong, and when it is over.');
 
 /** @param file what the schema made of it. */
 export function toNotifySettings(file: z.output<typeof notifySchema>): NotifySettings {

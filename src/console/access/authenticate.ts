@@ -76,7 +76,7 @@ export function createAuthenticate(
     const isRight = await verifyPassword(password, (user ?? users[0])?.passwordHash ?? '');
     if (user === undefined || !isRight) {
       await failures.consume(address).catch(() => {});
-      return refused(401, 'Name or password is wrong.');
+      return refused(401, 'The name or the password is wrong.');
     }
     const actor = { name: user.name, role: user.role };
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
@@ -91,7 +91,7 @@ export function createAuthenticate(
       const found = byToken.find(({ digest }) => timingSafeEqual(digest, given));
       if (found !== undefined)
         return { kind: 'actor', actor: { name: found.actor.name, role: found.actor.role } };
-      return refused(401, 'The token is not known.');
+      return refused(401, 'The token is unknown.');
     }
     if (proxy !== null && trusted?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
       const name = headers[proxy.header.toLowerCase()];
@@ -137,7 +137,7 @@ function checkSettings({ users, tokens, proxy }: ConsoleSettings): void {
   const problem =
     users
       .filter(({ passwordHash }) => !isPasswordHash(passwordHash))
-      .map(({ name }) => `The password_hash of ${name} is no hash of ours.`)[0] ??
+      .map(({ name }) => `The password_hash of ${name} was not created by this tool.`)[0] ??
     tokens
       .filter(({ token }) => token.length < MIN_TOKEN_CHARS)
       .map(({ name }) => `The token of ${name} is shorter than ${MIN_TOKEN_CHARS} characters.`)[0] ??

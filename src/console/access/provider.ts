@@ -107,7 +107,7 @@ export function createProviderSignIn(
           return null;
         });
         if (configuration === null)
-          return say(reply, 503, 'The sign-in provider did not answer. Try again, or ask whoever runs it.');
+          return say(reply, 503, 'The sign-in provider did not answer. Try again, or ask its administrator.');
         const attempt = {
           state: client.randomState(),
           nonce: client.randomNonce(),
@@ -134,7 +134,7 @@ export function createProviderSignIn(
           return say(
             reply,
             400,
-            `This sign-in took too long, or was begun in another browser. Open ${base.href} to begin anew.`,
+            `This sign-in took too long, or was started in another browser. Open ${base.href} to start again.`,
           );
         setCookie(reply, SIGN_IN, { value: '', seconds: 0 });
         const session = await signIn(
@@ -150,7 +150,7 @@ export function createProviderSignIn(
           return say(
             reply,
             403,
-            'You are signed in, but nobody has let you see the console: console.auth.oidc lists who may.',
+            'You are signed in, but you may not see the console: console.auth.oidc lists who may.',
           );
         setCookie(reply, SESSION, {
           value: await sealed(SESSION, session, SESSION_SECONDS),
@@ -167,7 +167,7 @@ export function createProviderSignIn(
         return say(
           reply,
           200,
-          'You are signed out of the console. The provider may still know you; sign out there, too.',
+          'You are signed out of the console. You may still be signed in at the provider; sign out there, too.',
         );
       });
     },

@@ -41,12 +41,12 @@ export const withdrawCodeAction = defineAction({
   form: z.object({ job: text, code: text, reason }),
   async perform({ trx, audit }, { job, code, reason: why }) {
     if (!(await withdrawCode(trx, { job, code })))
-      throw new Refused('The code is not assigned any more. Somebody else has withdrawn it.');
+      throw new Refused('The code is no longer assigned. Somebody else has withdrawn the assignment.');
     return audit({
       action: 'withdraw_code',
       subjectKind: 'code',
       subject: code,
-      summary: `The code ${code} has no assigned owner any more. Orders that were credited stay so.`,
+      summary: `The code ${code} no longer has an assigned owner. Credited orders stay credited.`,
       reason: why,
       before: { job },
     });

@@ -13,7 +13,7 @@ export const previewFilesAction = defineAction({
   form: z
     .object({
       scope: z.enum(['selected', 'all'], { error: 'Choose the ticked files, or all that match.' }),
-      decision: z.enum(FILE_DECISIONS, { error: 'Choose what is to be done with the files.' }),
+      decision: z.enum(FILE_DECISIONS, { error: 'Choose what to do with the files.' }),
       reason,
       file: z.union([fileField.transform((id) => [id]), z.array(fileField)]).default([]),
       filter_source: text.default(''),

@@ -20,7 +20,7 @@ const entryField = idField('entry');
 const previewForm = z
   .object({
     scope: z.enum(['selected', 'all'], { error: 'Choose the ticked entries, or all that match.' }),
-    decision: z.enum(DOUBT_DECISIONS, { error: 'Choose what is to be done with the entries.' }),
+    decision: z.enum(DOUBT_DECISIONS, { error: 'Choose what to do with the entries.' }),
     reason,
     deal: text.default(''),
     collab: text.default(''),
@@ -31,12 +31,12 @@ const previewForm = z
     filter_deal: text.default(''),
     /** An instant: the page has counted the age back from when it was shown. */
     filter_since: z
-      .union([z.literal(''), z.string().regex(INSTANT)], 'The form names no instant.')
+      .union([z.literal(''), z.string().regex(INSTANT)], 'The form does not name a time.')
       .default(''),
   })
   .refine(({ scope, entry }) => scope === 'all' || entry.length > 0, { error: 'Tick at least one entry.' })
   .refine(({ decision, deal, collab }) => decision === 'accepted' || deal + collab === '', {
-    error: 'A deal or collaboration belongs to entries that were credited. Leave both empty.',
+    error: 'Only credited entries can have a deal or a collaboration. Leave both empty.',
   });
 
 /** Freezes entries, and shows what a decision would do to them. */
@@ -65,7 +65,7 @@ export const previewBulkAction = defineAction({
       reason: why,
       audit,
     });
-    if (preview === null) throw new Refused('No entry in doubt matches any more: somebody has settled them.');
+    if (preview === null) throw new Refused('No entry in doubt matches any more. Somebody has settled them.');
     leadTo(`/bulk/${preview.bulkId}`);
     return preview.auditId;
   },
@@ -110,7 +110,7 @@ export const confirmBulkAction = defineAction({
     const bulk = await findBulk(trx, bulkId);
     if (bulk?.decision === 'resend' && understood !== 'yes')
       throw new Refused(
-        'To send the entries again, tick the box that says what this may cause: influencers may be credited twice.',
+        'To send the entries again, tick the box to confirm that influencers may be credited twice.',
       );
     return done(bulkId, await confirmSettlement(trx, { bulkId, actor: actor.name, reason: why, audit }));
   },
@@ -142,11 +142,11 @@ function explainState({ bulkId, state, entries, confirmedBy, abortedBy, expiresA
         ? `Bulk action ${bulkId} has nothing that can be settled.`
         : `Bulk action ${bulkId} is a preview: it is not running.`;
     case 'expired':
-      return `The preview ${bulkId} expired at ${formatInstant(expiresAt)} UTC. Make a new one to see how things are now.`;
+      return `The preview ${bulkId} expired at ${formatInstant(expiresAt)} UTC. Make a new preview to see the present state.`;
     case 'running':
-      return `Bulk action ${bulkId} is running already: ${confirmedBy ?? 'somebody'} confirmed it.`;
+      return `Bulk action ${bulkId} is already running: ${confirmedBy ?? 'somebody'} confirmed it.`;
     case 'finished':
-      return `Bulk action ${bulkId} is finished already.`;
+      return `Bulk action ${bulkId} has already finished.`;
     case 'aborted':
       return `${abortedBy ?? 'Somebody'} has aborted bulk action ${bulkId}.`;
   }

@@ -47,10 +47,10 @@ function done(changed: Changed): string {
     case 'changed':
       return changed.auditId;
     case 'unknown':
-      throw new Refused('There is no backfill of that number.');
+      throw new Refused('There is no backfill with this number.');
     case 'does_not_apply':
       throw new Refused(
-        `Backfill ${changed.backfill.backfillId} is ${changed.backfill.state}, so this does not apply to it.`,
+        `Backfill ${changed.backfill.backfillId} is ${changed.backfill.state}, so this does not apply.`,
       );
     case 'no_process':
       throw new Refused(

@@ -11,8 +11,10 @@ import { describeSums } from '../pages/statements/describe-sums.ts';
 export const closeStatementAction = defineAction({
   path: '/statements/close',
   form: z.object({
-    month: z.string({ error: 'The form names no month.' }).refine(isMonth, 'The form names no month.'),
-    shown: z.string({ error: 'The form does not say what it showed.' }),
+    month: z
+      .string({ error: 'The form does not name a month.' })
+      .refine(isMonth, 'The form does not name a month.'),
+    shown: z.string({ error: 'The form does not say which amounts it showed.' }),
     reason,
   }),
   async perform({ trx, config, actor, audit }, { month, shown, reason: why }) {
@@ -22,7 +24,7 @@ export const closeStatementAction = defineAction({
     const { currencies } = await sumStatement(trx, { month, rules, limit: 1 });
     if (describeSums(currencies) !== shown)
       throw new Refused(
-        `The statement of ${month} comes to ${describeSums(currencies)} now, and no longer to what the page showed: ${shown}. Look at it again.`,
+        `The statement of ${month} now comes to ${describeSums(currencies)}. The page showed ${shown}. Check the statement again.`,
       );
     return closing.auditId;
   },

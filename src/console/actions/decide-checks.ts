@@ -12,7 +12,7 @@ export const acknowledgeChecksAction = defineAction({
   form: z.object({
     finding: z.union(
       [findingField.transform((id) => [id]), z.array(findingField)],
-      'The form names no finding.',
+      'The form does not name a finding.',
     ),
     reason,
   }),
@@ -38,7 +38,7 @@ export const acknowledgeChecksAction = defineAction({
 export const expectDateAction = defineAction({
   path: '/checks/expect-date',
   form: z.object({
-    day: z.iso.date({ error: 'Name the date, like 2026-11-27.' }),
+    day: z.iso.date({ error: 'Enter the date like 2026-11-27.' }),
     source: text.default(''),
     reason,
   }),

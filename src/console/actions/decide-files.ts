@@ -38,9 +38,7 @@ export const rereadFileAction = defineAction<FileForm>({
       audit,
     });
     if (auditId === null)
-      throw new Refused(
-        'A later reading has taken the place of this one. Open that one on the page of files.',
-      );
+      throw new Refused('A later reading has replaced this one. Open it on the page Files.');
     return auditId;
   },
 });
@@ -49,6 +47,6 @@ async function findShown(trx: Change['trx'], { file: id, state }: FileForm): Pro
   const file = await findFileRead(trx, id);
   if (file === null) throw new Refused(`There is no file ${id}.`);
   if (file.state !== state)
-    throw new Refused(`The file is ${file.state} now, and no longer ${state} as the page showed it.`);
+    throw new Refused(`The file is now ${file.state}. The page showed it as ${state}.`);
   return file;
 }

@@ -5,12 +5,12 @@ import { refreshReporting } from '../../report/refresh-reporting.ts';
 import { defineAction, Refused } from '../console-page.ts';
 import { idField, reason, text } from '../form-fields.ts';
 
-const UNSHOWN = { error: 'The form does not say what it showed.' };
+const UNSHOWN = { error: 'The form does not say which state it showed.' };
 
 const settleForm = z
   .object({
     entry: idField('entry'),
-    decision: z.enum(DECISIONS, { error: 'Choose what happened to the entry.' }),
+    decision: z.enum(DECISIONS, { error: 'Choose what to do with the entry.' }),
     reason,
     deal: text.default(''),
     collab: text.default(''),
@@ -23,7 +23,7 @@ const settleForm = z
   })
   .refine(({ decision, understood }) => decision !== 'resend' || understood === 'yes', {
     error:
-      'Nothing was changed. To send the entry again, tick the box that says what this may cause: the influencer may be credited twice.',
+      'Nothing was changed. To send the entry again, tick the box to confirm that the influencer may be credited twice.',
   });
 
 /** Settles one doubt, or acknowledges one double credit. */
@@ -55,10 +55,10 @@ function explainRefusal(entryId: string, settled: Exclude<Settled, { readonly ki
     case 'unknown_entry':
       return `There is no entry ${entryId}.`;
     case 'not_credited_twice':
-      return `The double credit of entry ${entryId} is no longer as the page showed it: somebody has acknowledged it, or the service has accepted it once more.`;
+      return `The double credit of entry ${entryId} has changed since the page was shown: somebody has acknowledged it, or the service has accepted the order once more.`;
     case 'deal_unknown':
-      return `Entry ${entryId} was sent for ${settled.handle === null ? 'an influencer' : `the handle ${settled.handle}`}, and nothing says which deal was credited. Name the deal or the collaboration that the service shows.`;
+      return `Entry ${entryId} was sent for ${settled.handle === null ? 'an influencer' : `the handle ${settled.handle}`}, and it is unknown which deal was credited. Enter the deal or the collaboration that the service shows.`;
     case 'does_not_apply':
-      return `Entry ${entryId} is ${settled.state.replaceAll('_', ' ')} now, and no longer as the page showed it: somebody has settled it, or it was sent again since.`;
+      return `Entry ${entryId} is ${settled.state.replaceAll('_', ' ')} now. It has changed since the page was shown: somebody has settled it, or it was sent again.`;
   }
 }

@@ -28,7 +28,7 @@ type Need = {
 /** Everything that waits for a person, with the money at stake; each figure leads to its rows. */
 export function needsOfPerson(waiting: Waiting, visit: Visit): Html {
   const found = listNeeds(waiting, visit).filter(({ count }) => count > 0);
-  if (found.length === 0) return html`<p class="green">Nothing needs a person now.</p>`;
+  if (found.length === 0) return html`<p class="green">Nothing needs your attention.</p>`;
   return html`<div class="figures">${found.map(({ label, count, tone, href, amounts = [], note }) =>
     figure(label, formatCount(count), { tone, href, note: html`${formatAmounts(amounts)} ${note}` }),
   )}</div>`;
@@ -47,7 +47,7 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
       amounts: inDoubt.filter(({ currency }) => currency !== null),
       tone: 'red',
       href: link('/doubts'),
-      note: 'sent, and no answer says whether they were credited',
+      note: 'sent, but no answer says whether they were credited',
     },
     {
       label: 'Credited more than once',
@@ -71,7 +71,7 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
       ...orders('held'),
       tone: 'yellow',
       href: link('/orders', { disposition: 'held' }),
-      note: 'not sent until you decide whose they are',
+      note: 'not sent until you decide who earned them',
     },
     {
       label: 'Held files',
@@ -88,7 +88,7 @@ function listNeeds({ needs, waitingOrders, rejectedRows }: Waiting, { link }: Vi
       note: 'rows of files that could not be used',
     },
     {
-      label: 'Sent before the ledger went back',
+      label: 'Sent, but lost from the database',
       count: needs.waitingClaims.claims,
       amounts: needs.waitingClaims.amounts,
       tone: 'yellow',

@@ -26,7 +26,7 @@ ${table<RunStep>(
     { title: 'Unit', cell: ({ unit }) => unit },
   ],
   steps,
-  { about: 'Steps of the run', none: 'No step was recorded.' },
+  { about: 'Steps of the run', none: 'No steps were recorded.' },
 )}
 <h2>Requests to the service</h2>
 ${table<RunRequests>(
@@ -42,12 +42,12 @@ ${table<RunRequests>(
     { title: 'Slowest', align: 'right', cell: ({ slowestMs }) => formatMs(slowestMs) },
   ],
   requests,
-  { about: 'Requests of the run', none: 'It sent no request.' },
+  { about: 'Requests of the run', none: 'The run sent no requests.' },
 )}
 <h2>Messages</h2>
 ${
   messages.length === 0
-    ? html`<p class="none">It said nothing while it ran.</p>`
+    ? html`<p class="none">The run wrote no messages.</p>`
     : html`<ol class="messages">${messages.map(({ at, message }) => html`<li>${instant(at, visit, { seconds: true })} ${message}</li>`)}</ol>`
 }
 `;
@@ -56,7 +56,7 @@ ${
 /** A step without an end is where the run is now, or where its process died. */
 function endOf({ finishedAt }: RunStep, { status }: ListedRun): string | null {
   if (finishedAt !== null) return null;
-  return status === 'running' ? ' so far' : ', and the process died in it';
+  return status === 'running' ? ' so far' : '; the process died during this step';
 }
 
 function describeDone({ done, total, unit }: RunStep): string {

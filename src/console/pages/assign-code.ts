@@ -33,13 +33,13 @@ export const assignCodePage: ConsolePage = {
       content: html`${
         current === undefined
           ? null
-          : html`<p>It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. What you enter replaces that.</p>`
+          : html`<p>It is assigned to ${current.influencerHandle ?? current.dealId ?? current.collabId}. Your entry replaces that.</p>`
       }
 ${assignForm()}
-<h2>Orders that carry it and have no owner</h2>
+<h2>Orders with this code and without an owner</h2>
 ${
   sums.length === 0
-    ? html`<p class="none">None, as of the last refresh of the reports.</p>`
+    ? html`<p class="none">None, according to the last refresh of the reports.</p>`
     : html`<ul>${sums.map(({ orders: count, amount, currency }) => html`<li>${plural(count, 'order')}, ${amountList([{ amount, currency }])}</li>`)}</ul>
 <p>The next run of ${job} credits those that its rules allow: by validity, status, dates and the other codes of the order. Orders that were credited already stay as they are.</p>`
 }
@@ -55,7 +55,7 @@ ${table(
     },
   ],
   orders,
-  { about: `Newest orders with ${code}`, none: 'No order carries it.' },
+  { about: `Newest orders with ${code}`, none: 'No order has this code.' },
 )}`,
     };
 
@@ -69,7 +69,7 @@ ${table(
 ${input('deal_id', 'Deal', current?.dealId ?? null, 'as the service shows it')}
 ${input('collab_id', 'Collaboration', current?.collabId ?? null, '')}
 ${input('influencer_handle', 'Handle', current?.influencerHandle ?? null, 'as in the address of the profile')}
-${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: that of the job')}
+${input('brand_id', 'Brand', current?.brandId ?? null, 'blank: the brand of the job')}
 ${input('valid_from', 'Valid from', current?.validFrom ?? null, 'such as 2026-04-01; blank: always')}
 ${input('valid_to', 'Valid to', current?.validTo ?? null, 'blank: open')}`,
         reasonLabel: 'Why',

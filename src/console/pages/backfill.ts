@@ -34,7 +34,7 @@ export const backfillPage: ConsolePage = {
     if (backfill === undefined)
       return {
         title: `Backfill ${id}`,
-        content: html`<p>There is no backfill of that number.</p>`,
+        content: html`<p>There is no backfill with this number.</p>`,
         status: 404,
       };
     const progress = await readBackfillProgress(visit.db, backfill);
@@ -70,7 +70,7 @@ ${table<PlanMonth>(
     { title: 'Revenue to post', align: 'right', cell: ({ revenue }) => revenue },
   ],
   planMonths(plan.groups),
-  { about: 'The plan by month', none: 'No order is in the period.' },
+  { about: 'The plan by month', none: 'The period has no orders.' },
 )}
 <h3>Files</h3>
 ${filesTable(plan.files)}`,
@@ -83,7 +83,7 @@ function progressMarkup(backfill: Backfill, progress: BackfillProgress): Html | 
   if (backfill.approvedAt === null) return null;
   const pace = paceOf(backfill, progress);
   return html`<h2>Progress</h2>
-<p><progress max="${Math.max(1, progress.planned)}" value="${progress.planned - progress.toPost}" aria-label="Orders that are dealt with">${progress.planned - progress.toPost} of ${progress.planned}</progress></p>
+<p><progress max="${Math.max(1, progress.planned)}" value="${progress.planned - progress.toPost}" aria-label="Orders that are done">${progress.planned - progress.toPost} of ${progress.planned}</progress></p>
 <p>${progressOf(progress)}${pace === null ? null : ` ${pace}.`}</p>
 `;
 }
@@ -95,7 +95,9 @@ function changes(backfill: Backfill, { process }: BackfillProgress, visit: Visit
   const form = (path: string, label: string, reasonLabel: string): Html =>
     actionForm(visit, `/backfills/${path}`, { hidden: { backfill: backfillId }, reasonLabel, button: label });
   const what =
-    state === 'planned' ? 'To execute exactly this plan, run' : 'No process works on it. To continue, run';
+    state === 'planned'
+      ? 'To execute exactly this plan, run'
+      : 'No process is working on it. To continue, run';
   return html`<h2>Change</h2>
 ${state === 'planned' || process === null ? html`<p>${what} <code>npx influencer-sync backfill resume ${backfillId}</code>.</p>` : null}
 ${state === 'running' ? html`<h3>Pause</h3><p>Requests in flight are finished first.</p>${form('pause', 'Pause', 'Why')}` : null}
@@ -111,7 +113,7 @@ function filesTable(files: readonly PlannedFile[]): Html {
       { title: 'Orders', align: 'right', cell: ({ orders }) => formatCount(orders) },
     ],
     files.slice(0, SHOWN_FILES),
-    { about: 'Files of the plan', none: 'No file states orders of the period.' },
+    { about: 'Files of the plan', none: 'No file has orders in the period.' },
   );
   return files.length > SHOWN_FILES
     ? html`${shown}<p class="dim">and ${formatCount(files.length - SHOWN_FILES)} more</p>`

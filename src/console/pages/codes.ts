@@ -19,12 +19,12 @@ type View = (typeof VIEWS)[number];
 
 const ABOUT: Readonly<Record<View, string>> = {
   unowned:
-    'Orders carry these codes, links or handles, and nobody owns them. An order with two of them counts for both.',
-  assigned: 'Assigned here. A row of codes.csv for the same code goes first.',
+    'Orders carry these codes, links or handles, but they have no owner. An order with two of them counts for both.',
+  assigned: 'Codes that were assigned in the console. A row of codes.csv for the same code takes precedence.',
   owned:
     'As the last run of each job loaded them: from codes.csv, from here, and from events of the service.',
-  ambiguous: 'Given to several owners at the same time: their orders are held. Fix codes.csv.',
-  expiring: 'Their validity ends within 30 days, or has ended.',
+  ambiguous: 'Codes that have several owners at the same time. Their orders are held. Fix codes.csv.',
+  expiring: 'Codes whose validity ends within 30 days, or has ended.',
 };
 
 /** Codes without an owner by what they would earn, and those that have one. */
@@ -78,7 +78,7 @@ async function unowned(visit: Visit): Promise<Html> {
     ],
     rows,
     { about: 'Codes without an owner', none: 'Every code of every order has an owner.' },
-  )}${rows.length === MOST_UNOWNED ? html`<p class="dim">These are the first ${MOST_UNOWNED}, by revenue in each currency. Filter to see others.</p>` : null}`;
+  )}${rows.length === MOST_UNOWNED ? html`<p class="dim">These are the first ${MOST_UNOWNED}, by revenue in each currency. Use the filter to see others.</p>` : null}`;
 }
 
 async function assigned(visit: Visit): Promise<Html> {
@@ -102,7 +102,7 @@ async function assigned(visit: Visit): Promise<Html> {
       {
         title: 'Counts',
         cell: ({ overriddenBy }) =>
-          overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv goes first`,
+          overriddenBy === null ? 'yes' : `no: line ${overriddenBy} of codes.csv takes precedence`,
       },
       { title: 'Job', cell: ({ job }) => job },
       {
@@ -116,7 +116,7 @@ async function assigned(visit: Visit): Promise<Html> {
       },
     ],
     rows,
-    { about: 'Assigned codes', none: 'Nobody has assigned a code here.' },
+    { about: 'Assigned codes', none: 'No code was assigned in the console.' },
   );
 }
 

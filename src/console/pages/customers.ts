@@ -29,9 +29,9 @@ export const customersPage: ConsolePage = {
     return {
       title: 'Customers',
       content: html`<h2>From read to identified</h2>
-<p>Submitted means that the service has queued them; it does not say when it has looked at each. Addresses are stored only until a batch is accepted, and never shown.</p>
+<p>Submitted means that the service has queued them; it does not say when it has processed each customer. Addresses are stored only until a batch is accepted, and never shown.</p>
 ${funnel(groups, lookups)}
-<h2>Not taken by the service</h2>
+<h2>Refused by the service</h2>
 ${table(
   [
     { title: 'Reason', cell: ({ message }) => message },
@@ -39,10 +39,10 @@ ${table(
     { title: 'Brand', cell: ({ brandId: brand }) => brand },
   ],
   refusals,
-  { about: 'Refusals', none: 'The service took every customer that was submitted.' },
+  { about: 'Refusals', none: 'The service accepted every customer that was submitted.' },
 )}
 <h2>Influencers among customers</h2>
-<p>Found by look-ups in real time. The service tells of those that it finds later in its own pages.</p>
+<p>Found by look-ups in real time. The service shows influencers that it finds later on its own pages.</p>
 ${filterForm(visit, PATH, [{ name: 'brand', label: 'Brand' }])}
 ${influencerTable(influencers.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(influencers, ({ key }) => writeKey(key.followers, key.platform, key.userId, key.brandId)) })}`,
@@ -110,6 +110,6 @@ function influencerTable(rows: Awaited<ReturnType<typeof listInfluencers>>, visi
       { title: 'Brand', cell: ({ brandName, brandId }) => brandName ?? brandId },
     ],
     rows,
-    { about: 'Influencers among customers', none: 'No look-up has found an influencer.' },
+    { about: 'Influencers among customers', none: 'No look-up has found an influencer yet.' },
   );
 }

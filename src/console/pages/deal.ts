@@ -38,11 +38,11 @@ export const dealPage: ConsolePage = {
       title: deal?.influencerHandle ?? `Deal ${dealId}`,
       content: html`<p>Deal ${dealId}${deal === null ? html`, which the mirror has not read yet` : html`: ${deal.platform ?? 'unknown platform'}, brand ${deal.brandName ?? deal.brandId ?? 'unknown'}, dealflow ${deal.dealflowName ?? 'unknown'}, ${deal.isDeleted ? 'gone' : deal.isActive === false ? 'inactive' : 'active'}`}.</p>
 <div class="figures">
-${figure('Orders credited by us', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
+${figure('Orders credited by this tool', formatCount(credited), { href: visit.link('/orders', { deal: dealId, disposition: 'accepted' }), note: amountsOf(months) })}
 ${
   deal === null
     ? null
-    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { note: 'including orders that others posted' })}
+    : html`${figure("Orders, the service's count", deal.totalReferrals ?? 'unknown', { note: 'including orders that other tools posted' })}
 ${figure("Sales, the service's count", deal.totalSales ?? 'unknown', { note: 'in the currency of the account' })}
 ${figure('Clicks', deal.totalClicks ?? 'unknown')}
 ${figure('Commission and fees earned', `${deal.totalCommission ?? '0'} + ${deal.totalFixedFee ?? '0'}`, { note: 'in the currency of the account' })}
@@ -109,7 +109,7 @@ function monthTable(months: readonly DealMonth[]): Html {
       },
     ],
     months,
-    { about: 'Orders by month', none: 'No order was attributed to it.' },
+    { about: 'Orders by month', none: 'No order was attributed to this deal.' },
   );
 }
 
@@ -130,6 +130,6 @@ function historyTable(versions: readonly DealVersion[], visit: Visit): Html {
       { title: 'Sales', align: 'right', cell: ({ totalSales }) => totalSales },
     ],
     versions.slice(0, VERSIONS),
-    { about: 'History of the deal', none: 'The mirror has not read it yet.' },
+    { about: 'History of the deal', none: 'The mirror has not read this deal yet.' },
   );
 }

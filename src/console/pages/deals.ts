@@ -58,13 +58,13 @@ ${table(
     },
   ],
   rows.slice(0, PAGE_ROWS),
-  { about: 'Deals', none: 'The mirror knows no such deal.' },
+  { about: 'Deals', none: 'The mirror has no such deal.' },
 )}
 ${pager(visit, PATH, { after: nextKey(rows, ({ dealId }) => dealId) })}
 <h2>How complete the mirror is</h2>
 ${
   coverage[0] === undefined
-    ? html`<p class="none">The mirror has not been published yet: a job of kind mirror-account does it.</p>`
+    ? html`<p class="none">Nothing has been mirrored yet. A job of the kind mirror-account does that.</p>`
     : html`<p>As of ${instant(coverage[0].publishedAt, visit)}.</p>
 ${table(
   [

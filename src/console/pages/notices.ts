@@ -35,13 +35,13 @@ export const noticesPage: ConsolePage = {
       title: 'Notices',
       content: html`<p>${
         channels.length === 0
-          ? 'No channel is configured (notify.channels), so nothing is looked for, written or sent.'
-          : `People are told through ${channels.map(({ name }) => name).join(', ')}.`
+          ? 'No channel is configured (notify.channels), so the tool does not look for problems.'
+          : `Notices are sent through ${channels.map(({ name }) => name).join(', ')}.`
       }</p>
 <h2>Open problems</h2>
 ${problemTable(problems, visit)}
 ${troubleTable(troubles, visit)}
-<h2>What was told</h2>
+<h2>Notices</h2>
 ${filterForm(visit, PATH, [{ name: 'problem', label: 'Problem', options: PROBLEM_KINDS }])}
 ${noticeTable(notices.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(notices, ({ noticeId }) => noticeId) })}`,
@@ -51,7 +51,7 @@ ${pager(visit, PATH, { after: nextKey(notices, ({ noticeId }) => noticeId) })}`,
 
 function troubleTable(troubles: readonly ChannelTrouble[], visit: Visit): Html | null {
   if (troubles.length === 0) return null;
-  return html`<h2>Channels that do not take notices</h2>
+  return html`<h2>Channels that do not accept notices</h2>
 ${table(
   [
     { title: 'Channel', cell: ({ channel }) => channel },
@@ -65,7 +65,7 @@ ${table(
     },
   ],
   troubles,
-  { about: 'Channels that do not take notices', none: '' },
+  { about: 'Channels that do not accept notices', none: '' },
 )}`;
 }
 
@@ -87,7 +87,7 @@ function noticeTable(notices: readonly ListedNotice[], visit: Visit): Html {
       { title: 'Delivered', cell: ({ deliveries }) => deliveryList(deliveries) },
     ],
     notices,
-    { about: 'Notices', none: 'Nothing was told yet.' },
+    { about: 'Notices', none: 'No notice was sent yet.' },
   );
 }
 

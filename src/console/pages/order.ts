@@ -19,7 +19,7 @@ export const orderPage: ConsolePage = {
     if (life === undefined)
       return {
         title: `Order ${order}`,
-        content: html`<p>No file of ${source} that was read has this order, and the ledger does not know it.</p>`,
+        content: html`<p>Neither the files of ${source} that were read nor the ledger have this order.</p>`,
         status: 404,
       };
     const name = life.orderName === null || life.orderName === order ? '' : ` (${life.orderName})`;

@@ -58,7 +58,7 @@ async function find(visit: Visit, order: string): Promise<Shown> {
       lives,
       {
         about: 'Orders found',
-        none: 'No file that was read has this order, and the ledger does not know it. Ids are compared exactly; a name may be given with or without #.',
+        none: 'Neither the files that were read nor the ledger have this order. Ids must match exactly; you can enter a name with or without #.',
       },
     ),
     ...(lives.length === 0 ? { status: 404 } : {}),

@@ -50,10 +50,10 @@ ${needsOfPerson({ needs, waitingOrders, rejectedRows }, visit)}
 ${visit.config.notify.channels.length === 0 ? null : html`<h2>Open problems</h2>${problemTable(problems, visit)}`}
 <h2>Jobs</h2>
 ${jobsTable(health, visit)}
-<h2>Orders by outcome <small>of ${days.from} to ${days.to}, days in UTC</small></h2>
+<h2>Orders by disposition <small>${days.from} to ${days.to}, days in UTC</small></h2>
 <p>${anchor(visit.link('/', { until: addDays(to, -DAYS) }), `${DAYS} days earlier`)}</p>
 ${outcomeCharts(outcomes, days, visit)}
-<h2>Credited revenue <small>of the same days</small></h2>
+<h2>Credited revenue <small>on the same days</small></h2>
 ${creditedTable(credited, days, visit)}
 <h2>Backlog</h2>
 ${backlogTable(needs.backlog, visit)}`,
@@ -94,7 +94,7 @@ function jobsTable(health: readonly JobHealth[], visit: Visit): Html {
         title: 'Next slot',
         cell: ({ name }) => {
           const slot = slots.find(({ job }) => job === name);
-          if (slot === undefined) return 'only by hand';
+          if (slot === undefined) return 'no schedule';
           if (slot.after !== null) return html`after ${slot.after}`;
           return instant(slot.at, visit);
         },
@@ -141,7 +141,7 @@ function outcomeCharts(outcomes: readonly OutcomeOfDay[], { from }: Days, visit:
       }),
     );
     return html`<h3>${job}</h3>${stackedBars(days, series, {
-      title: `Orders of ${job} by day and outcome`,
+      title: `Orders of ${job} by day and disposition`,
       href: (day, disposition) => visit.link('/orders', { job, disposition, from: day, to: day }),
     })}`;
   })}`;

@@ -28,7 +28,7 @@ export const runPage: ConsolePage = {
     const { run: id = '' } = visit.params;
     const run = /^\d{1,18}$/.test(id) ? await findRun(db, id) : null;
     if (run === null)
-      return { title: `Run ${id}`, content: html`<p>There is no run of that number.</p>`, status: 404 };
+      return { title: `Run ${id}`, content: html`<p>There is no run with this number.</p>`, status: 404 };
     const isReported = run.counts !== null;
     const [files, slot, before, activity] = await Promise.all([
       listRunFiles(db, { runId: run.runId, isReported, limit: SHOWN_FILES }),
@@ -62,7 +62,7 @@ ${accounting(run, files, visit)}
 <h2>Files</h2>
 ${filesTable(files, run, visit)}
 ${runActivity(activity, run, visit)}
-<h2>Compared with the run before</h2>
+<h2>Compared with the previous run</h2>
 ${before === null ? html`<p class="none">This is the first run of ${run.job}.</p>` : compareRuns(before, run, visit)}`,
     };
   },
@@ -77,14 +77,14 @@ function traceOf(traceId: string, { config }: Visit): Html | string {
 function accounting(run: ListedRun, files: RunFiles, visit: Visit): Html {
   if (run.counts === null)
     return html`<h2>Accounting</h2>
-<p class="none">${run.status === 'running' ? 'It counts when it ends.' : 'It ended before it had counted; the next run counts what it read.'}</p>
+<p class="none">${run.status === 'running' ? 'The counts appear when the run ends.' : 'The run ended before it counted. The next run counts what it read.'}</p>
 `;
   const rows = rowFlows(run.counts, files, { run, visit });
   const sum = sumOf(run.kind, run.counts);
   return html`<h2>Accounting</h2>
 ${
   rows.length === 0
-    ? html`<p class="none">It read no rows.</p>`
+    ? html`<p class="none">The run read no rows.</p>`
     : html`<h3>From files to rows</h3>${sankeyPicture(rows, { title: 'Rows of its files' })}`
 }
 ${
@@ -191,7 +191,7 @@ function filesTable({ files, total }: RunFiles, run: ListedRun, visit: Visit): H
       },
     ],
     files,
-    { about: 'Files of the run', none: 'It read no new file.' },
+    { about: 'Files of the run', none: 'The run read no new files.' },
   );
   return total > files.length
     ? html`${shown}<p class="dim">and ${formatCount(total - files.length)} more, with fewer rows</p>`

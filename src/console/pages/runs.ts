@@ -56,7 +56,7 @@ export const runsPage: ConsolePage = {
 <h2>Slots <small>${days === 1 ? 'of' : `${days} days from`} ${scale.from.toISOString().slice(0, 10)}, days in UTC</small></h2>
 ${
   groups.length === 0
-    ? html`<p class="none">No slot came in these days. <code>serve</code> runs jobs by their schedule; runs by hand are in the list below.</p>`
+    ? html`<p class="none">No slot was due on these days. <code>serve</code> runs jobs on schedule; the list below also has the runs that were started with a command.</p>`
     : slotTimeline(jobs, groups, {
         scale,
         hrefOf: (cell) => hrefOf(cell, { visit, days }),

@@ -39,7 +39,7 @@ export const schedulesPage: ConsolePage = {
     ]);
     return {
       title: 'Schedules',
-      content: html`${served ? null : html`<p class="notice red">No process runs jobs by their schedule now. <code>npx influencer-sync serve</code> does.</p>`}
+      content: html`${served ? null : html`<p class="notice red">No process runs jobs on schedule now. <code>npx influencer-sync serve</code> does.</p>`}
 <h2>Jobs</h2>
 ${jobsTable(paused, visit)}
 <h2>Slots <small>newest first, days in UTC</small></h2>
@@ -73,7 +73,7 @@ function jobsTable(paused: readonly PausedJob[], visit: Visit): Html {
 
 function whenOf({ schedule, timeZone, after }: JobSettings): Html | string {
   if (schedule !== null) return html`<code>${schedule}</code> <small>${timeZone}</small>`;
-  return after === null ? 'only by hand' : html`after ${after}`;
+  return after === null ? 'no schedule' : html`after ${after}`;
 }
 
 /** In UTC, in the chosen zone, and by the clock that the schedule is about. */
@@ -136,7 +136,7 @@ function slotsTable(slots: readonly ListedSlot[], visit: Visit): Html {
     slots,
     {
       about: 'Slots',
-      none: 'No slot matches the filter. `serve` notes each slot when its time has come.',
+      none: 'No slot matches the filter. `serve` records each slot when it is due.',
     },
   );
 }

@@ -201,6 +201,6 @@ function toReason(held: readonly Held[]): HoldReason {
   return {
     code: 'unusual_content',
     message: `${messages.join(' ')}${more > 0 ? ` And ${more} more.` : ''}`,
-    help: `If the file is right, run npx influencer-sync checks acknowledge ${ids} --reason '…'; the next run reads it. Otherwise put a corrected file under its name.`,
+    help: `If the file is correct, run npx influencer-sync checks acknowledge ${ids} --reason '…'; the next run reads it. Otherwise put a corrected file under its name.`,
   };
 }

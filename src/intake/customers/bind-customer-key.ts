@@ -40,7 +40,7 @@ function keyChanged(since: Date): KnownError {
     code: 'customer_key_changed',
     message: `The customers of this database were hashed with another key (since ${since.toISOString().slice(0, 10)}).`,
     where: 'customers.hash_key',
-    help: 'Set the old key again (CUSTOMER_HASH_KEY). To replace it, set it as customers.previous_hash_key beside the new one. If you have lost it for good, see docs/privacy.md, "If the key is lost":\n  npx influencer-sync hash-key lost',
+    help: 'Set the old key again (CUSTOMER_HASH_KEY). To replace it, set it as customers.previous_hash_key, and the new one as hash_key. If you have lost it for good, see docs/privacy.md, "If the key is lost":\n  npx influencer-sync hash-key lost',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.configuration,
   });
@@ -49,7 +49,7 @@ function keyChanged(since: Date): KnownError {
 function previousKeyMissing(customers: number, forgotten: number): KnownError {
   return new KnownError({
     code: 'previous_customer_key_missing',
-    message: `${customers} customers and ${forgotten} forgotten ones are known under the previous key alone.`,
+    message: `${customers} customers and ${forgotten} forgotten ones are known only under the previous key.`,
     where: 'customers.previous_hash_key',
     help: 'Set it again until exports have named them. To give them up (they are submitted again when an export names them):\n  npx influencer-sync hash-key retire',
     safe: 'Nothing was read or sent.',

@@ -27,7 +27,7 @@ export async function requireLostKey(db: Database, fingerprint: string): Promise
     message:
       bound === undefined
         ? 'No customer was hashed yet.'
-        : 'The customers of this database are hashed with this very key.',
+        : 'The customers of this database are hashed with this key.',
     where: 'customers.hash_key',
     help: 'If the key is lost, set a new one, and run this again.',
     safe: 'Nothing was changed.',

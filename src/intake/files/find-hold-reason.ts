@@ -157,7 +157,7 @@ export async function judgeRows(
     return {
       code: 'too_many_rejected',
       message: `${rejected} of ${rowsRead} rows cannot be used, more than the allowed ${percent(maxRejectedShare)}. ${await describeCommonest(trx, sourceFileId)}`,
-      help: `Correct the export or its layout. If the rest of the file is right, raise ${limitOf(source, 'max_rejected_share')}.`,
+      help: `Correct the export or its layout. If the rest of the file is correct, raise ${limitOf(source, 'max_rejected_share')}.`,
     };
   }
   return null;

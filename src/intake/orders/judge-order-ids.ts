@@ -37,12 +37,12 @@ export async function judgeOrderIds(
   if (shared === 0 && row.nameless === '0') return null;
   const what =
     shared > 0
-      ? `${shared} of its orders are known by another id`
+      ? `${shared} of its orders are known under another id`
       : 'orders without a name cannot be compared with those that are known';
   return {
     code: 'order_id_column_changed',
-    message: `This file names its orders by "${name}", earlier files of this source by "${before}": ${what}. These orders would be credited again.`,
-    help: `Export the file with the column "${before}", filled on every order. If the shop has changed its export permanently, give the new files a source and a job of their own, with a start_date after the last order of the old ones.`,
+    message: `This file identifies its orders by "${name}", but earlier files of this source by "${before}": ${what}. These orders would be credited again.`,
+    help: `Export the file with the column "${before}", filled on every order. If the shop has changed its export permanently, give the new files their own source and job, with a start_date after the last order of the old files.`,
   };
 }
 

@@ -260,7 +260,7 @@ export const layoutSchema = z
       );
     }
   })
-  .describe('Describes how influencer-sync reads one kind of export.');
+  .describe('How influencer-sync reads one kind of export.');
 
 function isTimeZone(name: string): boolean {
   try {

@@ -138,7 +138,7 @@ function mismatch(header: readonly string[], { layout, others, missing, fitting 
 function otherExport(layout: Layout, fitting: Layout): FileHeld {
   return new FileHeld({
     code: 'header_mismatch',
-    message: `The header is that of ${fitting.title}, not of ${layout.title}, which the layout ${layout.name} reads.`,
+    message: `The header belongs to ${fitting.title}, not to ${layout.title}, which the layout ${layout.name} reads.`,
     help: `It fits the layout ${fitting.name}: set that layout on the source, or move the file elsewhere. If this export is correct, copy ${layout.name}.yaml into layouts/ beside pipeline.yaml and remove signature from the copy.`,
   });
 }

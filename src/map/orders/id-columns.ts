@@ -75,7 +75,7 @@ export class IdColumns {
 function idChanges(preferred: string, chosen: string, line: number): FileHeld {
   return new FileHeld({
     code: 'order_id_changes',
-    message: `Column "${preferred}" is blank in the first ${TRIAL_ROWS} rows, so "${chosen}" names their orders, but it is filled on line ${line}. One file cannot use two columns.`,
+    message: `Column "${preferred}" is blank in the first ${TRIAL_ROWS} rows, so "${chosen}" identifies their orders, but "${preferred}" is filled on line ${line}. One file cannot use two columns.`,
     help: `Export the file again, with "${preferred}" filled or blank on all rows.`,
   });
 }

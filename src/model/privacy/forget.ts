@@ -42,6 +42,6 @@ export function hasKept({ found }: Certificate): boolean {
 export const OUT_OF_REACH = [
   'Exports: the files of your sources, their older versions, and copies of them. Delete the customer at the shop and the mail tool, so that new exports do not contain them.',
   'The service, where a customer who was submitted is known. Ask its operator to erase them.',
-  'Backups and the write-ahead log of the database, and its replicas until they have replayed this. A restored backup needs `forget` again.',
-  'Files that people made: `rejected --export`, reports, dumps, extracts of views.',
+  'Backups and the write-ahead log of the database, and its replicas until they have replayed the deletion. After you restore a backup, run `forget` again.',
+  'Files that people created: `rejected --export`, reports, dumps, extracts of views.',
 ] as const;

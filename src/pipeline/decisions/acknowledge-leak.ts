@@ -28,7 +28,7 @@ export async function acknowledgeLeak(
     action: 'acknowledge_leak',
     subjectKind: 'code',
     subject: code,
-    summary: `Somebody has looked at a code that may have leaked since ${since}.`,
+    summary: `A code that may have leaked since ${since} was acknowledged.`,
     reason,
     after: { since, orders, without_link: withoutLink },
   });

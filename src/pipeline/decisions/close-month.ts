@@ -47,17 +47,17 @@ export function whyNotClosed(
     case 'closed_already':
       return {
         message: `The statement of ${month} was closed by ${closing.by} at ${formatInstant(closing.at)} UTC.`,
-        help: `See it with:  npx influencer-sync statement --month ${month}\nWhat has changed since is in the statement of the next month.`,
+        help: `See it with:  npx influencer-sync statement --month ${month}\nLater changes are in the statement of the next month.`,
       };
     case 'later_is_closed':
       return {
-        message: `The statement of ${closing.month} is closed, and it holds what ${month} would.`,
-        help: 'Close the month after it: whatever is new is there.',
+        message: `The statement of ${closing.month} is closed, and it includes the orders of ${month}.`,
+        help: 'Close the month after it: its statement includes all changes.',
       };
     case 'month_not_over':
       return {
         message: `${month} is not over.`,
-        help: `See how it stands with:  npx influencer-sync statement --month ${month}`,
+        help: `See its present state with:  npx influencer-sync statement --month ${month}`,
       };
   }
 }

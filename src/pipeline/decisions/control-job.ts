@@ -31,7 +31,7 @@ export async function controlJob(trx: DatabaseTransaction, control: JobControl):
     if (!(await resumeJob(trx, job))) return refused(`${job} is not paused.`);
     return audited(control, {
       action: 'resume_job',
-      summary: `${job} is resumed: its next slot is run.`,
+      summary: `${job} is resumed, from its next slot on.`,
       before: { paused: true },
       after: { paused: false },
     });
@@ -40,14 +40,14 @@ export async function controlJob(trx: DatabaseTransaction, control: JobControl):
   if (settings === undefined) return refused(`There is no job ${job}.`);
   if (settings.schedule === null && settings.after === null)
     return refused(
-      `${job} has no schedule, so \`serve\` does not run it. Run it by hand: npx influencer-sync run ${job}`,
+      `${job} has no schedule, so \`serve\` does not run it. Run it yourself: npx influencer-sync run ${job}`,
     );
   if (decision === 'pause') {
     if (!(await pauseJob(trx, { job, pausedBy: decidedBy, reason })))
       return refused(`${job} is paused already.`);
     return audited(control, {
       action: 'pause_job',
-      summary: `${job} is paused: its slots are skipped until somebody resumes it. A run that is going on ends as usual.`,
+      summary: `${job} is paused: its slots are skipped until somebody resumes it. A run that has started ends as usual.`,
       before: { paused: false },
       after: { paused: true },
     });
@@ -56,7 +56,7 @@ export async function controlJob(trx: DatabaseTransaction, control: JobControl):
   if (request.kind !== 'requested') return refused(whyNoRun(job, request.kind));
   return audited(control, {
     action: 'request_run',
-    summary: `A run of ${job} was requested. \`serve\` begins it within seconds.`,
+    summary: `A run of ${job} was requested. \`serve\` starts it within seconds.`,
     after: { slot: request.slot.toISOString() },
   });
 }
@@ -78,8 +78,8 @@ function whyNoRun(job: string, kind: 'under_way' | 'paused' | 'nobody_serves'): 
     case 'paused':
       return `${job} is paused. Resume it first.`;
     case 'under_way':
-      return `${job} is running, or is about to. See its last run before you ask for another one.`;
+      return `${job} is running, or is about to run. Check that run before you request another one.`;
     case 'nobody_serves':
-      return `No process runs jobs by their schedule now. Start \`serve\`, or run it by hand: npx influencer-sync run ${job}`;
+      return `No process runs jobs on schedule now. Start \`serve\`, or run the job yourself: npx influencer-sync run ${job}`;
   }
 }

@@ -20,7 +20,7 @@ export async function recoverPreviousRuns(run: Run, { ledgerId, mark }: OpenLedg
     progress.note(`Recorded ${replayed.answers} answers from the spool of an earlier run.`);
   if (replayed.lost > 0)
     progress.note(
-      `${replayed.lost} of them belong to claims that the database lost. Their orders count as these answers say, and are not sent again.`,
+      `${replayed.lost} of them belong to claims that the database lost. Their orders have the state that these answers state, and are not sent again.`,
     );
   if (replayed.unreadable > 0)
     progress.note(

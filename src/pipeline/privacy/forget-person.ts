@@ -99,13 +99,13 @@ function byDigest(deleted: DeletedRows): readonly FoundRows[] {
 /** A public profile of the customer, which the ledger must know so that it is not submitted twice. */
 function inOutreach(requests: number): readonly FoundRows[] {
   const why =
-    'Requests for outreach name the public profile of the customer. Those that were sent stay; the next run of the job withdraws the others.';
+    'Requests for outreach name the public profile of the customer. Requests that were sent are kept; the next run of the job withdraws the others.';
   return requests === 0 ? [] : [{ place: 'ledger.entries', rows: requests, action: 'kept', why }];
 }
 
 function sayRows(deleted: DeletedRows): string {
   const said = Object.entries(deleted).filter(([, rows]) => rows > 0);
-  if (said.length === 0) return 'nothing was known of them';
+  if (said.length === 0) return 'nothing was stored about them';
   return said.map(([table, rows]) => `${rows} in ${table}`).join(', ');
 }
 

@@ -56,9 +56,9 @@ export async function examineOrders(options: ExamineOptions): Promise<OrdersExam
   const changes: LayoutChange[] = [];
   const problems = [...measured.problems];
   if (options.layout.preambleLines !== options.written.preambleLines)
-    changes.push({ path: ['preamble_lines'], value: 'search', why: 'lines stand above the header' });
+    changes.push({ path: ['preamble_lines'], value: 'search', why: 'there are lines above the header' });
   const money = measured.money.filled === 0 ? layout.money : moneyFormatOf(measured.money, layout.money);
-  if (money === null) problems.push('Amounts are written in several ways, or are no amounts.');
+  if (money === null) problems.push('The amounts have several formats, or are not amounts.');
   else if (money !== layout.money)
     changes.push({
       path: ['money'],
@@ -66,9 +66,9 @@ export async function examineOrders(options: ExamineOptions): Promise<OrdersExam
       why: `amounts are written with a decimal ${money.decimal === ',' ? 'comma' : 'point'}`,
     });
   const times = timesOf(measured.times, layout.times.formats);
-  if (times.formats === null) problems.push('Times are written in a way that no pattern reads.');
+  if (times.formats === null) problems.push('No pattern can read the times.');
   else if (times.formats !== layout.times.formats)
-    changes.push({ path: ['times'], value: times.formats, why: 'times are written otherwise' });
+    changes.push({ path: ['times'], value: times.formats, why: 'times have a different format' });
   const separators =
     layout.codes.pattern === null ? codeSeparatorsOf(measured.codes, layout.codes.split) : [];
   if (separators.length > 0)

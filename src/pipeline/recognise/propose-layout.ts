@@ -74,14 +74,14 @@ export function proposeLayout(
     if (NAMES_SOMEBODY.some(has)) return complete(name, ordersText(parts));
     if (!has('email'))
       return {
-        why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so none could be credited.',
+        why: 'It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
       };
   }
   if (has('email') && !has('total')) return complete(name, customersText(parts));
   if (has('total') && NAMES_SOMEBODY.some(has))
     return { why: 'It has amounts and codes, but no column that could be the id of an order.' };
   return {
-    why: 'No column holds ids of orders with amounts, or e-mail addresses, as far as names and values of its columns show.',
+    why: 'Judging by the names and values of its columns, it has neither order ids with amounts nor e-mail addresses.',
   };
 }
 

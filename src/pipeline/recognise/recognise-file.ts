@@ -145,12 +145,12 @@ function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | nu
   if (header.length === 1 && /[,;\t|]/.test(only))
     return {
       code: 'lines_in_quotes',
-      why: 'Each line stands in quotes as a whole, so it has only one cell. Export the file again, without opening it in another program.',
+      why: 'Each whole line is in quotes, so it is a single cell. Export the file again, without opening it in another program.',
     };
   if (header.some((name) => name.includes('\u0000')))
     return { code: 'no_text', why: 'This is not delimited text.' };
   if (header.length === 1)
-    return { code: 'one_column', why: 'It has only one column, so it is no export of orders or customers.' };
+    return { code: 'one_column', why: 'It has only one column, so it is not an export of orders or customers.' };
   if (records.length === 0 && header.every((name) => name.trim() === ''))
     return { code: 'empty_file', why: 'It has no header row.' };
   return null;

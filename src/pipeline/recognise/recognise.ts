@@ -150,7 +150,7 @@ async function examineGroup(
   if (examined.kind === 'orders' && isDamaged(examined))
     return {
       code: 'rows_unreadable',
-      why: `Its header is that of ${layout.title}, but its rows are damaged, so no order can be read. Export it again, without opening it in another program.`,
+      why: `Its header belongs to ${layout.title}, but its rows are damaged, so no order can be read. Export it again, without opening it in another program.`,
     };
   if (examined.kind === 'orders' && hasNoStatus(examined))
     return {

@@ -116,7 +116,7 @@ function slotLost(): KnownError {
   return new KnownError({
     code: 'slot_lost',
     message: 'Another process has taken over the slot.',
-    help: 'You need not do anything: that process runs it.',
+    help: 'Nothing to do: that process runs the slot.',
     safe: 'Nothing was read or sent.',
     exitCode: EXIT.alreadyRunning,
   });

@@ -77,7 +77,7 @@ function stopOf(end: UnitEnd): RunStop | null {
   if (end.kind === 'done') return (end.result.stop as RunStop | null | undefined) ?? null;
   if (end.kind === 'failed') return { kind: 'unavailable', message: end.problem.message };
   if (end.kind === 'given_up')
-    return { kind: 'units_given_up', message: `A share of what is ready was not posted. ${end.message}` };
+    return { kind: 'units_given_up', message: `A share of the ready orders was not posted. ${end.message}` };
   return null;
 }
 

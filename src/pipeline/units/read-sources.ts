@@ -63,7 +63,7 @@ async function spreadSources(
 /** The unit `read-source`: brings the new files of one source into the database. */
 export async function readSource({ run, kind, unit: { payload } }: UnitRun): Promise<Record<string, never>> {
   const source = run.config.sources[String(payload.source)];
-  requireSame('source of that name', { here: source?.uri, there: payload.uri });
+  requireSame('source with that name', { here: source?.uri, there: payload.uri });
   const intake = (await kind.openIntake?.(run)) ?? null;
   if (intake === null || source === undefined)
     throw new Error(`no worker can read sources for ${run.job.kind}`);

@@ -10,8 +10,8 @@ export function requireSame(
   if (here === there) return;
   throw new KnownError({
     code: 'worker_differs',
-    message: `A worker (process ${process.pid} on ${hostname()}) has another ${what} than the run.`,
-    help: 'Give all processes that run jobs or work for them the same configuration, layouts and environment, and restart them.',
+    message: `A worker (process ${process.pid} on ${hostname()}) has a different ${what} than the run.`,
+    help: 'Give all processes that run jobs, and all workers, the same configuration, layouts and environment, and restart them.',
     safe: 'This unit changed nothing.',
     exitCode: EXIT.configuration,
   });

@@ -32,7 +32,7 @@ function describeAlike(
   const section = { kind: 'section', title, count: findings.length, note, parts } as const;
   if (configOption === null) return [section];
   const command = `npx influencer-sync checks acknowledge ${first.findingId} --reason '…'${configOption}`;
-  return [{ ...section, commands: { about: 'if a file is right', lines: [command] } }];
+  return [{ ...section, commands: { about: 'if a file is correct', lines: [command] } }];
 }
 
 /** `#12 orders-2026-04-10.csv (source shop): The file has 12 rows; …` and the lines that show it. */

@@ -12,14 +12,14 @@ export function describeLeaks(leaks: readonly LeakedCode[], configOption = ''): 
       kind: 'section',
       title: 'Codes that may have leaked',
       count: leaks.length,
-      why: 'More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks so, and so does one that was read out in a podcast.',
+      why: 'More orders with the code than usual carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast.',
       parts: leaks.map(describeLeak),
-      help: 'Search for the code on the web. If it has leaked, give the creator another one. No order is withheld.',
+      help: 'Search for the code on the web. If it has leaked, give the creator another code. No order is withheld.',
       ...(open.length === 0
         ? {}
         : {
             commands: {
-              about: 'it is no leak, or you have dealt with it',
+              about: 'it is not a leak, or you have dealt with it',
               lines: [`npx influencer-sync leaks acknowledge <code> --reason '…'${configOption}`],
             },
           }),
@@ -39,7 +39,7 @@ function describeLeak(leak: LeakedCode): Part {
     leak.acknowledged === null ? '' : ` Acknowledged by ${leak.acknowledged.by}: ${leak.acknowledged.reason}`;
   return {
     kind: 'item',
-    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usual are at most ${usualWithoutLink}, and ${formatShare(usualShare)}. ${customers}${seen}`,
+    text: `${code}${whose.length === 0 ? '' : ` (${whose.join(', ')})`}, since ${since}: ${withoutLink} of ${plural(orders, 'order')} in ${plural(days, 'day')} without a link; usually at most ${usualWithoutLink}, and ${formatShare(usualShare)}. ${customers}${seen}`,
   };
 }
 

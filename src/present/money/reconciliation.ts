@@ -44,7 +44,7 @@ export function describeReconciliation({
       kind: 'section',
       title: 'Orders',
       note: plural(deals.length, 'deal'),
-      why: 'ours: posted, and accepted when the deal was last read. before: what the service counted beyond ours when it was first read. may be: in doubt, written off, credited twice, or on their way while the deal was read.',
+      why: 'theirs: counted by the service. ours: posted, and accepted when the deal was last read. before: counted beyond ours when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
       parts: [ordersTable(deals)],
     },
     amountsSection(deals),
@@ -55,9 +55,9 @@ export function describeReconciliation({
           title: 'Unexplained',
           count: unexplained.length,
           tone: 'alarm',
-          why: 'More orders than ours: something else posts orders of these deals. Fewer: the service lost or refused some after it had accepted them, or somebody removed them.',
+          why: 'If the service counts more orders than were posted, something else posts orders of these deals. If it counts fewer, it lost or refused some after it had accepted them, or somebody removed them.',
           parts: unexplained.map((deal) => ({ kind: 'item', text: describeUnexplained(deal) })),
-          help: 'Look the deals up in the service, and turn a second channel off: an order that two channels post is credited twice.',
+          help: 'Look up the deals in the service, and turn off any second channel: an order that two channels post is credited twice.',
           commands: { lines: [`npx influencer-sync reconcile --deal <id>${configOption}`] },
         },
     ...ordersSections(orders),
@@ -137,7 +137,7 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
   if (currency === null)
     return {
       kind: 'text',
-      text: 'Amounts are not compared: the currency of the account is unknown. Events of orders say it, or reconcile.account_currency.',
+      text: 'Amounts are not compared, because the currency of the account is unknown. It comes from events of orders, or from reconcile.account_currency.',
       tone: 'dim',
     };
   const columns = [
@@ -177,14 +177,17 @@ function describeUnexplained({
   return `deal ${dealId}: ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-/** What the service and we do not agree about, and what that means. */
+/** What the service and this tool disagree about, and what that means. */
 export const DISPUTES = {
-  not_ours: ['Counted by the service, not posted by us', 'Events name them, so something else posts them.'],
-  other_amount: ['Another amount', 'The service counts another revenue than we sent.'],
-  other_deal: ['Another deal', 'The service credits another deal than its answer to us named.'],
+  not_ours: [
+    'Counted by the service, but not posted by this tool',
+    'Events name these orders, so something else posts them.',
+  ],
+  other_amount: ['Different amount', 'The service counts a different revenue than was sent.'],
+  other_deal: ['Different deal', 'The service credits a different deal than its answer named.'],
   no_event: [
-    'Posted, and no event',
-    'The service counts fewer orders of these deals than we posted, and sent no event about these.',
+    'Posted, but without an event',
+    'The service counts fewer orders of these deals than were posted, and sent no event about these orders.',
   ],
 } as const satisfies Record<DisputedOrder['kind'], readonly [string, string]>;
 

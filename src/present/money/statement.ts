@@ -21,13 +21,13 @@ export function describeStatement(
   return [
     { kind: 'text', text: describeState(statement) },
     lines.length === 0
-      ? { kind: 'text', text: 'No order counts in this month, and nothing is to be corrected.', tone: 'dim' }
+      ? { kind: 'text', text: 'No order counts in this month, and there is nothing to correct.', tone: 'dim' }
       : {
           kind: 'section',
           title: 'To pay',
           note: formatAmounts(lines),
           parts: [dealsTable(lines)],
-          help: 'Commission is of revenue net of refunds and cancellations. A correction is what an earlier statement said of an order and is otherwise now.',
+          help: 'Commission is a share of the revenue net of refunds and cancellations. A correction is the difference to what an earlier statement said about an order.',
         },
     ...(showsLines && lines.length > 0
       ? [{ kind: 'section', title: 'Lines', count: lines.length, parts: [linesTable(lines)] } as const]
@@ -41,7 +41,7 @@ export function describeStatement(
             tone: 'alarm',
             why: 'Neither the terms nor the service say what these orders earn, so they are in no statement.',
             parts: [uncountedTable(unknown)],
-            help: 'Add a row with the rate of the deal to statements.terms. They are then in the next statement.',
+            help: 'Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
           } as const,
         ]
       : []),
@@ -60,7 +60,7 @@ export function describeStatement(
       ? [
           {
             kind: 'text',
-            text: 'To freeze it once the month is over:',
+            text: 'To freeze the statement once the month is over:',
             tone: 'dim',
             commands: {
               lines: [`npx influencer-sync statement close --month ${month} --reason '…'${configOption}`],
@@ -73,8 +73,8 @@ export function describeStatement(
 
 function describeState({ month, closed, timeZone }: Statement): string {
   return closed === null
-    ? `Statement of ${month}, open: it may still change. Days are those of ${timeZone}.`
-    : `Statement of ${month}, closed by ${closed.by} at ${formatInstant(closed.at)} UTC. Days are those of ${timeZone}.`;
+    ? `Statement of ${month}, open: it may still change. Days are in the time zone ${timeZone}.`
+    : `Statement of ${month}, closed by ${closed.by} at ${formatInstant(closed.at)} UTC. Days are in the time zone ${timeZone}.`;
 }
 
 const RIGHT = { align: 'right' } as const;

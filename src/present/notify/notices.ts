@@ -22,7 +22,7 @@ export function renderChannelTest(
 
 /** Notices, newest first: what was told, and to whom. */
 export function renderNotices(notices: readonly ListedNotice[], terminal: Terminal): string {
-  if (notices.length === 0) return 'Nothing was told yet.';
+  if (notices.length === 0) return 'No notice was sent yet.';
   return notices.map((notice) => renderNotice(notice, terminal)).join('\n');
 }
 
@@ -56,7 +56,7 @@ export function renderNotified(
     ...(open.length === 0 ? [] : [terminal.style('bold', 'Open problems'), ...open]),
     ...(failing.length === 0
       ? []
-      : [terminal.style('bold', 'Channels that do not take notices'), ...failing]),
+      : [terminal.style('bold', 'Channels that do not accept notices'), ...failing]),
   ].join('\n');
 }
 

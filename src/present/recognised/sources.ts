@@ -53,7 +53,7 @@ export function ordersLines(
   ];
   return [
     `  ${plural(orders, 'order')} in ${isPartial ? 'the first ' : ''}${plural(rows, 'row')}${days}: ${formatCount(credited)} to be credited, ${formatCount(creditedWithCode)} of them with a code, link or influencer.`,
-    ...(open.length === 0 ? [] : [`  The files do not tell ${open.join(' and ')}.`]),
+    ...(open.length === 0 ? [] : [`  The files do not say ${open.join(' and ')}.`]),
     ...changes.map(({ why }) => `  The layout is changed for these files: ${why}.`),
     ...(dateOrder === 'mixed'
       ? ['  Some dates have the day first and some the month: export the files again.']
@@ -134,7 +134,7 @@ function sampleLines({ sample }: OrdersPreview, needsZone: boolean, terminal: Te
     ]),
     { terminal, indent: '  ' },
   );
-  return ['', '  As they would be posted, once somebody owns their codes:', table];
+  return ['', '  The orders as they would be posted, once their codes have an owner:', table];
 }
 
 /** The same of customers. */
@@ -168,7 +168,7 @@ export function renderRefused({ refused, skipped }: Recognised, terminal: Termin
     ...(more > 0 ? [`  … and ${plural(more, 'more file')}.`] : []),
     ...(skipped === 0
       ? []
-      : [`\n${plural(skipped, 'file')} skipped: hidden files, and what tools leave behind.`]),
+      : [`\n${plural(skipped, 'file')} skipped: hidden files, and files that tools leave behind.`]),
   ].join('\n');
 }
 
@@ -180,8 +180,8 @@ export function renderFates(
 ): string {
   const words: Readonly<Record<string, string>> = {
     new: 'new',
-    same: 'is there already, unchanged',
-    differs: 'is there already and stays; this would change:',
+    same: 'already exists, unchanged',
+    differs: 'already exists and is kept; these lines would change:',
   };
   return [
     '',

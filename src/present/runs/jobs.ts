@@ -42,11 +42,11 @@ export function renderJobs(
     paused === null
       ? []
       : [
-          `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${kind === null ? ' It is gone from the configuration.' : ''}`,
+          `${job} was paused at ${formatInstant(paused.pausedAt)} UTC by ${paused.pausedBy}: ${paused.reason}${kind === null ? ' It is no longer in the configuration.' : ''}`,
         ],
   );
   if (!isServed && jobs.some(({ nextSlot }) => nextSlot !== null))
-    notes.push('No process runs jobs by their schedule now: npx influencer-sync serve');
+    notes.push('No process runs jobs on schedule now. Start one: npx influencer-sync serve');
   const wrapped = notes.map((note) =>
     wrap(toPrintableLine(note), { width: terminal.columns, indent: '  ', firstIndent: '' }),
   );
@@ -56,5 +56,5 @@ export function renderJobs(
 function whenOf({ kind, schedule, timeZone, after }: ListedJob): string {
   if (schedule !== null) return `${schedule} ${timeZone}`;
   if (after !== null) return `after ${after}`;
-  return kind === null ? '' : 'only by hand';
+  return kind === null ? '' : 'no schedule';
 }

@@ -10,7 +10,7 @@ import { formatDuration } from '../text.ts';
 /** What a run did, by its kind and counts, in a few words: `32 posted`. Empty where the kind is no longer known. */
 export type DidOfRun = (kind: string, counts: object) => string;
 
-const LOST = 'its process does not respond; the next run of the job continues from there';
+const LOST = 'its process does not respond; the next run of the job continues where it stopped';
 
 /** Runs as a table, and why those that failed did. */
 export function renderRuns(

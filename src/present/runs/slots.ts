@@ -38,7 +38,7 @@ export function renderSchedule(
 }
 
 function renderPause({ job, pausedBy, reason, pausedAt }: PausedJob, terminal: Terminal): string {
-  const text = `${job}: paused since ${minuteOf(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it in the console, page Schedules.`;
+  const text = `${job}: paused since ${minuteOf(pausedAt)} by ${pausedBy}: ${reason}. Its slots are skipped. Resume it with npx influencer-sync jobs resume, or in the console.`;
   return wrap(text, { width: terminal.columns, indent: '    ', firstIndent: '  ' });
 }
 

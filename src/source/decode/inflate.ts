@@ -49,7 +49,7 @@ export async function* inflate(
       storedBytes += engine.bytesWritten;
       if (parts > MANY_PARTS && storedBytes < parts * LEAST_PART_BYTES) throw tooManyParts({ uri, format });
       if (rest !== null && engine.bytesWritten === 0) {
-        throw damaged({ uri, format }, 'something follows its end');
+        throw damaged({ uri, format }, 'there is more data after its end');
       }
     } while (rest !== null);
   } finally {

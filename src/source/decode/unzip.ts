@@ -72,7 +72,7 @@ function chooseEntry(entries: readonly Entry[], uri: string): Entry {
     help: isWorkbook
       ? 'Export it as CSV (UTF-8).'
       : // Parts of one export look the same as its subscribed and its unsubscribed members: only a person can tell.
-        'Unpack it and upload the CSV files of this source, each by itself; a folder may hold any number. Leave out lists of people who unsubscribed, and files of another kind.',
+        'Unpack it and upload each CSV file of this source separately; a folder can have any number. Leave out lists of people who unsubscribed, and files of another kind.',
   });
 }
 
@@ -98,7 +98,7 @@ function encrypted(uri: string): FileHeld {
   return new FileHeld({
     code: 'encrypted_zip',
     message: `${uri} is protected by a password.`,
-    help: 'Upload it without one, or as gzip.',
+    help: 'Upload it without a password, or as gzip.',
   });
 }
 

@@ -66,7 +66,7 @@ async function openStream({ url, account }: ListenOptions, signal: AbortSignal):
   } catch (cause) {
     throw new KnownError({
       code: 'sandbox_unreachable',
-      message: 'No sandbox with that account answers at that address.',
+      message: 'No sandbox with this account answers at this address.',
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing was forwarded.',
       exitCode: EXIT.configuration,
@@ -101,8 +101,8 @@ function sandboxGone(cause?: unknown): KnownError {
   return new KnownError({
     code: 'sandbox_gone',
     message: 'The sandbox closed the connection.',
-    help: 'Start it again, then this command.',
-    safe: 'Events that were printed were forwarded.',
+    help: 'Start the sandbox again, then run this command again.',
+    safe: 'The events that were printed have been forwarded.',
     exitCode: EXIT.crash,
     ...(cause === undefined ? {} : { cause }),
   });

@@ -70,7 +70,7 @@ export async function deleteWebhooks(output: Output, url: string, options: Manag
       output.print(`${webhook_type}: deleted`);
       deleted += 1;
     }
-    if (deleted === 0) output.print('Nothing was registered there.');
+    if (deleted === 0) output.print('This address was not registered.');
     return EXIT.ok;
   });
 }

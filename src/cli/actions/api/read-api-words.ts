@@ -43,7 +43,7 @@ export function readApiWords(words: readonly string[]): ApiWords {
   }
   const [operation = null, extra] = plain;
   // Quoted: it may be a value that stands alone by mistake, which other people must not see.
-  if (extra !== undefined) throw usage('One of the words belongs to no option.');
+  if (extra !== undefined) throw usage('There is a value without an option.');
   const { body, config, env_file: envFile, ...rest } = fields;
   return {
     operation,

@@ -71,7 +71,7 @@ export async function performBackfill(
   const config = await openConfig(options);
   const { job, kind } = findJob(config, jobName);
   if (kind.backfill !== 'by_days') return explainNeedless(output, job, kind.backfill.needless(job.name));
-  if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no plan by days`);
+  if (!isAttributeOrders(job)) throw new Error(`${job.kind} has no backfill`);
   const { from: fromDay, to: toDay } = options;
   if (fromDay === undefined || toDay === undefined || fromDay > toDay) throw needsDays(job.name);
   const period = { fromDay, toDay, timeZone: job.timeZone };

@@ -27,7 +27,7 @@ export function takeAnswers(
   if (missing.length === 0 && isConfirmed) return toAnswers(values);
   throw new KnownError({
     code: 'answers_missing',
-    message: 'The files do not tell everything, and there is no terminal to ask you in.',
+    message: 'Some answers are missing from the files, and there is no terminal in which to ask you.',
     help: 'Give the options and run the command again, or run it in a terminal.',
     safe: 'Nothing was written.',
     problems: [
@@ -59,8 +59,8 @@ const QUESTIONS: Readonly<Record<Question['key'], (source: string) => string>> =
   brand: () => 'Which brand are orders credited for?',
   timeZone: (source) => `In which time zone does ${source} write its times?`,
   currency: (source) => `In which currency are the amounts of ${source}?`,
-  platform: (source) => `What is the shop platform of ${source} called? It never changes later.`,
-  dateOrder: (source) => `In the dates of ${source}, is the month (MDY) or the day (DMY) first?`,
+  platform: (source) => `What is the name of the shop platform of ${source}? You cannot change it later.`,
+  dateOrder: (source) => `Is the month (MDY) or the day (DMY) first in the dates of ${source}?`,
   consent: (source) => `${source} does not say who has consented. Has nobody in it refused?`,
 };
 
@@ -69,7 +69,7 @@ const HELP: Readonly<Record<Question['key'], string>> = {
   timeZone: 'A name of the IANA list, such as Europe/Amsterdam.',
   currency: 'Three letters of ISO 4217, such as EUR.',
   platform: 'For example shopify.',
-  dateOrder: 'No date of the files is later than the 12th.',
+  dateOrder: 'No date in the files has a day after the 12th.',
   consent: 'If so: --consent not_recorded. Otherwise leave this export out.',
 };
 

@@ -89,7 +89,7 @@ async function compare(
       {
         status: verdict.kind === 'unknown' && own.signature.length === 0 ? 'warning' : 'problem',
         about,
-        what: `The source has the layout ${source.layout}, but of the newest file, ${name}, ${what}.`,
+        what: `The source has the layout ${source.layout}, but for the newest file, ${name}, ${what}.`,
         why: 'A run would hold this file.',
         fix:
           verdict.kind === 'known'

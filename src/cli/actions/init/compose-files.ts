@@ -90,7 +90,7 @@ function pipelineText({ sources, answers, folder }: ComposeOptions): string {
     `  key: ${variable('INFLUENCER_API_KEY')}`,
     '',
     'database:',
-    `  url: ${variable('DATABASE_URL')} # empty: embedded, in .data/ beside this file`,
+    `  url: ${variable('DATABASE_URL')} # empty: an embedded database in .data/ next to this file`,
     ...(sources.some(isOfCustomers)
       ? [
           '',
@@ -182,18 +182,18 @@ function jobLines(sources: readonly RecognisedSource[], { brandId }: Answers): r
 function environmentText(sources: readonly RecognisedSource[]): string {
   return [
     '# Copy to .env and name it:  npx influencer-sync run attribute-orders --env-file .env',
-    '# Nothing reads .env by itself: a live run is deliberate.',
+    '# The tool reads .env only if you name it, because a live run must be deliberate.',
     '',
     '# The service. Empty: `run` stops and says how to start the sandbox.',
     'INFLUENCER_API_URL=',
     'INFLUENCER_API_KEY=',
     '',
-    '# postgres://user:password@host:5432/name. Empty: an embedded database in .data/ beside pipeline.yaml.',
+    '# postgres://user:password@host:5432/name. Empty: an embedded database in .data/ next to pipeline.yaml.',
     'DATABASE_URL=',
     ...(sources.some(isOfCustomers)
       ? [
           '',
-          "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it as long as the database.",
+          "# Key for the hashes of customers' addresses: create it once with `openssl rand -hex 32`, and keep it for as long as you keep the database.",
           'CUSTOMER_HASH_KEY=',
         ]
       : []),

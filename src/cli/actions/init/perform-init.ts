@@ -168,7 +168,7 @@ function finish(output: Output, { fates, found, owners, codes, hasService, optio
     ...(hasService
       ? []
       : [
-          'No service was asked: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
+          'The owners of codes were not looked up: set INFLUENCER_API_URL and INFLUENCER_API_KEY, or start the sandbox:  npx influencer-sync sandbox --port 4010',
         ]),
   ];
   for (const { path, state } of fates) output.emit({ event: 'file', path, state });
@@ -211,7 +211,7 @@ function nothingRecognised(places: readonly string[]): KnownError {
     code: 'nothing_recognised',
     message: 'No file here is an export that the tool can read.',
     where: places.join(', '),
-    help: 'Each file is listed above with the reason. Export as CSV, or write a layout of your own: docs/layouts.md.',
+    help: 'Each file is listed above with the reason. Export as CSV, or write your own layout: docs/layouts.md.',
     safe: 'Nothing was written.',
     exitCode: EXIT.configuration,
   });

@@ -39,11 +39,11 @@ export async function performAcknowledging(
     throw new KnownError({
       code: 'code_not_flagged',
       message: 'This code is not flagged.',
-      help: 'npx influencer-sync leaks lists those that are.',
+      help: 'npx influencer-sync leaks lists the flagged codes.',
       safe: 'Nothing was changed.',
       exitCode: EXIT.configuration,
     });
   output.emit({ event: 'leak_acknowledged', code, reason });
-  output.print(`Acknowledged: ${code}. It is listed, and for 30 days it is no news.`);
+  output.print(`Acknowledged: ${code}. It stays in the list, but is not reported again for 30 days.`);
   return EXIT.ok;
 }

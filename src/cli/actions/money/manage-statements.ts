@@ -66,7 +66,7 @@ export async function performClosing(output: Output, options: CloseOptions): Pro
     });
   output.emit({ event: 'statement_closed', month, lines: closing.lines, hash: closing.hash });
   output.print(
-    `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. What changes later is a correction in the next one.`,
+    `The statement of ${month} is closed: ${plural(closing.lines, 'line')}, SHA-256 ${closing.hash}. Later changes are corrections in the next statement.`,
   );
   return EXIT.ok;
 }
@@ -80,12 +80,12 @@ export async function performVerifying(output: Output, options: ConfigOptions): 
     output.print(
       statements === 0
         ? 'No statement is closed yet.'
-        : `${plural(statements, 'closed statement')}: each is as it was closed.`,
+        : `${plural(statements, 'closed statement')}: none has been changed since it was closed.`,
     );
     return EXIT.ok;
   }
   output.print(
-    `Not as closed: ${broken.map(({ month }) => month).join(', ')}. Somebody changed the rows in spite of the trigger, or a statement before them. Compare with the files that you sent out.`,
+    `Changed since they were closed: ${broken.map(({ month }) => month).join(', ')}. Somebody bypassed the trigger and changed rows of these statements or of an earlier one. Compare them with the files that you sent out.`,
   );
   return EXIT.rowsRejected;
 }

@@ -31,9 +31,9 @@ export async function pingStart(
 export function noticeLog(log: Logger) {
   return {
     onTrouble: (kind: string, error: unknown) =>
-      log.warn({ kind, ...codeOf(error) }, 'a kind of problem could not be looked for'),
-    onFailure: (error: unknown) => log.warn(codeOf(error), 'notices cannot be made; retrying'),
-    onRecovered: () => log.info('notices are made again'),
+      log.warn({ kind, ...codeOf(error) }, 'the check for a kind of problem failed'),
+    onFailure: (error: unknown) => log.warn(codeOf(error), 'notices cannot be created; retrying'),
+    onRecovered: () => log.info('notices can be created again'),
   };
 }
 

@@ -35,24 +35,24 @@ export async function showHashKey(output: Output, options: ConfigOptions): Promi
 
 function describe({ fingerprint, rotatedAt, customers, customersInAll, forgotten }: PreviousKey): string {
   if (fingerprint === null) return 'One key is in force, and there is no previous one.';
-  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} who were forgotten`;
+  const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} forgotten customers`;
   const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
   return customers + forgotten === 0
-    ? `Nobody is known under the previous key any more${since}. Remove previous_hash_key from the configuration.`
-    : `Known under the previous key alone${since}: ${left}. Keep previous_hash_key. Each moves to the new key when an export names them.`;
+    ? `No customer is known only under the previous key any more${since}. Remove previous_hash_key from the configuration.`
+    : `Known only under the previous key${since}: ${left}. Keep previous_hash_key. Customers move to the new key when an export names them.`;
 }
 
 /** Gives up whoever is known under the previous key alone: an export that names them submits them again. */
 export async function retireHashKey(output: Output, options: HashKeyOptions): Promise<ExitCode> {
   const config = await openConfig(options);
   const reason = requireReason(options.reason, {
-    message: 'You must give a reason to give customers up.',
+    message: 'You must give a reason to retire the previous key.',
     kept: 'in the audit',
   });
   const previous = await withDatabase(config, (db) => retire(db, { config, reason }));
   output.emit({ event: 'hash_key_retired', ...previous });
   output.print(
-    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${formatCount(previous.forgotten)} who were forgotten are known no more; an export that names them submits them again. Remove previous_hash_key from the configuration.`,
+    `The previous key is retired. ${plural(previous.customers, 'customer')} and ${formatCount(previous.forgotten)} forgotten customers are no longer known. If an export names one of them, that customer is submitted again. Remove previous_hash_key from the configuration.`,
   );
   return EXIT.ok;
 }
@@ -67,14 +67,17 @@ function retire(
     inTransaction(db, async (trx) => {
       const previous = await readPreviousKey(trx);
       if (previous.fingerprint === null)
-        throw usageError('There is no previous key.', 'npx influencer-sync hash-key says which keys count.');
+        throw usageError(
+          'There is no previous key.',
+          'npx influencer-sync hash-key says which keys are valid.',
+        );
       await retirePreviousKey(trx);
       const { customers, forgotten } = previous;
       await auditIn(trx)({
         action: 'retire_hash_key',
         subjectKind: 'key',
         subject: previous.fingerprint,
-        summary: `The previous key of customers is retired; ${customers} customers and ${forgotten} forgotten ones are known no more.`,
+        summary: `The previous key of customers is retired; ${customers} customers and ${forgotten} forgotten ones are no longer known.`,
         reason,
         before: { customers, forgotten },
       });
@@ -98,11 +101,11 @@ export async function replaceLostHashKey(output: Output, options: HashKeyOptions
   const { restored, customers, files, filesGone, forgotten } = recovered;
   output.emit({ event: 'hash_key_replaced', ...recovered });
   output.print(
-    `The new key is in force. ${formatCount(restored)} customers of ${plural(files, 'file')} count as submitted; ${formatCount(customers)} were known before. ${plural(filesGone, 'file')} that were read are gone: whoever stood only in those is submitted again when an export names them.`,
+    `The new key is in force. ${formatCount(restored)} customers from ${plural(files, 'file')} count as submitted; ${formatCount(customers)} were known before. Files that were read before and are gone: ${formatCount(filesGone)}. Customers who were only in those files are submitted again when an export names them.`,
   );
   if (forgotten > 0)
     output.warn(
-      `${formatCount(forgotten)} customers had been forgotten, and nobody can tell who they were. Forget them again, by your list of requests, before the next run.`,
+      `${formatCount(forgotten)} customers had been forgotten, and it is no longer known who they were. Use your list of requests to forget them again before the next run.`,
     );
   return EXIT.ok;
 }

@@ -110,7 +110,7 @@ export async function testLayout(
       message: error.message,
       where: place,
       help: error.reason.help,
-      safe: 'Nothing was kept or sent.',
+      safe: 'Nothing was stored or sent.',
       exitCode: EXIT.rowsRejected,
     });
   } finally {
@@ -136,7 +136,7 @@ async function recognised(
     message: 'why' in found ? found.why : 'No layout knows the header of this file.',
     where: file.uri,
     help: 'Name a layout with --layout, or let one be proposed:  npx influencer-sync init FOLDER',
-    safe: 'Nothing was kept or sent.',
+    safe: 'Nothing was stored or sent.',
     exitCode: EXIT.configuration,
   });
 }

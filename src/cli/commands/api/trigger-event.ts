@@ -58,7 +58,7 @@ async function post(address: string, body: unknown): Promise<Response> {
   } catch (cause) {
     throw new KnownError({
       code: 'sandbox_unreachable',
-      message: 'No sandbox answers at that address.',
+      message: 'No sandbox answers at this address.',
       help: 'Start one with: npx influencer-sync sandbox. If it listens elsewhere, give its address with --url.',
       safe: 'Nothing happened.',
       exitCode: EXIT.configuration,

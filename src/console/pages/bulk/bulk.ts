@@ -44,7 +44,7 @@ function wordsOf(outcome: BulkOutcome | null, { state, decision }: Pick<Bulk, 's
   return (
     {
       preview: `to be ${SETTLED_WORDS[decision].replace(/^to be /, '')}`,
-      aborted: 'left alone: it was aborted before',
+      aborted: 'not changed: the action was aborted first',
     }[state as string] ?? 'waiting'
   );
 }
@@ -59,7 +59,7 @@ export const bulkPage: ConsolePage = {
     if (bulk === null)
       return {
         title: `Bulk action ${id}`,
-        content: html`<p>There is no bulk action of that number.</p>`,
+        content: html`<p>There is no bulk action with this number.</p>`,
         status: 404,
       };
     const path = `/bulk/${bulk.bulkId}`;
@@ -104,8 +104,8 @@ function facts(bulk: Bulk, visit: Visit): Html {
   const { abortedAt, abortedBy, endedAt } = bulk;
   return factList([
     ['Chosen', chosen],
-    ['Deal of those that name none', dealId],
-    ['Collaboration of those that name none', collabId],
+    ['Deal for entries that name none', dealId],
+    ['Collaboration for entries that name none', collabId],
     ['Why', reason],
     ['Frozen', html`${instant(createdAt, visit)} by ${createdBy}`],
     ['Can be confirmed until', state === 'preview' ? instant(expiresAt, visit) : null],
@@ -126,7 +126,7 @@ function nextStep(bulk: Bulk, { process, sums, visit }: Known & { readonly proce
   switch (state) {
     case 'preview':
       if (entries === 0)
-        return html`<p class="notice">None of them can be settled so. Nothing is changed.</p>`;
+        return html`<p class="notice">None of them can be settled in this way. Nothing was changed.</p>`;
       return html`<h2>Confirm it</h2>
 <p>It is about exactly ${entries === 1 ? 'this' : 'these'} ${countOf(decision, entries)}, whatever comes later. What is no longer as it is shown here is left alone.</p>
 ${actionForm(visit, '/bulk/confirm', {
@@ -140,10 +140,10 @@ ${actionForm(visit, '/bulk/confirm', {
       return html`<h2>Progress</h2>
 ${progress(bulk, { process, sums })}
 <h3>Abort it</h3>
-<p>What is settled stays so. The rest is left alone.</p>
+<p>What is already settled stays settled. The rest is not changed.</p>
 ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why', button: 'Abort it' })}`;
     case 'expired':
-      return html`<p class="notice">Nobody confirmed it by ${formatInstant(expiresAt)} UTC, so it was never carried out. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
+      return html`<p class="notice">Nobody confirmed the preview by ${formatInstant(expiresAt)} UTC, so it was not executed. Nothing was changed. Make a new preview on the page ${isAboutFiles(decision) ? anchor(visit.link('/files'), 'Files') : anchor(visit.link('/doubts'), 'Doubts')}.</p>`;
     case 'finished':
     case 'aborted':
       return null;
@@ -151,7 +151,7 @@ ${actionForm(visit, '/bulk/abort', { hidden: { bulk: bulkId }, reasonLabel: 'Why
 }
 
 function resendBox(entries: number): Html {
-  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I know: if the service has processed any of these ${countOf('resend', entries)} after all, an influencer is credited twice, and nobody can undo that.</label></p>`;
+  return html`<p><label><input type="checkbox" name="understood" value="yes" required> I understand that if the service has already processed any of these ${countOf('resend', entries)}, an influencer is credited twice, and nobody can undo that.</label></p>`;
 }
 
 function progress(
@@ -160,11 +160,11 @@ function progress(
 ): Html {
   const waiting = sums.reduce((sum, group) => (group.outcome === null ? sum + group.entries : sum), 0);
   const done = entries - waiting;
-  return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="How many are dealt with">${done} of ${entries}</progress></p>
-<p>${formatCount(done)} of ${countOf(decision, entries)} ${entries === 1 ? 'is' : 'are'} dealt with. ${
+  return html`<p><progress max="${Math.max(1, entries)}" value="${done}" aria-label="Entries that are done">${done} of ${entries}</progress></p>
+<p>${formatCount(done)} of ${countOf(decision, entries)} ${entries === 1 ? 'is' : 'are'} done. ${
     process === null
-      ? 'It waits for a process: the next one that shows the console, and is not read-only, goes on with it.'
-      : `Process ${process.pid} on ${process.host} works on it. If that one stops, another one goes on.`
+      ? 'It waits for a process: the next one that serves the console, and is not read-only, continues it.'
+      : `Process ${process.pid} on ${process.host} is working on it. If that process stops, another one continues.`
   }</p>
 `;
 }

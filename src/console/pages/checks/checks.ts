@@ -42,7 +42,7 @@ export const checksPage: ConsolePage = {
       title: 'Checks',
       content: html`<p>Each file is compared with earlier files of its source before anything of it is posted. A warning is listed for 14 days, or until somebody acknowledges it.</p>
 ${filterForm(visit, PATH, [{ name: 'source', label: 'Source', options: names }])}
-<h2>Unusual</h2>
+<h2>Findings</h2>
 ${findingTable(findings.slice(0, PAGE_ROWS), visit)}
 ${pager(visit, PATH, { after: nextKey(findings, ({ findingId }) => findingId) })}
 <h2>Freshness</h2>
@@ -51,7 +51,7 @@ ${freshnessTable(arrivals.filter(isWanted).map(toFreshnessLine), visit)}
 ${files.filter(isWanted).map((file) => checkedFile(file, visit))}
 ${files.some(isWanted) ? null : html`<p class="none">No file was checked yet.</p>`}
 <h2>Expected dates</h2>
-<p>On an expected date and the next day, counts, codes and statuses are neither judged nor learnt from. All other checks still apply.</p>
+<p>On an expected date and the next day, counts, codes and statuses are neither checked nor learnt from. All other checks still apply.</p>
 ${dateTable(expectedDates)}
 ${expectForm(visit, names)}`,
     };
@@ -86,7 +86,10 @@ function freshnessTable(lines: readonly FreshnessLine[], visit: Visit): Html {
       { title: 'Expected, in UTC', cell: ({ expected }) => expected },
     ],
     lines,
-    { about: 'Freshness', none: 'No source says by when a new file should have arrived.' },
+    {
+      about: 'Freshness',
+      none: 'No source sets a time by which a new file should arrive (expect.freshness).',
+    },
   );
 }
 

@@ -18,7 +18,7 @@ export const findingPage: ConsolePage = {
     if (finding === undefined)
       return {
         title: `Finding ${id}`,
-        content: html`<p>No check has a finding of this number, or its file was read again.</p>`,
+        content: html`<p>There is no finding with this number, or its file was read again.</p>`,
         status: 404,
       };
     const { source, readFor, uri, check, subject, verdict, seen, expected, message, lines } = finding;
@@ -56,7 +56,7 @@ function acknowledgeForm(
   );
   const isHeld = ofFile.some(({ verdict, acknowledgedAt }) => verdict === 'held' && acknowledgedAt === null);
   return html`<h2>The file is right</h2>
-<p>${isHeld ? 'The file is held. Once everything that holds it is acknowledged, the next run reads it.' : 'The file counts. Acknowledge what you have looked at, so that nobody is told of it again.'} If the file is wrong, put a corrected one under its name.</p>
+<p>${isHeld ? 'The file is held. Once every finding that holds it is acknowledged, the next run reads it.' : 'The file is not held. Acknowledge the finding so that it is not reported again.'} If the file is wrong, put a corrected one under its name.</p>
 ${actionForm(visit, '/checks/acknowledge', {
   hidden: { finding: finding.findingId },
   fields: others.map(
@@ -64,7 +64,7 @@ ${actionForm(visit, '/checks/acknowledge', {
       html`<p><label><input type="checkbox" name="finding" value="${findingId}"> Also ${findingId}, ${check}: ${message}</label></p>
 `,
   ),
-  reasonLabel: 'Why it is right',
+  reasonLabel: 'Why the file is correct',
   button: 'Acknowledge',
 })}`;
 }

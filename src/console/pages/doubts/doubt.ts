@@ -108,7 +108,7 @@ function settleForm(entry: OpenEntry, { deals, visit }: Omit<Offered, 'credit'>)
   return html`<form class="settle" method="post" action="${visit.link('/doubts/settle')}" aria-label="Settle entry ${entry.entryId}">
 <h2>Settle it</h2>
 ${shownFields(entry, visit)}
-<fieldset><legend>${isDoubt ? 'What did you find out?' : 'What is to be done?'}</legend>
+<fieldset><legend>${isDoubt ? 'What did you find?' : 'What should happen?'}</legend>
 ${isDoubt ? acceptChoice(entry, deals) : null}
 <p><label><input type="radio" name="decision" value="resend" required> ${isDoubt ? 'The service does not show it: send it again with the next run.' : 'The cause is corrected: send it again with the next run.'}</label></p>
 <p class="under"><label><input type="checkbox" name="understood" value="yes"> I know: if the service has processed it after all, the influencer is credited twice, and nobody can undo that.</label></p>

@@ -148,8 +148,8 @@ ${acknowledgeManyForm(visit, { job, credits: credits.length })}`;
 
 function lostClaims({ claims, accepted, amounts }: WaitingClaims): Html | null {
   if (claims === 0) return null;
-  return html`<h2>Sent before the ledger went back</h2>
-<p>${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent before the ledger went back, and no file has stated them since. The service accepted ${formatCount(accepted)} of them. They are not posted again.</p>`;
+  return html`<h2>Sent, but lost from the database</h2>
+<p>${plural(claims, 'order')} (${formatAmounts(amounts)}) were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since. The service accepted ${formatCount(accepted)} of them. They are not posted again.</p>`;
 }
 
 /** Null where the text is no key: the list then begins at its beginning. */

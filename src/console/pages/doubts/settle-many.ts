@@ -60,7 +60,7 @@ export function settleManyForm(
 <h2>Settle many</h2>
 <p>You see a preview first: which entries, how much money, and which of them are left out. Nothing changes before you confirm it.</p>
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<fieldset><legend>What did you find out?</legend>
+<fieldset><legend>What did you find?</legend>
 <p><label><input type="radio" name="decision" value="accepted" required> The service shows all of them: they were credited.</label></p>
 <p class="under"><label>Deal of those that name none <input type="text" name="deal" autocomplete="off"></label>
 <label>or collaboration <input type="text" name="collab" autocomplete="off"></label></p>

@@ -38,7 +38,7 @@ export function decideManyForm(
 <h2>Decide about many</h2>
 <p>You see a preview first: which files, and which of them are left out. Nothing changes before you confirm it.</p>
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<fieldset><legend>What is to be done?</legend>
+<fieldset><legend>What should happen?</legend>
 <p><label><input type="radio" name="decision" value="release" required> Release held files: nobody needs their rows. A run still reads a new version under a name.</label></p>
 <p><label><input type="radio" name="decision" value="reread" required> Read them again with the next run, if they still exist in the same version. Posted orders stay posted.</label></p>
 </fieldset>

@@ -15,7 +15,7 @@ export const filePage: ConsolePage = {
     const { file: id = '' } = visit.params;
     const file = /^\d{1,18}$/.test(id) ? await findFileRead(visit.db, id) : null;
     if (file === null)
-      return { title: `File ${id}`, content: html`<p>No file was read under this number.</p>`, status: 404 };
+      return { title: `File ${id}`, content: html`<p>There is no file with this number.</p>`, status: 404 };
     return {
       title: fileName(file.uri),
       content: html`<p>${badge(file.state)} ${whyOf(file)}</p>
@@ -52,7 +52,7 @@ function forms(file: ListedFile, visit: Visit): Html {
           path: '/files/reread',
           title: 'Read it again',
           about:
-            'The next run reads it again, if it still exists in the same version: for example after its layout was corrected. Posted orders stay posted. If an order then has other content, it is shown as changed, and never sent twice.',
+            'The next run reads the file again if it still exists in the same version, for example after you corrected its layout. Posted orders stay posted. If the content of an order has changed, the change is recorded as an adjustment, and nothing is sent twice.',
         })
   }`;
 }

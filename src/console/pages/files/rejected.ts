@@ -70,7 +70,7 @@ function causeTable(causes: readonly RejectedCause[], visit: Visit): Html {
       },
       { title: 'Rows', align: 'right', cell: ({ rows }) => formatCount(rows) },
       { title: 'Files', align: 'right', cell: ({ files }) => formatCount(files) },
-      { title: 'What is wrong, in the first of them', cell: ({ reason }) => reason },
+      { title: 'What is wrong, in the first row', cell: ({ reason }) => reason },
       { title: 'How to fix it', cell: ({ help }) => help },
       {
         title: 'Effect',
@@ -127,10 +127,10 @@ async function fixEffect({ db, config, query }: Visit, filter: RejectedFilter): 
   const among =
     rejected.length === MAX_PREVIEW_ROWS ? `Of the first ${formatCount(MAX_PREVIEW_ROWS)} of them: ` : '';
   return html`${title}
-<p>This supposes a correct value wherever one has this fault. Nothing is stored. Whether an order is credited is decided when the corrected rows are read.</p>
+<p>The preview assumes a correct value in place of each fault. Nothing is stored. Whether an order is credited is decided when the corrected rows are read.</p>
 <p>${among}<strong>${plural(orders, 'order')}</strong> would be read. ${formatCount(creditable)} of them ${creditable === 1 ? 'carries' : 'carry'} a code, link, handle or deal and can be credited; ${formatCount(excluded)} would be excluded, for example because they are cancelled.</p>
 ${factList([
-  ['Stated by those that can be credited', formatAmounts(amounts)],
+  ['Amounts of the orders that can be credited', formatAmounts(amounts)],
   [
     'Amount unknown',
     unknownAmounts === 0
@@ -160,7 +160,7 @@ async function download({ db, config, actor, ...visit }: Visit, filter: Rejected
   if (rejected.length === 0) return refuse('No rejected row matches.');
   if (rejected.length > MAX_DOWNLOAD_ROWS)
     return refuse(
-      `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Narrow the filter, or use  npx influencer-sync rejected --export .`,
+      `There are more than ${formatCount(MAX_DOWNLOAD_ROWS)} rows. Use a narrower filter, or use  npx influencer-sync rejected --export .`,
     );
   const read = await withinLimit(
     fetchRejectedRows({ config, rejected, fetchRows: fetchRawRows }),

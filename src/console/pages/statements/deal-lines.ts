@@ -48,7 +48,7 @@ ${table(
     { title: 'Adds', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
   ],
   lines.slice(0, PAGE_ROWS),
-  { about: `Lines of deal ${dealId}`, none: 'The statement has no line of this deal.' },
+  { about: `Lines of deal ${dealId}`, none: 'The statement has no line for this deal.' },
 )}
 ${pager(visit, path, { after: nextKey(lines, ({ currency, dueOn, kind, subject }) => writeKey(currency, dueOn, kind, subject)) })}`,
   };

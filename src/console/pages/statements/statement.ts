@@ -88,7 +88,7 @@ async function showMonth(visit: Visit, { month, rules }: Month): Promise<Shown> 
   const { closed, currencies, timeZone, returnWindowDays } = sums;
   return {
     title: `Statement of ${month}`,
-    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. What has changed since is in the next one.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
+    content: html`<p>${badge(closed === null ? 'open' : 'closed')} ${closed === null ? 'It may still change.' : 'It never changes. Later changes are in the next statement.'} ${anchor(visit.link('/statements'), 'All statements')}</p>
 ${factList([
   ['To pay', formatAmounts(currencies)],
   ['Closed', closed === null ? null : html`${instant(closed.at, visit)} by ${closed.by}`],
@@ -99,7 +99,7 @@ ${factList([
     anchor(visit.link(`/statements/${month}`, { download: 'csv' }), 'Download as CSV, for a spreadsheet'),
   ],
 ])}
-${currencies.length === 0 ? html`<p class="none">No order counts in this month, and nothing is to be corrected.</p>` : null}
+${currencies.length === 0 ? html`<p class="none">No order counts in this month, and there is nothing to correct.</p>` : null}
 ${currencies.map((currency) => currencyTable(currency, { sums, visit }))}
 ${uncountedTables(sums)}
 ${closed === null ? closeForm(visit, sums) : null}`,
@@ -147,12 +147,12 @@ const UNCOUNTED: readonly {
   {
     why: 'unknown_rate',
     title: 'Rate unknown',
-    text: 'Neither the terms nor the service say what these orders earn, so they are in no statement. Add a row with the rate of the deal to statements.terms: they are then in the next one.',
+    text: 'Neither the terms nor the service say what these orders earn, so they are in no statement. Add a row with the rate of the deal to statements.terms. The next statement then includes these orders.',
   },
   {
     why: 'pending',
     title: 'Pending',
-    text: 'These can still be returned. They count when their return window is over.',
+    text: 'These can still be returned. They count when their return window has ended.',
   },
 ];
 
@@ -194,7 +194,7 @@ function closeForm(visit: Visit, sums: StatementSums): Html {
   if (month > monthBefore(visit.now, timeZone))
     return html`<h2>Close it</h2><p class="none">${month} is not over. You can close it then.</p>`;
   return html`<h2>Close it</h2>
-<p>Do so when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. What changes later is a correction in the next one.</p>
+<p>Close the statement when you pay it out: ${describeSums(sums.currencies)}. A closed statement never changes. Later changes are corrections in the next statement.</p>
 ${actionForm(visit, '/statements/close', {
   hidden: { month, shown: describeSums(sums.currencies) },
   reasonLabel: 'Why',

@@ -31,7 +31,7 @@ export const statementsPage: ConsolePage = {
 <button type="submit">Open</button>
 </form>
 <h2>Closed</h2>
-<p>A closed statement never changes. <code>npx influencer-sync statement verify</code> proves it.</p>
+<p>A closed statement never changes. To check that, run <code>npx influencer-sync statement verify</code>.</p>
 ${table(
   [
     { title: 'Month', cell: ({ month: label }) => month(label) },

@@ -61,7 +61,7 @@ function durabilityOf({ fsync, fullPageWrites }: ServerFacts): readonly Finding[
       about: ABOUT,
       what: `${off.join(' and ')} is off.`,
       why: 'A power cut could then lose a claim, and its order could be posted twice.',
-      fix: 'Set it to on in postgresql.conf. Only a test server can do without.',
+      fix: 'Set it to on in postgresql.conf. Only a test server may run without it.',
     },
   ];
 }
@@ -97,7 +97,7 @@ function readerRightsOf(needless: readonly string[]): readonly Finding[] {
       status: 'warning',
       about: ABOUT,
       what: `bi_reader has the right ${needless.join(' and ')}, which it does not need.`,
-      why: "Readers of reports could fill the server's disk, and then no job could run.",
+      why: "Users of reports could fill the server's disk, and then no job could run.",
       fix: 'As the user that migrates:  npx influencer-sync migrate --roles',
     },
   ];

@@ -65,7 +65,7 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
         status: isLoopback(config.api.url) ? 'warning' : 'problem',
         about: ABOUT,
         what: `${name} has ${continuity.claims} claims, but this machine has no journal of it (${describeJournals(config)}).`,
-        why: 'A run on this machine cannot notice a restored or replaced database, and would post its orders again.',
+        why: 'A run on this machine cannot detect a restored or replaced database, and would post its orders again.',
         fix: 'Run jobs where the data folder is, keep it on a durable volume, or set ledger.mark_uri to a folder or S3. The first run on this machine starts a journal.',
       },
     ];
@@ -89,7 +89,7 @@ async function machinesOf({ db, config }: Opened): Promise<readonly Finding[]> {
       status: 'warning',
       about: ABOUT,
       what: `${machines} data folders have posted to this ledger within 90 days, each with journals that the others lack.`,
-      why: 'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine notices an older disk image of the database only if its own claims are missing.',
+      why: 'After a restore or a failover, every run is refused until you have run `ledger recover` with each of them. A machine detects an older disk image of the database only if its own claims are missing from it.',
       fix: 'Set ledger.mark_uri to a folder or an S3 address that all of them use.',
     },
   ];
@@ -111,7 +111,7 @@ async function creditsOf({ db }: Opened): Promise<readonly Finding[]> {
     findings.push({
       status: 'warning',
       about: ABOUT,
-      what: `${waiting.claims} orders were sent before the ledger went back, and no file has stated them since.`,
+      what: `${waiting.claims} orders were sent, but their claims were lost with an earlier state of the database, and no file has stated the orders since.`,
       why: 'They are not posted again, but no report contains them.',
       fix: 'Keep their exports where the sources read them. The next run finds them.',
     });

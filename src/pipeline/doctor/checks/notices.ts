@@ -15,8 +15,8 @@ export const notices: Check = {
     return troubles.map(({ channel, failing, givenUp, lastError, since }) => ({
       status: 'warning',
       about: ABOUT,
-      what: `${channel} has not taken notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
-      why: 'Nobody hears of a problem there. Runs are not affected.',
+      what: `${channel} has not accepted notices since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC (${lastError}): ${failing} waiting, ${givenUp} given up.`,
+      why: 'Nobody learns of problems through this channel. Runs are not affected.',
       fix: `Correct notify.channels.${channel}, then:  npx influencer-sync notify test ${channel}`,
     }));
   },

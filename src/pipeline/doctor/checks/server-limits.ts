@@ -86,7 +86,7 @@ function replicationOf({ asynchronousStandbys }: ServerLimits): readonly Finding
       status: 'warning',
       about: ABOUT,
       what: `${one ? 'A standby follows' : `${asynchronousStandbys} standbys follow`} this server asynchronously (synchronous_standby_names is empty).`,
-      why: 'A failover to a standby that lags loses the last commits: claims and answers of posted orders. The mark and the journal of the ledger (docs/ledger.md) show this, and the next run stops before it posts. Without a data folder or mark that survives the failover, orders could be posted twice.',
+      why: 'A failover to a standby that lags loses the last commits: claims and answers of posted orders. The mark and the journals (docs/ledger.md) reveal the loss, and the next run stops before it posts. Without a data folder or mark that survives the failover, orders could be posted twice.',
       fix: 'Set synchronous_standby_names. Or keep the data folder on a durable disk, and run `ledger recover` after a failover.',
     },
   ];

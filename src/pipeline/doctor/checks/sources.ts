@@ -75,7 +75,7 @@ function weaklyVersioned(
     status: 'warning',
     about,
     what: `The store names no ETag for ${withoutEtag} of ${files} files.`,
-    why: 'Their versions are identified by size and modification time, and only the size shows that they were read completely.',
+    why: 'Their versions are identified by size and modification time, and only their size shows whether they were read completely.',
     fix: 'Put files there through the S3 interface, not directly into its folder. Or read the folder itself: the tool identifies its files by their content.',
   };
 }
