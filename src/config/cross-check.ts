@@ -108,7 +108,8 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
   if (url === '')
     yield {
       path,
-      message: 'console.auth.oidc needs console.url, to which the provider redirects people after the sign-in.',
+      message:
+        'console.auth.oidc needs console.url, to which the provider redirects people after the sign-in.',
       help: 'Add `url:` under console, for example `url: https://ops.example.com`, and register <url>/signed-in with the provider.',
     };
   if (URL.parse(oidc.issuer)?.protocol !== 'https:' && !isLoopback(oidc.issuer))

@@ -99,7 +99,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     define('doubt_amount', 'Money of the entries in doubt, in units of the currency.', ['job', 'currency']),
   );
   const refused = new Gauge(
-    define('refused_entries', 'Entries that the service refused and that the job still wants to post.', ['job']),
+    define('refused_entries', 'Entries that the service refused and that the job still wants to post.', [
+      'job',
+    ]),
   );
   const held = new Gauge(define('held_files', 'Files that are held; none of their rows count.', ['source']));
   const backlog = new Gauge(define('backlog_entries', 'Entries that wait to be posted.', ['job']));
@@ -113,9 +115,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     define('last_success_timestamp_seconds', 'When a run of the job last finished (ok or issues).', ['job']),
   );
   const overdue = new Gauge(
-    define('overdue_seconds', 'How long a scheduled run has been due without a run finishing.', [
-      'job',
-    ]),
+    define('overdue_seconds', 'How long a scheduled run has been due without a run finishing.', ['job']),
   );
   const overdueLimit = new Gauge(
     define('overdue_limit_seconds', 'How long a run may be due: deadline_minutes of the job, or an hour.', [
@@ -139,14 +139,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ]),
   );
   const deliveryAge = new Gauge(
-    define('notice_oldest_seconds', 'How long the oldest notice that a channel has not accepted has been due.', [
-      'channel',
-    ]),
+    define(
+      'notice_oldest_seconds',
+      'How long the oldest notice that a channel has not accepted has been due.',
+      ['channel'],
+    ),
   );
   const workers = new Gauge(define('workers', 'Processes that do units of work for runs.', ['version']));
-  const units = new Gauge(
-    define('work_units_open', 'Unfinished units of work.', ['kind']),
-  );
+  const units = new Gauge(define('work_units_open', 'Unfinished units of work.', ['kind']));
   const atWork = new Gauge(define('jobs_at_work', 'Jobs running in this process.'));
   // Memory, CPU, garbage collection. The default precision wakes the process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 });

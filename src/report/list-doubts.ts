@@ -100,7 +100,7 @@ export function selectToSettle(
     where ${isChosen}`;
 }
 
-const reason = sql`coalesce(e.state_reason, 'its process died before the answer was recorded')`;
+const reason = sql`coalesce(e.state_reason, 'its process was gone before the answer was recorded')`;
 const dealId = sql`coalesce(e.deal_id, e.body::jsonb ->> 'deal_id', a.deal_id)`;
 /** In milliseconds, which is what an instant keeps outside the database: a list in parts compares with it. */
 const since = sql`date_trunc('milliseconds', coalesce(first.claimed_at, e.state_changed_at))`;

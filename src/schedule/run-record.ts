@@ -63,7 +63,7 @@ export async function endRun(db: Database, end: RunEnd): Promise<void> {
 export const PROCESS_GONE = 'process_gone';
 
 /** The same for a person. */
-export const GONE = 'its process died';
+export const GONE = 'its process was gone';
 
 /**
  * Settles the runs of a job whose process died: the caller holds the job's lease, so no other run of it is alive.

@@ -23,7 +23,7 @@ describe('review --all', () => {
     expect(exitCode).toBe(2);
     expect(stdout).toContain('Write off 4 entries: 25.00 EUR\n  All entries in doubt');
     expect(stdout.replace(/\s+/g, ' ')).toContain(
-      '1 entry, 33.00 EUR: left out: there is evidence that the service has it. Settle it alone',
+      '1 entry, 33.00 EUR: left out: there is evidence that the service has it. Settle it on its own page',
     );
     expect(stderr).toContain('--yes');
     expect(await countDecisions(db)).toMatchObject({ decisions: 0 });

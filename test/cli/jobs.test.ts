@@ -41,7 +41,7 @@ describe('jobs', () => {
     const paused = await shop.cli('jobs', 'pause', 'orders', '--reason', 'the export is \u001b[2Jwrong');
     expect([paused.exitCode, paused.stdout]).toEqual([
       0,
-      'orders is paused: its slots are skipped until somebody resumes it. A run that is going on ends as usual.\n',
+      'orders is paused: its slots are skipped until somebody resumes it. A run that has started ends as usual.\n',
     ]);
     const { stdout } = await shop.cli('jobs');
     expect(stdout).toMatch(/orders +7 .* never +paused\n/);
@@ -56,7 +56,7 @@ describe('jobs', () => {
       expect.stringContaining('orders is paused. Resume it first.'),
     ]);
     expect((await shop.cli('jobs', 'resume', 'orders', '--reason', 'corrected')).stdout).toBe(
-      'orders is resumed: its next slot is run.\n',
+      'orders is resumed, from its next slot on.\n',
     );
     expect((await shop.cli('jobs')).stdout).not.toContain('paused');
     const audit = await shop.db

@@ -469,7 +469,10 @@ describe('problems', () => {
       'a provider that cannot lead people back',
       'database:',
       "console: {auth: {oidc: {issuer: 'https://login.example', client_id: a, client_secret: b, viewers: ['*']}}}\ndatabase:",
-      { message: 'console.auth.oidc needs console.url: the provider leads people back to it.' },
+      {
+        message:
+          'console.auth.oidc needs console.url, to which the provider redirects people after the sign-in.',
+      },
     ],
     [
       'a provider that anybody in between could read along with',

@@ -53,7 +53,7 @@ it('all held files that match are released as the command releases each, with a 
     'four.csv': 'held',
   });
   const page = textOf((await console.get(preview.path)).text);
-  expect(page).toMatch(/no longer as the preview showed it 1 released 2/);
+  expect(page).toMatch(/it has changed since the preview 1 released 2/);
   const records = await listAudit(shop.db, { limit: 10, bulkId: preview.bulkId });
   expect(records).toMatchObject([
     { action: 'release_file', via: 'console', actor: 'tester', reason: 'looked up' },
@@ -76,7 +76,7 @@ it('ticked files are read again, and those for which a decision is none are left
     );
   const release = await preview('release');
   expect(release.text).toContain('Release 3 files');
-  expect(release.text).toMatch(/1 file was chosen and is left out.* left out: it is not held any more 1/);
+  expect(release.text).toMatch(/1 file was chosen and is left out.* left out: it is no longer held 1/);
   const reread = await preview('reread');
   expect(reread.text).toContain('Read 4 files again');
   await confirm(console, reread);

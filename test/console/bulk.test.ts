@@ -34,7 +34,7 @@ describe('a preview', () => {
     expect(text).toContain('Chosen All entries in doubt');
     expect(text).toContain('1 entry was chosen and is left out');
     expect(text).toContain(
-      'left out: there is evidence that the service has it. Settle it alone 1 33.00 EUR',
+      'left out: there is evidence that the service has it. Settle it on its own page 1 33.00 EUR',
     );
     expect(await countDecisions(db)).toMatchObject({ decisions: 0 });
     expect((await countStates(db)).in_doubt).toBe(5);
@@ -126,7 +126,7 @@ describe('a preview', () => {
     const without = await previewAll(console, { decision: 'accepted' });
     expect(without.text).toContain('Accept 2 entries as credited: 34.00 EUR');
     expect(without.text).toContain(
-      'left out: nothing says which deal was credited. Name the deal, or settle it alone 1 22.00 EUR',
+      'left out: it is unknown which deal was credited. Enter the deal, or settle the entry alone 1 22.00 EUR',
     );
     const given = await previewAll(console, { decision: 'accepted', deal: 'D9' });
     expect(given.text).toContain('Accept 3 entries as credited: 56.00 EUR');
@@ -225,7 +225,7 @@ describe('a bulk action', () => {
     });
     expect(await countStates(db)).toMatchObject({ written_off: 3, in_doubt: 2 });
     const page = textOf((await console.get(preview.path)).text);
-    expect(page).toContain('left alone: no longer as the preview showed it 2 23.00 EUR');
+    expect(page).toContain('not changed: it has changed since the preview 2 23.00 EUR');
     expect(textOf((await console.get(`${preview.path}?outcome=changed`)).text)).toContain(
       'shopify order 1006',
     );
@@ -277,7 +277,7 @@ describe('a bulk action', () => {
       reason: 'wrong ones',
       return_to: preview.path,
     });
-    expect(textOf(aborted.text)).toContain('is aborted. Entries that it has settled stay so.');
+    expect(textOf(aborted.text)).toContain('is aborted. Entries that it has settled stay settled.');
     const atAbort = await settledOf(db);
     expect(await ended(db, preview.bulkId)).toMatchObject({
       state: 'aborted',

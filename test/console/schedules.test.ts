@@ -63,7 +63,7 @@ describe('schedules', () => {
       body: new URLSearchParams({ ...ASK, return_to: '/schedules' }),
     });
     expect(textOf(await asked.text())).toContain(
-      'A run of orders was requested. `serve` begins it within seconds.',
+      'A run of orders was requested. `serve` starts it within seconds.',
     );
     await waitFor(async () => (await shop.posted()).length === 1, { timeoutMs: 30_000 });
     await waitFor(async () =>

@@ -196,8 +196,8 @@ describe('closing', () => {
       2,
       expect.stringMatching(/The statement of 2026-04 was closed by/),
     ]);
-    expect((await close('2026-03')).stderr).toContain(
-      'The statement of 2026-04 is closed, and it holds what 2026-03',
+    expect((await close('2026-03')).stderr.replace(/\s+/g, ' ')).toContain(
+      'The statement of 2026-04 is closed, and it includes the orders of 2026-03',
     );
     expect((await shop.cli('statement', 'close', '--month', '2026-05', '--reason', ' ')).exitCode).toBe(2);
     expect((await shop.cli('statement', '--month', '2026-13')).exitCode).toBe(2);

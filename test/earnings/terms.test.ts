@@ -114,7 +114,7 @@ describe('terms.csv', () => {
   it('never has two rates for one deal on one day', () => {
     const rows = ['D1,,10,,,,2026-03-31', 'D1,,12,,,2026-03-31,', 'D2,,10,,,,'];
     expect(parse(...rows).problems).toMatchObject([
-      { line: 3, reason: 'The deal D1 has other terms on line 2 for some of these days.' },
+      { line: 3, reason: 'The deal D1 has different terms on line 2 for some of these days.' },
     ]);
     expect(parse('D1,,10,,,,2026-03-31', 'D1,,12,,,2026-04-01,').problems).toEqual([]);
     expect(parse('D1,,10,,,,', 'D1,,12,,,2026-04-01,').problems).toHaveLength(1);

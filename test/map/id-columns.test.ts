@@ -44,7 +44,7 @@ test('an Id after a thousand rows without one holds the file: no order of it is 
   const reason = await holdReason(mapShopify(rows));
   expect(reason.code).toBe('order_id_changes');
   expect(reason.message).toMatch(
-    /"Id" is blank in the first 1000 rows, so "Name" names their orders, but it is filled on line 1402/,
+    /"Id" is blank in the first 1000 rows, so "Name" identifies their orders, but "Id" is filled on line 1402/,
   );
 });
 

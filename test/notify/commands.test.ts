@@ -135,7 +135,7 @@ describe('what the configuration refuses', () => {
       'quiet_hours: {from: "22", to: "07:00"}',
       'It should be a time of day in quotes',
     ],
-    ['quiet hours that do not end', 'quiet_hours: {from: "07:00", to: "07:00"}', 'Write another end'],
+    ['quiet hours that do not end', 'quiet_hours: {from: "07:00", to: "07:00"}', 'Set a different end'],
     [
       'a zone that is none',
       'quiet_hours: {from: "22:00", to: "07:00", time_zone: Europe/Amsterdm}',
@@ -149,7 +149,7 @@ describe('what the configuration refuses', () => {
     [
       'a digest for PagerDuty',
       'channels: {p: {kind: pagerduty, routing_key: k}}, digest: {at: "08:00", channels: p}',
-      'Name channels of another kind.',
+      'Choose channels of another kind.',
     ],
   ])('%s', async (_what, settings, told) => {
     const { shop } = await openDrill({ notify: `notify: {${settings}}\n` });

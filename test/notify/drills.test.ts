@@ -128,7 +128,7 @@ describe('notices cost a run nothing but some time', () => {
     expect((await shop.run()).exitCode).toBe(0);
     const doctor = await shop.cli('doctor');
     expect(doctor.stdout.replace(/\s+/g, ' ')).toMatch(
-      /ops has not taken notices since .* \(HTTP 503\): 1 waiting/,
+      /ops has not accepted notices since .* \(HTTP 503\): 1 waiting/,
     );
     expect((await shop.cli('status')).stdout).toMatch(/ops: 1 notice waiting .*\(HTTP 503\)/);
     const history = await shop.cli('notify', 'history');

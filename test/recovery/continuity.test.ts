@@ -280,7 +280,7 @@ describe('a database that is elsewhere than before', () => {
     const refused = await shop.cli('run', 'orders');
     expect(refused.exitCode).toBe(7);
     expect(refused.stderr.replace(/\s+/g, ' ')).toContain(
-      'another machine may have posted orders that it lacks',
+      'another machine may have posted orders that the database lacks',
     );
     expect((await shop.cli('ledger', 'recover', '--reason', 'moved to the new server')).exitCode).toBe(0);
     expect((await shop.run()).exitCode).toBe(0);

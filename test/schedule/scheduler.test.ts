@@ -227,7 +227,7 @@ describe('a job that follows another', () => {
     expect(await station.slots('report')).toEqual(['2026-05-01T10:05 skipped', '2026-05-01T11:05 skipped']);
     expect(station.told).toEqual(
       expect.arrayContaining([
-        'mirror 2026-05-01T10:05 missed: no process ran at its time, and a later slot was due when one did',
+        'mirror 2026-05-01T10:05 missed: no process ran at its time, and a later slot was due when a process started',
         'mirror 2026-05-01T11:05 failed: as the test wished',
         'report 2026-05-01T10:05 skipped: the slot of mirror that it follows was missed',
         'report 2026-05-01T11:05 skipped: the slot of mirror that it follows was failed',

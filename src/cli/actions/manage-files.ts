@@ -75,7 +75,7 @@ export async function releaseFile(
           previewFiles(trx, {
             ...{ actor: readOperator(), via: 'command', reason, audit: auditIn(trx), decision: 'release' },
             files: { source, state: 'held' },
-            chosen: `All held files${source === null ? '' : `, of source ${source}`}`,
+            chosen: `All files that are held${source === null ? '' : `, of source ${source}`}`,
           }),
       });
     const files = await findFiles(db, name, { ...options, what: 'held', states: ['held'] });

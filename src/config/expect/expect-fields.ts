@@ -9,7 +9,9 @@ function action(what: string) {
   return z
     .enum(CHECK_ACTIONS)
     .default('warn')
-    .describe(`${what} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`);
+    .describe(
+      `${what} off: do not check; warn: report it; hold: hold the file, so that nothing in it is posted.`,
+    );
 }
 
 /** @param what happened to a column. */
@@ -81,9 +83,7 @@ export const expect = z
     header,
   })
   .prefault({})
-  .describe(
-    'What to do with a file that differs from the usual files of the source. See docs/checks.md.',
-  );
+  .describe('What to do with a file that differs from the usual files of the source. See docs/checks.md.');
 
 /** @param timeZone of the source. */
 export function toExpectations(file: z.output<typeof expect>, timeZone: string | null): Expectations {

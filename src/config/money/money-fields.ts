@@ -44,4 +44,6 @@ export const reconcileSchema = z
       .describe("Currency of the service's sums (ISO 4217). If you omit it, it comes from events of orders."),
   })
   .prefault({})
-  .describe('Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.');
+  .describe(
+    'Comparison of the orders that were posted with those that the service counts: `npx influencer-sync reconcile`.',
+  );

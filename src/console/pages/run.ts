@@ -91,7 +91,7 @@ ${
   sum === null || sum.count === 0
     ? null
     : html`<h3>${sum.whole} <small>after this run, each counted once</small></h3>
-${sankeyPicture(outcomeFlows(sum), { title: `What became of ${sum.whole}` })}`
+${sankeyPicture(outcomeFlows(sum), { title: `Results of ${sum.whole}` })}`
 }
 ${
   (run.amounts ?? []).length === 0

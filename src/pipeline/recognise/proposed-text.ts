@@ -86,7 +86,7 @@ export function ordersText({ columns, chosen, words, title }: ProposedParts): st
     `signature: [${list(signatureOf(chosen, ['order_id', 'total', 'codes', 'placed_at']))}]     # no other export may have all of these`,
     ...(isGrouped
       ? [
-          'grouping: { line_items: true }      # several rows have the same id; check that the total is the total of the order',
+          'grouping: { line_items: true }      # several rows have the same id; check that the total belongs to the order',
         ]
       : []),
     `money: { decimal: ${quote(money.decimal)}, thousands: ${money.thousands === null ? 'null' : quote(money.thousands)}, symbols: true }`,
@@ -107,7 +107,9 @@ function statusText(status: MeasuredColumn, words: StatusWords): readonly string
   return [
     'status:',
     `  credited: ${list(credited.length === 0 ? ['paid'] : credited.map(foldWord))}     # ${credited.length === 0 ? 'none of the words is known: list those that count' : 'orders in these states count'}`,
-    ...(others.length === 0 ? [] : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
+    ...(others.length === 0
+      ? []
+      : [`  known: ${list(others.map(foldWord))}     # these orders are not credited`]),
     ...(cancelled.length === 0
       ? []
       : [

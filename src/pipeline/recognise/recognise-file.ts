@@ -150,7 +150,10 @@ function damageOf({ header, records }: CsvChunk): Omit<RefusedFile, 'file'> | nu
   if (header.some((name) => name.includes('\u0000')))
     return { code: 'no_text', why: 'This is not delimited text.' };
   if (header.length === 1)
-    return { code: 'one_column', why: 'It has only one column, so it is not an export of orders or customers.' };
+    return {
+      code: 'one_column',
+      why: 'It has only one column, so it is not an export of orders or customers.',
+    };
   if (records.length === 0 && header.every((name) => name.trim() === ''))
     return { code: 'empty_file', why: 'It has no header row.' };
   return null;

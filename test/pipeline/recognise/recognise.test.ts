@@ -65,7 +65,7 @@ test('every fixture of a known export is recognised as what it is', async () => 
   expect(wrong).toEqual([]);
   expect(sources.length).toBe(18);
   expect(refused.map(({ name, why }) => `${name}: ${why}`)).toEqual([
-    'generic-least.csv: It looks like orders or payments, but no column holds discount codes, links or influencers, so none could be credited.',
+    'generic-least.csv: It looks like orders or payments, but no column holds discount codes, links or influencers, so no order could be credited.',
   ]);
 });
 
@@ -129,11 +129,11 @@ test('a file that only resembles an export is refused, with the reason', async (
   const { sources, refused } = await look(folder);
   expect(sources).toEqual([]);
   const why = Object.fromEntries(refused.map(({ name, code, why: reason }) => [name, `${code}: ${reason}`]));
-  expect(why['quoted.csv']).toMatch(/^lines_in_quotes: Each line stands in quotes/);
+  expect(why['quoted.csv']).toMatch(/^lines_in_quotes: Each whole line is in quotes/);
   expect(why['reduced.csv']).toMatch(
     /^header_mismatch: It has columns of Shopify orders export, but not "Created at", "Discount Code" or/,
   );
-  expect(why['fees.csv']).toMatch(/none could be credited/);
+  expect(why['fees.csv']).toMatch(/no order could be credited/);
   expect(why['checkouts.csv']).toMatch(/^no_status: .* it may list abandoned checkouts/);
   expect(why['rows.csv']).toMatch(/^rows_unreadable: .* none of its first 2 rows can be read/);
   expect(why['list.csv']).toMatch(/^one_column/);

@@ -81,7 +81,7 @@ ${facts(bulk, visit)}
 ${nextStep(bulk, { process, sums, visit })}
 ${outcomes(bulk, { sums, visit })}
 <h2>${isAboutFiles(bulk.decision) ? 'Files' : 'Entries'}</h2>
-${filterForm(visit, path, [{ name: 'outcome', label: 'What became of it', options: ['waiting', ...BULK_OUTCOMES] }])}
+${filterForm(visit, path, [{ name: 'outcome', label: 'Result', options: ['waiting', ...BULK_OUTCOMES] }])}
 ${itemTable(items.slice(0, PAGE_ROWS), { bulk, visit })}
 ${pager(visit, path, { after: nextKey(items, ({ subjectId }) => subjectId) })}`,
     };
@@ -174,12 +174,12 @@ function outcomes(bulk: Bulk, { sums, visit }: Known): Html | null {
   const { bulkId, ineligible, state, decision } = bulk;
   if (state === 'expired') return null;
   const groups = [...Map.groupBy(sums, ({ outcome }) => outcome)];
-  return html`<h2>What ${state === 'preview' ? 'it would do' : 'became of it'}</h2>
+  return html`<h2>What it ${state === 'preview' ? 'would do' : 'did'}</h2>
 ${ineligible === 0 ? null : html`<p>${countOf(decision, ineligible)} ${ineligible === 1 ? 'was chosen and is' : 'were chosen and are'} left out.</p>`}
 ${table(
   [
     {
-      title: 'What became of them',
+      title: 'Result',
       cell: ([outcome]) =>
         anchor(visit.link(`/bulk/${bulkId}`, { outcome: outcome ?? 'waiting' }), wordsOf(outcome, bulk)),
     },
@@ -195,7 +195,7 @@ ${table(
     },
   ],
   groups,
-  { about: 'What became of them', none: 'Nothing was chosen.' },
+  { about: 'Results', none: 'Nothing was chosen.' },
 )}`;
 }
 
@@ -207,7 +207,7 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
           title: 'File',
           cell: ({ subjectId, subject }) => anchor(visit.link(`/files/${subjectId}`), fileName(subject)),
         },
-        { title: 'What became of it', cell: ({ outcome }) => wordsOf(outcome, bulk) },
+        { title: 'Result', cell: ({ outcome }) => wordsOf(outcome, bulk) },
         { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
       ],
       items,
@@ -230,7 +230,7 @@ function itemTable(items: readonly ListedBulkItem[], { bulk, visit }: { bulk: Bu
         cell: ({ dealId, collabId }) =>
           dealId === null ? collabId : anchor(dealLink(visit, dealId), dealId),
       },
-      { title: 'What became of it', cell: ({ outcome }) => wordsOf(outcome, bulk) },
+      { title: 'Result', cell: ({ outcome }) => wordsOf(outcome, bulk) },
       { title: 'When', cell: ({ outcomeAt }) => instant(outcomeAt, visit) },
     ],
     items,

@@ -28,7 +28,7 @@ export const filesPage: ConsolePage = {
     ]);
     return {
       title: 'Files',
-      content: html`<p>What became of each file, newest first. Files that no run has seen yet are not here: <code>npx influencer-sync files</code> lists them, too.</p>
+      content: html`<p>The state of each file, newest first. Files that no run has seen yet are not listed: <code>npx influencer-sync files</code> lists them, too.</p>
 <p>${
         counts.length === 0
           ? 'No file was read.'

@@ -38,7 +38,7 @@ export const customersWonPage: ConsolePage = {
     return {
       title: 'Customers won',
       content: html`${moneySections(visit)}
-<p>Customers whose first known order was credited, and what all their orders came to since, refunds taken off, whatever brought them; ${said}. Who is a customer is known only where a source has <code>customer_key</code>.</p>
+<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${said}. Customers are known only if a source has <code>customer_key</code>.</p>
 ${filterForm(visit, PATH, [
   { name: 'from', label: 'From month' },
   { name: 'to', label: 'To month' },
@@ -54,9 +54,9 @@ ${table<CustomersWon>(
     { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
     number('New customers', 'newCustomers'),
     number('Ordered again', 'repeat'),
-    number('Worth in 30 days', 'worth30'),
-    number('In 90 days', 'worth90'),
-    number('In 365 days', 'worth365'),
+    number('Value after 30 days', 'worth30'),
+    number('After 90 days', 'worth90'),
+    number('After 365 days', 'worth365'),
   ],
   rows.slice(0, PAGE_ROWS),
   { about: 'Customers won', none: 'No order is known to be the first of its customer.' },
@@ -64,7 +64,7 @@ ${table<CustomersWon>(
 ${pager(visit, PATH, {
   after: nextKey(rows, ({ month, dealId, brandId, currency }) => writeKey(month, dealId, brandId, currency)),
 })}
-<p class="dim">At least: of some orders of the month nobody knows whether their customers are new. Not over: the days are not over for all of them.</p>`,
+<p class="dim">At least: for some orders of the month, it is unknown whether their customers are new. Not over: the days have not passed for all of the customers.</p>`,
     };
   },
 };

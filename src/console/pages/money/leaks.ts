@@ -28,13 +28,13 @@ export const leaksPage: ConsolePage = {
     return {
       title: 'Codes that may have leaked',
       content: html`${moneySections(visit)}
-<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks so, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
+<p>More orders than usual for the code carry no link of its creator, and their share is larger than usual. A code on a coupon site looks like that, and so does one that was read out in a podcast. Search for the code on the web. No order is withheld.</p>
 ${filterForm(visit, PATH, [{ name: 'state', label: 'State', options: STATES }])}
 ${table<LeakedCode>(
   [
     { title: 'Code', cell: ({ code }) => code },
     {
-      title: 'Whose',
+      title: 'Owner',
       cell: ({ influencerHandle, dealId }) =>
         html`${influencerHandle} ${dealId === null ? null : html`deal ${anchor(dealLink(visit, dealId), dealId)}`}`,
     },

@@ -41,9 +41,9 @@ async function showDeals(visit: Visit) {
     isOpen: textOf(visit, 'show') === 'unexplained',
   });
   return {
-    title: 'What we posted against what the service counts',
+    title: 'Posted orders compared with those that the service counts',
     content: html`${moneySections(visit)}
-<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> compares as of now.</p>
+<p>As of the last publication of the mirror. A total says how many orders are counted, not which ones, so it settles no doubt. <code>npx influencer-sync reconcile</code> makes the comparison again.</p>
 ${filterForm(visit, PATH, [
   { name: 'show', label: 'Only', options: SHOWN },
   { name: 'deal', label: 'Deal' },
@@ -55,7 +55,7 @@ ${pager(visit, PATH, {
     writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
   ),
 })}
-<p class="dim">Before: what the service counted beyond ours when the deal was first read; nobody can say which orders. Others: posted by something else, as events say. May be: in doubt, written off, credited twice, or on their way while the deal was read.</p>`,
+<p class="dim">Theirs: counted by the service. Ours: posted, and accepted when the deal was last read. Before: counted beyond ours when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
@@ -93,7 +93,7 @@ function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
     ],
     rows,
     {
-      about: 'What we posted against what the service counts',
+      about: 'Posted orders compared with those that the service counts',
       none: 'There is nothing to compare: the mirror has published no totals yet, or the filter leaves nothing.',
     },
   );
@@ -139,7 +139,7 @@ ${factList([
   ],
   ['Paid out, as the service says', money(deal.paidAmount)],
 ])}
-${orders.length === 0 ? html`<p class="none">No event of the service names an order that differs from ours.</p>` : null}
+${orders.length === 0 ? html`<p class="none">No event of the service contradicts the orders that were posted.</p>` : null}
 ${[...Map.groupBy(orders, ({ kind }) => kind)].map(([kind, group]) => disputeTable(kind, { group, visit }))}`,
   };
 }

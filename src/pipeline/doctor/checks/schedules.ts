@@ -26,7 +26,8 @@ async function lookAtJob(patient: Patient, job: JobSettings): Promise<readonly F
   const about = `schedule of ${job.name}`;
   const { schedule, timeZone } = job;
   if (schedule === null) {
-    const what = job.after === null ? 'None: the job runs only when you start it.' : `It follows ${job.after}.`;
+    const what =
+      job.after === null ? 'None: the job runs only when you start it.' : `It follows ${job.after}.`;
     return [{ status: 'ok', about, what }];
   }
   const slots = nextSlots(openCalendar({ schedule, timeZone }), patient.now());
