@@ -916,6 +916,235 @@ COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it came into its st
 
 COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made it, see bi.runs.';
 
+CREATE TABLE intake.order_claims (
+    job text NOT NULL,
+    source text NOT NULL,
+    order_id text NOT NULL,
+    place integer NOT NULL,
+    kind text NOT NULL,
+    written text NOT NULL,
+    target text NOT NULL,
+    influencer_handle text,
+    deal_id text,
+    collab_id text,
+    CONSTRAINT explicit_stands_first CHECK (((kind = 'explicit'::text) = (place = 0))),
+    CONSTRAINT order_claims_kind_check CHECK ((kind = ANY (ARRAY['explicit'::text, 'link'::text, 'code'::text]))),
+    CONSTRAINT order_claims_place_check CHECK ((place >= 0))
+);
+
+COMMENT ON TABLE intake.order_claims IS 'Owners whom the evidence of an order names, for orders that name more than one; replaced when the order is decided about again. Orders that are not credited to anybody are left out, unless because of it.';
+
+COMMENT ON COLUMN intake.order_claims.job IS 'Job that decided.';
+
+COMMENT ON COLUMN intake.order_claims.source IS 'Source of the order.';
+
+COMMENT ON COLUMN intake.order_claims.order_id IS 'The order.';
+
+COMMENT ON COLUMN intake.order_claims.place IS 'Where it stands: 0 what the export names, then links and then codes, in the order of the export. Of one code with two owners both have one place.';
+
+COMMENT ON COLUMN intake.order_claims.kind IS 'explicit (columns of the export), link or code.';
+
+COMMENT ON COLUMN intake.order_claims.written IS 'The name, link or code as the export writes it; e-mail addresses masked.';
+
+COMMENT ON COLUMN intake.order_claims.target IS 'Deal, else collaboration, else handle, as in intake.attributions.';
+
+COMMENT ON COLUMN intake.order_claims.influencer_handle IS 'Influencer, where codes.csv or the export says.';
+
+COMMENT ON COLUMN intake.order_claims.deal_id IS 'Deal.';
+
+COMMENT ON COLUMN intake.order_claims.collab_id IS 'Collaboration.';
+
+CREATE TABLE reporting.order_dispositions (
+    job text CONSTRAINT order_standings_job_not_null NOT NULL,
+    source text CONSTRAINT order_standings_source_not_null NOT NULL,
+    order_id text CONSTRAINT order_standings_order_id_not_null NOT NULL,
+    order_version_id bigint CONSTRAINT order_standings_order_version_id_not_null NOT NULL,
+    entry_id bigint,
+    ordered_at timestamp with time zone CONSTRAINT order_standings_ordered_at_not_null NOT NULL,
+    day_utc date CONSTRAINT order_standings_day_utc_not_null NOT NULL,
+    disposition text CONSTRAINT order_standings_standing_not_null NOT NULL,
+    disposition_reason text,
+    disposition_at timestamp with time zone CONSTRAINT order_standings_standing_at_not_null NOT NULL,
+    is_open boolean CONSTRAINT order_standings_is_open_not_null NOT NULL,
+    matched_by text,
+    matched_value text,
+    target text,
+    brand_id text,
+    deal_id text,
+    collab_id text,
+    influencer_handle text,
+    currency text CONSTRAINT order_standings_currency_not_null NOT NULL,
+    amount numeric(18,4) CONSTRAINT order_standings_amount_not_null NOT NULL,
+    CONSTRAINT order_dispositions_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
+)
+WITH (fillfactor='90');
+
+COMMENT ON TABLE reporting.order_dispositions IS 'The disposition of each order of each job, as of the last refresh.';
+
+COMMENT ON COLUMN reporting.order_dispositions.job IS 'Job that decided about the order.';
+
+COMMENT ON COLUMN reporting.order_dispositions.source IS 'Source of the order.';
+
+COMMENT ON COLUMN reporting.order_dispositions.order_id IS 'Identity at the shop platform.';
+
+COMMENT ON COLUMN reporting.order_dispositions.order_version_id IS 'Version of the order in force.';
+
+COMMENT ON COLUMN reporting.order_dispositions.entry_id IS 'Entry of the ledger, if the disposition follows from it.';
+
+COMMENT ON COLUMN reporting.order_dispositions.ordered_at IS 'When it was placed, else paid, else first read.';
+
+COMMENT ON COLUMN reporting.order_dispositions.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN reporting.order_dispositions.disposition IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
+
+COMMENT ON COLUMN reporting.order_dispositions.disposition_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
+
+COMMENT ON COLUMN reporting.order_dispositions.disposition_at IS 'Since when: the entry''s last change, else the decision of the job.';
+
+COMMENT ON COLUMN reporting.order_dispositions.is_open IS 'May change without another decision about its file: each refresh checks it.';
+
+COMMENT ON COLUMN reporting.order_dispositions.matched_by IS 'What named the influencer: explicit, code, link.';
+
+COMMENT ON COLUMN reporting.order_dispositions.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
+
+COMMENT ON COLUMN reporting.order_dispositions.target IS 'deal:, collab: or handle:, and the owner of the order; null without an owner.';
+
+COMMENT ON COLUMN reporting.order_dispositions.brand_id IS 'Brand.';
+
+COMMENT ON COLUMN reporting.order_dispositions.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
+
+COMMENT ON COLUMN reporting.order_dispositions.collab_id IS 'Collaboration, in the same order.';
+
+COMMENT ON COLUMN reporting.order_dispositions.influencer_handle IS 'Influencer.';
+
+COMMENT ON COLUMN reporting.order_dispositions.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
+
+CREATE VIEW bi.conflicts AS
+ WITH claims AS (
+         SELECT c.job,
+            c.source,
+            c.order_id,
+            c.place,
+            c.kind,
+            c.written,
+            c.target,
+            c.influencer_handle,
+            c.deal_id,
+            c.collab_id,
+            COALESCE(c.influencer_handle, m_1.influencer_handle) AS handle,
+            min(c.place) FILTER (WHERE (c.place > 0)) OVER w AS first_place,
+            max(c.place) OVER w AS last_place
+           FROM (intake.order_claims c
+             LEFT JOIN mirror.deal_versions m_1 ON (((m_1.deal_id = reporting.deal_id_of(c.deal_id)) AND m_1.is_latest)))
+          WINDOW w AS (PARTITION BY c.job, c.source, c.order_id)
+        ), orders AS (
+         SELECT claims.job,
+            claims.source,
+            claims.order_id,
+            string_agg(((claims.kind || ' '::text) || claims.written), ', '::text ORDER BY claims.place, claims.target) AS evidence,
+                CASE
+                    WHEN bool_or((claims.kind = 'explicit'::text)) THEN 'named'::text
+                    WHEN (bool_or((claims.kind = 'link'::text)) AND bool_or((claims.kind = 'code'::text))) THEN 'link_and_code'::text
+                    WHEN bool_or((claims.kind = 'code'::text)) THEN 'codes'::text
+                    ELSE 'links'::text
+                END AS conflict,
+                CASE
+                    WHEN (count(*) = count(claims.handle)) THEN (min(lower(ltrim(claims.handle, '@'::text))) = max(lower(ltrim(claims.handle, '@'::text))))
+                    ELSE NULL::boolean
+                END AS is_same_creator,
+                CASE
+                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.first_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.first_place))) THEN min(claims.target) FILTER (WHERE (claims.place = claims.first_place))
+                    ELSE NULL::text
+                END AS first_target,
+                CASE
+                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.first_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.first_place))) THEN min(claims.handle) FILTER (WHERE (claims.place = claims.first_place))
+                    ELSE NULL::text
+                END AS first_handle,
+                CASE
+                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.last_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.last_place))) THEN min(claims.target) FILTER (WHERE (claims.place = claims.last_place))
+                    ELSE NULL::text
+                END AS last_target,
+                CASE
+                    WHEN (min(claims.target) FILTER (WHERE (claims.place = claims.last_place)) = max(claims.target) FILTER (WHERE (claims.place = claims.last_place))) THEN min(claims.handle) FILTER (WHERE (claims.place = claims.last_place))
+                    ELSE NULL::text
+                END AS last_handle,
+            min(claims.target) FILTER (WHERE (claims.kind = 'explicit'::text)) AS explicit_target,
+            min(claims.handle) FILTER (WHERE (claims.kind = 'explicit'::text)) AS explicit_handle
+           FROM claims
+          GROUP BY claims.job, claims.source, claims.order_id
+        )
+ SELECT o.job,
+    o.source,
+    o.order_id,
+    s.ordered_at,
+    s.day_utc,
+    o.conflict,
+    reporting.without_addresses(o.evidence) AS evidence,
+    o.is_same_creator,
+    s.currency,
+    s.amount,
+    s.disposition,
+    s.disposition_reason,
+    s.matched_by,
+    s.target,
+    reporting.without_addresses(COALESCE(s.influencer_handle, m.influencer_handle)) AS influencer_handle,
+    o.first_target,
+    reporting.without_addresses(o.first_handle) AS first_influencer_handle,
+    o.last_target,
+    reporting.without_addresses(o.last_handle) AS last_influencer_handle,
+    o.explicit_target,
+    reporting.without_addresses(o.explicit_handle) AS explicit_influencer_handle
+   FROM ((orders o
+     JOIN reporting.order_dispositions s ON (((s.job = o.job) AND (s.source = o.source) AND (s.order_id = o.order_id))))
+     LEFT JOIN mirror.deal_versions m ON (((m.deal_id = s.deal_id) AND m.is_latest)))
+  WHERE (s.disposition <> ALL (ARRAY['excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text]));
+
+COMMENT ON VIEW bi.conflicts IS 'Orders whose evidence names more than one owner, one row an order: who is credited, and who would be by other rules. It decides nothing. As of the last refresh. Answers: Which orders carry evidence for two creators? How much money would another rule move?';
+
+COMMENT ON COLUMN bi.conflicts.job IS 'Job that looked at the order.';
+
+COMMENT ON COLUMN bi.conflicts.source IS 'Source in the configuration. With job and order_id the key of the row.';
+
+COMMENT ON COLUMN bi.conflicts.order_id IS 'Order, see bi.orders.';
+
+COMMENT ON COLUMN bi.conflicts.ordered_at IS 'When it was ordered.';
+
+COMMENT ON COLUMN bi.conflicts.day_utc IS 'Day of ordered_at in UTC.';
+
+COMMENT ON COLUMN bi.conflicts.conflict IS 'What disagrees: named (the export names an owner, and a code or link another one), link_and_code, codes or links.';
+
+COMMENT ON COLUMN bi.conflicts.evidence IS 'What the order carries that an owner has, in the order of time: what the export names, links, codes.';
+
+COMMENT ON COLUMN bi.conflicts.is_same_creator IS 'Whether all of it belongs to deals of one creator. Null: the creator of one is unknown.';
+
+COMMENT ON COLUMN bi.conflicts.currency IS 'ISO 4217. Never add up amounts of different currencies.';
+
+COMMENT ON COLUMN bi.conflicts.amount IS 'Revenue, in currency.';
+
+COMMENT ON COLUMN bi.conflicts.disposition IS 'What became of the order, see bi.orders_attributed.';
+
+COMMENT ON COLUMN bi.conflicts.disposition_reason IS 'Why, where it is held.';
+
+COMMENT ON COLUMN bi.conflicts.matched_by IS 'What decided it: explicit, code or link. Null: nothing did.';
+
+COMMENT ON COLUMN bi.conflicts.target IS 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: nobody, the order is held.';
+
+COMMENT ON COLUMN bi.conflicts.influencer_handle IS 'Creator who is credited, where known.';
+
+COMMENT ON COLUMN bi.conflicts.first_target IS 'Who would be if the first link or code counted: links before codes, since a visit comes before the checkout; then as the export writes them. Null: two own it.';
+
+COMMENT ON COLUMN bi.conflicts.first_influencer_handle IS 'Creator of first_target, where known.';
+
+COMMENT ON COLUMN bi.conflicts.last_target IS 'Who would be if the last link or code counted. Null: two own it.';
+
+COMMENT ON COLUMN bi.conflicts.last_influencer_handle IS 'Creator of last_target, where known.';
+
+COMMENT ON COLUMN bi.conflicts.explicit_target IS 'Who would be if only what the export names counted. Null: it names nobody.';
+
+COMMENT ON COLUMN bi.conflicts.explicit_influencer_handle IS 'Creator of explicit_target, where known.';
+
 CREATE TABLE intake.creators (
     creator_id bigint NOT NULL,
     source text NOT NULL,
@@ -2515,73 +2744,6 @@ COMMENT ON COLUMN bi.orders.changed_at IS 'When this version of it was stored.';
 COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
 COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because the source does not ask for it (customer_key), the order was read before it did, or the export names nobody.';
-
-CREATE TABLE reporting.order_dispositions (
-    job text CONSTRAINT order_standings_job_not_null NOT NULL,
-    source text CONSTRAINT order_standings_source_not_null NOT NULL,
-    order_id text CONSTRAINT order_standings_order_id_not_null NOT NULL,
-    order_version_id bigint CONSTRAINT order_standings_order_version_id_not_null NOT NULL,
-    entry_id bigint,
-    ordered_at timestamp with time zone CONSTRAINT order_standings_ordered_at_not_null NOT NULL,
-    day_utc date CONSTRAINT order_standings_day_utc_not_null NOT NULL,
-    disposition text CONSTRAINT order_standings_standing_not_null NOT NULL,
-    disposition_reason text,
-    disposition_at timestamp with time zone CONSTRAINT order_standings_standing_at_not_null NOT NULL,
-    is_open boolean CONSTRAINT order_standings_is_open_not_null NOT NULL,
-    matched_by text,
-    matched_value text,
-    target text,
-    brand_id text,
-    deal_id text,
-    collab_id text,
-    influencer_handle text,
-    currency text CONSTRAINT order_standings_currency_not_null NOT NULL,
-    amount numeric(18,4) CONSTRAINT order_standings_amount_not_null NOT NULL,
-    CONSTRAINT order_dispositions_disposition_check CHECK ((disposition = ANY (ARRAY['accepted'::text, 'ready'::text, 'rejected'::text, 'in_doubt'::text, 'held'::text, 'excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text])))
-)
-WITH (fillfactor='90');
-
-COMMENT ON TABLE reporting.order_dispositions IS 'The disposition of each order of each job, as of the last refresh.';
-
-COMMENT ON COLUMN reporting.order_dispositions.job IS 'Job that decided about the order.';
-
-COMMENT ON COLUMN reporting.order_dispositions.source IS 'Source of the order.';
-
-COMMENT ON COLUMN reporting.order_dispositions.order_id IS 'Identity at the shop platform.';
-
-COMMENT ON COLUMN reporting.order_dispositions.order_version_id IS 'Version of the order in force.';
-
-COMMENT ON COLUMN reporting.order_dispositions.entry_id IS 'Entry of the ledger, if the disposition follows from it.';
-
-COMMENT ON COLUMN reporting.order_dispositions.ordered_at IS 'When it was placed, else paid, else first read.';
-
-COMMENT ON COLUMN reporting.order_dispositions.day_utc IS 'Day of ordered_at in UTC.';
-
-COMMENT ON COLUMN reporting.order_dispositions.disposition IS 'accepted, ready, rejected, in_doubt, held, excluded, unattributed, organic, unaccounted (never, unless by a bug).';
-
-COMMENT ON COLUMN reporting.order_dispositions.disposition_reason IS 'Why, for rejected, in_doubt, held, excluded, unattributed.';
-
-COMMENT ON COLUMN reporting.order_dispositions.disposition_at IS 'Since when: the entry''s last change, else the decision of the job.';
-
-COMMENT ON COLUMN reporting.order_dispositions.is_open IS 'May change without another decision about its file: each refresh checks it.';
-
-COMMENT ON COLUMN reporting.order_dispositions.matched_by IS 'What named the influencer: explicit, code, link.';
-
-COMMENT ON COLUMN reporting.order_dispositions.matched_value IS 'The code or link that matched, or those that did not; e-mail addresses masked.';
-
-COMMENT ON COLUMN reporting.order_dispositions.target IS 'deal:, collab: or handle:, and the owner of the order; null without an owner.';
-
-COMMENT ON COLUMN reporting.order_dispositions.brand_id IS 'Brand.';
-
-COMMENT ON COLUMN reporting.order_dispositions.deal_id IS 'Deal that the service credited, else the one it is attributed to.';
-
-COMMENT ON COLUMN reporting.order_dispositions.collab_id IS 'Collaboration, in the same order.';
-
-COMMENT ON COLUMN reporting.order_dispositions.influencer_handle IS 'Influencer.';
-
-COMMENT ON COLUMN reporting.order_dispositions.currency IS 'ISO 4217.';
-
-COMMENT ON COLUMN reporting.order_dispositions.amount IS 'Revenue as sent, else by the job''s rule, else of the order, in currency.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -6140,6 +6302,9 @@ ALTER TABLE ONLY intake.identify_batches
 
 ALTER TABLE ONLY intake.lookups
     ADD CONSTRAINT lookups_pkey PRIMARY KEY (customer_hash);
+
+ALTER TABLE ONLY intake.order_claims
+    ADD CONSTRAINT order_claims_pkey PRIMARY KEY (job, source, order_id, place, target);
 
 ALTER TABLE ONLY intake.order_continuations
     ADD CONSTRAINT order_continuations_pkey PRIMARY KEY (source_file_id, line_no);

@@ -5,6 +5,7 @@ import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
 import { type AttributionRules, decisionsOf, filesToAttribute } from './decisions.ts';
+import { keepClaims } from './keep-claims.ts';
 import { lockJob } from './lock-job.ts';
 
 export type AttributeOrdersOptions = Omit<AttributionRules, 'rulesHash' | 'period'> & {
@@ -35,6 +36,7 @@ export function attributeOrders(db: Database, options: AttributeOrdersOptions): 
     const { rows: files } = await sql`select from files_to_attribute limit 1`.execute(trx);
     if (files.length === 0) return { decided: 0 };
     await decide(trx, rules);
+    await keepClaims(trx, rules);
     return { decided: await write(trx, rules) };
   });
 }

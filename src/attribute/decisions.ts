@@ -60,7 +60,7 @@ export function filesToAttribute({ job, sources, rulesHash }: AttributionRules):
  * excluded, named by the export itself, owner of a code, owner of a link, nobody's.
  */
 export function decisionsOf(rules: AttributionRules): RawBuilder<unknown> {
-  return sql`with ${eligibleOf(rules)}, ${matchedOf(rules)}, ${decidedOf(rules)} select * from decisions`;
+  return sql`with ${eligibleOf(rules)}, ${hitsOf(rules)}, ${MATCHED}, ${decidedOf(rules)} select * from decisions`;
 }
 
 const AMOUNT = {
@@ -115,8 +115,11 @@ function eligibleOf({
     )`;
 }
 
-/** Of orders that name no influencer: whom their codes and links belong to, and what speaks against those that don't count. */
-function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
+/**
+ * Common table expressions about what orders of `eligible` carry, those that name an influencer themselves left out; the last, `hits`, has a row
+ * for each owner of a code or link, and what speaks against those that don't count.
+ */
+export function hitsOf({ job, brandId }: Pick<AttributionRules, 'job' | 'brandId'>): RawBuilder<unknown> {
   return sql`
     carried as (
       select w.order_version_id, w.placed_at, w.links_folded, 'code' as kind, 'code' as owner_of, k.place, k.folded,
@@ -149,7 +152,11 @@ function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         end as fault
       from carried v join owners c on c.owner_of = v.owner_of and c.folded = v.folded
         and (c.link_folded is null or c.link_folded <@ v.links_folded)
-    ),
+    )`;
+}
+
+/** Of orders that name no influencer: whom their codes and links belong to. */
+const MATCHED = sql`
     matched as materialized (
       select order_version_id,
         min(target) filter (where fault is null and kind = 'code') as code_target,
@@ -169,7 +176,6 @@ function matchedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         end as fault
       from hits group by order_version_id
     )`;
-}
 
 function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
   return sql`
@@ -214,7 +220,9 @@ function decidedOf({ job, brandId }: AttributionRules): RawBuilder<unknown> {
         case when j.decision in ('explicit', 'code', 'link') then ${brandId}::text end as brand_id,
         case when j.decision = 'explicit' then j.influencer_handle else c.influencer_handle end as influencer_handle,
         case when j.decision = 'explicit' then j.deal_id else c.deal_id end as deal_id,
-        case when j.decision = 'explicit' then j.collab_id else c.collab_id end as collab_id
+        case when j.decision = 'explicit' then j.collab_id else c.collab_id end as collab_id,
+        -- How many things may name an owner: see keepClaims.
+        cardinality(j.codes) + cardinality(j.links) + (j.named is not null)::integer as evidence
       from judged j
       left join intake.codes c on c.job = ${job}
         and c.line_no = case j.decision when 'code' then j.code_line when 'link' then j.link_line end

@@ -15,6 +15,7 @@ import { explainCommand } from './commands/explain.ts';
 import { filesCommand } from './commands/files.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { conflictsCommand } from './commands/money/conflicts.ts';
 import { leaksCommand } from './commands/money/leaks.ts';
 import { reconcileCommand } from './commands/money/reconcile.ts';
 import { returnsCommand } from './commands/money/returns.ts';
@@ -65,6 +66,7 @@ const commands: readonly CommandDefinition[] = [
   returnsCommand,
   reconcileCommand,
   leaksCommand,
+  conflictsCommand,
   forgetCommand,
   pruneCommand,
   hashKeyCommand,

@@ -1025,6 +1025,49 @@ export interface IntakeLookups {
   username: string | null;
 }
 
+export interface IntakeOrderClaims {
+  /**
+   * Collaboration.
+   */
+  collab_id: string | null;
+  /**
+   * Deal.
+   */
+  deal_id: string | null;
+  /**
+   * Influencer, where codes.csv or the export says.
+   */
+  influencer_handle: string | null;
+  /**
+   * Job that decided.
+   */
+  job: string;
+  /**
+   * explicit (columns of the export), link or code.
+   */
+  kind: string;
+  /**
+   * The order.
+   */
+  order_id: string;
+  /**
+   * Where it stands: 0 what the export names, then links and then codes, in the order of the export. Of one code with two owners both have one place.
+   */
+  place: number;
+  /**
+   * Source of the order.
+   */
+  source: string;
+  /**
+   * Deal, else collaboration, else handle, as in intake.attributions.
+   */
+  target: string;
+  /**
+   * The name, link or code as the export writes it; e-mail addresses masked.
+   */
+  written: string;
+}
+
 export interface IntakeOrderContinuations {
   /**
    * The order they belong to.
@@ -4702,6 +4745,7 @@ export interface DB {
   "intake.forgotten_customers": IntakeForgottenCustomers;
   "intake.identify_batches": IntakeIdentifyBatches;
   "intake.lookups": IntakeLookups;
+  "intake.order_claims": IntakeOrderClaims;
   "intake.order_continuations": IntakeOrderContinuations;
   "intake.orders": IntakeOrders;
   "intake.outreach_candidates": IntakeOutreachCandidates;

@@ -30,6 +30,7 @@ const REDACTABLE: Readonly<Record<string, readonly string[]>> = {
 const CODES: Readonly<Record<string, readonly string[]>> = {
   'intake.attributions': ['matched_value'],
   'intake.clicks': ['written'],
+  'intake.order_claims': ['written'],
   'intake.orders': ['codes', 'codes_folded', 'links', 'links_folded'],
   'reporting.code_days': ['code', 'code_folded'],
   'reporting.code_use_days': ['code_folded'],

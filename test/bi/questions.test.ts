@@ -20,6 +20,22 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['MONTH', '4819', 'Acme', 'USD', '1', '0.1000'],
   ],
   'clicks-by-deal': [['D1', null, '12', '5']],
+  'conflicting-orders': [
+    [
+      'DAY',
+      'shop-orders',
+      '1011',
+      'codes',
+      'code MARA15, code JONAS10',
+      '7.0000',
+      'EUR',
+      'held',
+      null,
+      'deal:D1',
+      'handle:jonas',
+      null,
+    ],
+  ],
   coverage: [
     ['all', '3', '2', '1', '0', '0', '0', null],
     ['autocomplete', '2', '1', '1', '0', '0', '0', null],
@@ -46,6 +62,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['2', 'attribute-orders', 'lost', 'TIME', null, null, null, null, null],
     ['1', 'attribute-orders', 'ok', 'TIME', '3600.000', null, null, '2', null],
   ],
+  'money-other-rules-would-move': [['codes', 'EUR', '1', '7.0000', '7.0000', '7.0000', '0']],
   'money-in-doubt': [['EUR', '2', '55.0000', 'TIME']],
   'one-deal-by-day': [
     ['DAY', 'EUR', '3', '3', '1264.5000'],

@@ -42,6 +42,7 @@ export async function tellStory(db: Database): Promise<StoryDays> {
   await click(db, runId);
   await submit(db, runId);
   await importCreators(db, runId);
+  await claim(db);
   await keepReconciliation(db, { accountCurrency: 'EUR', runId });
   await refreshReporting(db, { job: JOB });
   await updateReturns(db, { rules: RULES });
@@ -124,6 +125,14 @@ async function importCreators(db: Database, runId: string): Promise<void> {
       ('list', 'duo', 'instagram', '', '', 'duo', 1, 4, 'deals', 'held', 'several_deals', null, '["duo","instagram","4819","D_1"]', '{}')`.execute(
     db,
   );
+}
+
+/** Order 1011 is held: a code of mara.paints and one of jonas, in this order. */
+async function claim(db: Database): Promise<void> {
+  await sql`
+    insert into intake.order_claims (job, source, order_id, place, kind, written, target, influencer_handle, deal_id)
+    values (${JOB}, 'shop-orders', '1011', 1, 'code', 'MARA15', 'deal:D1', null, 'D1'),
+      (${JOB}, 'shop-orders', '1011', 2, 'code', 'JONAS10', 'handle:jonas', 'jonas', null)`.execute(db);
 }
 
 /** January was closed: an order, and a refund of one that an earlier statement had. */

@@ -17,6 +17,7 @@ const PROMISED = [
   'brands',
   'clicks',
   'clicks_posted',
+  'conflicts',
   'creators_imported',
   'customer_cohorts',
   'deal_history',

@@ -169,6 +169,28 @@ describe('the pages about money', () => {
     expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
   });
 
+  it('show which orders carry evidence for several creators, and what each rule would credit, as the command does', async () => {
+    const shop = await openShop([
+      ...earned,
+      '#90,,paid,EUR,70.00,BEN15,2026-04-24 10:00:00 +0000,utm_campaign: mia.test,90',
+      '#91,,paid,EUR,20.00,"MIA10, BEN15",2026-05-25 10:00:00 +0000,,91',
+    ]);
+    const { get } = await startTestConsole(shop);
+    const listed = (await shop.cli('conflicts')).stdout;
+    expect(listed).toMatch(/ben\.test \(deal:DEALBEN\) +70\.00 EUR +0\.00 EUR +90\.00 EUR +0\.00 EUR/);
+    expect(listed).toMatch(/mia\.test \(deal:DEALMIA\) +0\.00 EUR +90\.00 EUR +0\.00 EUR +0\.00 EUR/);
+    expect(listed).toMatch(/nobody +20\.00 EUR +0\.00 EUR +0\.00 EUR +90\.00 EUR/);
+    expect(listed).toMatch(/2026-05-25 +91 +20\.00 EUR +held +code MIA10, code BEN15/);
+    const page = textOf((await get('/money/conflicts')).text);
+    expect(page).toMatch(/ben\.test \(deal:DEALBEN\) 70\.00 EUR 0\.00 EUR 90\.00 EUR 0\.00 EUR/);
+    expect(page).toMatch(/nobody 20\.00 EUR 0\.00 EUR 0\.00 EUR 90\.00 EUR/);
+    expect(page).toMatch(
+      /91 2026-05-25 20\.00 EUR codes of several owners code MIA10, code BEN15 nobody held mia\.test \(deal:DEALMIA\) ben\.test \(deal:DEALBEN\) nobody 90 2026-04-24 70\.00 EUR a link and a code link mia\.test, code BEN15 ben\.test/,
+    );
+    expect(textOf((await get('/money/conflicts?kind=codes&from=2026-05')).text)).not.toContain('70.00 EUR');
+    expect(textOf((await get('/money/conflicts?to=2026-03')).text)).toContain('No revenue is in conflict.');
+  });
+
   it('are shown part by part where there are many deals, each deal once', async () => {
     const shop = await openShop(earned);
     await sql`

@@ -69,6 +69,26 @@ it.each(years)(
     from bi.customer_cohorts order by month_utc, deal_id, currency`.execute(shop.db);
     expect(cohorts.rows).toEqual(year.cohorts);
 
+    const conflicts = await sql`
+      select order_id, conflict, amount, disposition, target, first_target, last_target, explicit_target
+      from bi.conflicts order by ordered_at`.execute(shop.db);
+    expect(conflicts.rows).toEqual(year.conflicts);
+    expect(new Set(year.conflicts.map(({ conflict }) => conflict))).toEqual(new Set(['codes', 'named']));
+    const listed = (await shop.cli('conflicts', '--limit', '1000', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as Record<string, string | null>);
+    const cents = (rows: readonly Readonly<Record<string, string | null>>[]): number =>
+      rows.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 100), 0);
+    expect(cents(listed.filter(({ event }) => event === 'conflicting_order'))).toBe(cents(year.conflicts));
+    // Each rule gives the same revenue to somebody or to nobody.
+    for (const rule of ['credited', 'first', 'last', 'explicit'])
+      expect(
+        cents(
+          listed.filter(({ event }) => event === 'rule_sum').map((row) => ({ amount: row[rule] ?? null })),
+        ),
+      ).toBe(cents(year.conflicts));
+
     // A statement of a month after all windows has what the orders earned in all, and the fee.
     const { stdout } = await shop.cli('statement', '--month', `${YEAR + 1}-03`, '--json');
     const earned = new Map<string, number>();

@@ -41,6 +41,8 @@ type Order = {
   readonly finalCents: number;
   /** In the export that first states it, or in a later one. */
   readonly cancelled: 'never' | 'before' | 'after';
+  /** Besides, it carries the code of another creator, and is held; or the export names MIA, whose it is, beside a code of BEN. */
+  readonly conflict: 'none' | 'codes' | 'named';
   /** Its month's export lacks it, and a later one has it. */
   readonly isLate: boolean;
 };
@@ -63,12 +65,16 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
   const make = (at: number, given: Partial<Order> = {}): void => {
     const cents = 500 + random(20_000);
     const fate = random(20);
+    const code = codes[random(codes.length)] ?? null;
+    const dispute = random(12);
     orders.push({
       id: `${10_000 + orders.length}`,
       // No two at the same instant.
       at: at - (at % 1_000_000) + orders.length * 1_000,
       currency: random(5) === 0 ? 'USD' : 'EUR',
-      code: codes[random(codes.length)] ?? null,
+      code,
+      conflict:
+        code === 'MIA10' && dispute === 0 ? 'named' : code !== null && dispute === 1 ? 'codes' : 'none',
       email: random(10) === 0 ? '' : `buyer${random(perMonth * (random(2) === 0 ? 2 : 20))}@example.com`,
       cents,
       finalCents: fate === 1 ? Math.floor(cents / 3) : cents,
@@ -85,16 +91,18 @@ function makeOrders(seed: number, perMonth: number): readonly Order[] {
       for (let index = 0; index < perMonth / 2; index += 1)
         make(begin + 10 * DAY_MS + random(2 * DAY_MS), {
           code: 'MIA10',
+          conflict: 'none',
           email: `leak${index}@example.com`,
         });
   }
   return orders;
 }
 
-const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status,email';
+const HEADER = 'order_id,order_revenue,currency,discount_codes,placed_at,status,email,deal_id';
 
 function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
-  const rows = orders.map(({ id, at, currency, code, email, cents, finalCents, cancelled }) => {
+  const rows = orders.map((order) => {
+    const { id, at, currency, email, cents, finalCents, cancelled, conflict } = order;
     const amount = as === 'first' ? cents : finalCents;
     const isCancelled = cancelled === 'before' || (cancelled === 'after' && as === 'final');
     // People do not always write their address in one way.
@@ -103,13 +111,21 @@ function toCsv(orders: readonly Order[], as: 'first' | 'final'): string {
       id,
       (amount / 100).toFixed(2),
       currency,
-      code ?? '',
+      `"${codesOf(order).join(',')}"`,
       new Date(at).toISOString(),
       isCancelled ? 'cancelled' : 'paid',
       written,
+      conflict === 'named' ? DEALS.MIA10 : '',
     ].join(',');
   });
   return `${[HEADER, ...rows].join('\n')}\n`;
+}
+
+/** Codes as the export writes them. */
+function codesOf({ code, conflict }: Order): readonly Code[] {
+  if (code === null) return [];
+  if (conflict === 'named') return ['BEN15'];
+  return conflict === 'codes' ? [code, code === 'ZOE20' ? 'MIA10' : 'ZOE20'] : [code];
 }
 
 /** What a deal brought in a month, in one currency, as the views write it. */
@@ -124,6 +140,8 @@ export type SyntheticYear = {
   readonly cohorts: readonly Answer[];
   /** Orders of each deal that the service must count. */
   readonly counted: Readonly<Record<string, number>>;
+  /** Rows of `bi.conflicts`, by order. */
+  readonly conflicts: readonly Answer[];
   /** What statements must come to in all, by deal and currency. */
   readonly earned: Readonly<Record<string, string>>;
 };
@@ -180,7 +198,9 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     ({ email }) => email,
   );
   const knownSince = Math.min(...orders.filter(({ email }) => email !== '').map(({ at }) => at));
-  const posted = orders.filter(({ code, cancelled }) => code !== null && cancelled !== 'before');
+  const posted = orders.filter(
+    ({ code, cancelled, conflict }) => code !== null && cancelled !== 'before' && conflict !== 'codes',
+  );
   const groups = Map.groupBy(posted, ({ at, code, currency }) =>
     [new Date(at).toISOString().slice(0, 7), DEALS[code ?? 'MIA10'], currency].join(' '),
   );
@@ -255,6 +275,7 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
   return {
     returns,
     cohorts,
+    conflicts: conflictsOf(orders),
     counted: Object.fromEntries(
       [...Map.groupBy(posted, ({ code }) => DEALS[code ?? 'MIA10'])].map(([deal, of]) => [deal, of.length]),
     ),
@@ -262,6 +283,28 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       Object.entries(earned).flatMap(([name, sum]) => (sum === 0n ? [] : [[name, cents(sum)]])),
     ),
   };
+}
+
+/** An order that was sent stays, with what was sent; one that was held is gone when it is cancelled, and has the amount of the last export. */
+function conflictsOf(orders: readonly Order[]): readonly Answer[] {
+  return orders
+    .filter(({ conflict, cancelled }) => conflict !== 'none' && cancelled !== 'before')
+    .filter(({ conflict, cancelled }) => conflict === 'named' || cancelled === 'never')
+    .toSorted((one, other) => one.at - other.at)
+    .map((order) => {
+      const [first = 'MIA10', last = first] = codesOf(order);
+      const isNamed = order.conflict === 'named';
+      return {
+        order_id: order.id,
+        conflict: order.conflict,
+        amount: cents(BigInt(isNamed ? order.cents : order.finalCents)),
+        disposition: isNamed ? 'accepted' : 'held',
+        target: isNamed ? 'deal:DEALMIA' : null,
+        first_target: `deal:${DEALS[first]}`,
+        last_target: `deal:${DEALS[last]}`,
+        explicit_target: isNamed ? 'deal:DEALMIA' : null,
+      };
+    });
 }
 
 /** `1234` → `12.3400`. */

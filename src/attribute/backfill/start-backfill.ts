@@ -5,6 +5,7 @@ import type { DB } from '../../db/tables.ts';
 import { takeForBackfill } from '../../ledger/backfill-entries.ts';
 import { createDesiredEntries } from '../../ledger/propose.ts';
 import type { PlanChanges } from '../../model/backfill.ts';
+import { keepClaims } from '../keep-claims.ts';
 import { lockJob } from '../lock-job.ts';
 import { lockBackfill } from './backfills.ts';
 import { comparePlan } from './compare-plan.ts';
@@ -41,6 +42,7 @@ export function startBackfill(db: Database, options: StartBackfillOptions): Prom
     await gatherDesired(trx);
     await takeForBackfill(trx, { ...rules, effect: 'referral', runId, backfillId });
     await attributeToThem(trx, rules);
+    await keepClaims(trx, { ...rules, rulesHash: '' });
     await sql`
       update ops.backfills
       set state = 'running', approved_by = ${approvedBy}, approved_at = clock_timestamp(), state_changed_at = clock_timestamp(),

@@ -17,6 +17,7 @@ import { filePage } from './files/file.ts';
 import { filesPage } from './files/files.ts';
 import { rejectedPage } from './files/rejected.ts';
 import { rejectedRowPage } from './files/rejected-row.ts';
+import { conflictsPage } from './money/conflicts.ts';
 import { customersWonPage } from './money/customers-won.ts';
 import { leaksPage } from './money/leaks.ts';
 import { reconciliationPage } from './money/reconciliation.ts';
@@ -58,6 +59,7 @@ export const pages: readonly ConsolePage[] = [
   returnsPage,
   customersWonPage,
   leaksPage,
+  conflictsPage,
   reconciliationPage,
   schedulesPage,
   backfillsPage,

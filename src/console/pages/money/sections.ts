@@ -6,6 +6,7 @@ const SECTIONS = [
   ['/money', 'Returns'],
   ['/money/customers', 'Customers won'],
   ['/money/leaks', 'Leaked codes'],
+  ['/money/conflicts', 'Conflicts'],
   ['/money/reconciliation', 'Reconciliation'],
 ] as const;
 

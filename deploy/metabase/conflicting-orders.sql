@@ -1,0 +1,7 @@
+-- Title: Which orders carry evidence for two creators?
+-- Description: Orders whose codes, links or columns name more than one owner: who is credited, and who would be by other rules.
+-- View: bi.conflicts
+select day_utc, source, order_id, conflict, evidence, amount, currency, disposition, target, first_target, last_target, explicit_target
+from bi.conflicts
+where is_same_creator is not true
+order by day_utc desc, source, order_id;

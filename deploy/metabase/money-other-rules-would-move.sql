@@ -1,0 +1,10 @@
+-- Title: How much money would another rule move?
+-- Description: Revenue of orders in conflict that would go to somebody else than now, by rule.
+-- View: bi.conflicts
+select conflict, currency, count(*) as orders, sum(amount) as amount,
+  coalesce(sum(amount) filter (where first_target is distinct from target), 0) as first_would_move_amount,
+  coalesce(sum(amount) filter (where last_target is distinct from target), 0) as last_would_move_amount,
+  coalesce(sum(amount) filter (where explicit_target is distinct from target), 0) as explicit_would_move_amount
+from bi.conflicts
+group by conflict, currency
+order by conflict, currency;

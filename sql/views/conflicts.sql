@@ -1,0 +1,56 @@
+-- Orders with evidence for more than one owner.
+
+create view bi.conflicts as
+  with claims as (
+    select c.*, coalesce(c.influencer_handle, m.influencer_handle) as handle,
+      min(c.place) filter (where c.place > 0) over w as first_place, max(c.place) over w as last_place
+    from intake.order_claims c
+    left join mirror.deal_versions m on m.deal_id = reporting.deal_id_of(c.deal_id) and m.is_latest
+    window w as (partition by c.job, c.source, c.order_id)
+  ),
+  orders as (
+    select job, source, order_id,
+      string_agg(kind || ' ' || written, ', ' order by place, target) as evidence,
+      case when bool_or(kind = 'explicit') then 'named' when bool_or(kind = 'link') and bool_or(kind = 'code') then 'link_and_code'
+        when bool_or(kind = 'code') then 'codes' else 'links' end as conflict,
+      case when count(*) = count(handle) then min(lower(ltrim(handle, '@'))) = max(lower(ltrim(handle, '@'))) end as is_same_creator,
+      -- Of a code with two owners neither stands before the other.
+      case when min(target) filter (where place = first_place) = max(target) filter (where place = first_place) then min(target) filter (where place = first_place) end as first_target,
+      case when min(target) filter (where place = first_place) = max(target) filter (where place = first_place) then min(handle) filter (where place = first_place) end as first_handle,
+      case when min(target) filter (where place = last_place) = max(target) filter (where place = last_place) then min(target) filter (where place = last_place) end as last_target,
+      case when min(target) filter (where place = last_place) = max(target) filter (where place = last_place) then min(handle) filter (where place = last_place) end as last_handle,
+      min(target) filter (where kind = 'explicit') as explicit_target, min(handle) filter (where kind = 'explicit') as explicit_handle
+    from claims group by job, source, order_id
+  )
+  select o.job, o.source, o.order_id, s.ordered_at, s.day_utc, o.conflict, reporting.without_addresses(o.evidence) as evidence, o.is_same_creator,
+    s.currency, s.amount, s.disposition, s.disposition_reason, s.matched_by, s.target,
+    reporting.without_addresses(coalesce(s.influencer_handle, m.influencer_handle)) as influencer_handle,
+    o.first_target, reporting.without_addresses(o.first_handle) as first_influencer_handle,
+    o.last_target, reporting.without_addresses(o.last_handle) as last_influencer_handle,
+    o.explicit_target, reporting.without_addresses(o.explicit_handle) as explicit_influencer_handle
+  from orders o
+  join reporting.order_dispositions s on s.job = o.job and s.source = o.source and s.order_id = o.order_id
+  left join mirror.deal_versions m on m.deal_id = s.deal_id and m.is_latest
+  where s.disposition not in ('excluded', 'unattributed', 'organic', 'unaccounted');
+comment on view bi.conflicts is 'Orders whose evidence names more than one owner, one row an order: who is credited, and who would be by other rules. It decides nothing. As of the last refresh. Answers: Which orders carry evidence for two creators? How much money would another rule move?';
+comment on column bi.conflicts.job is 'Job that looked at the order.';
+comment on column bi.conflicts.source is 'Source in the configuration. With job and order_id the key of the row.';
+comment on column bi.conflicts.order_id is 'Order, see bi.orders.';
+comment on column bi.conflicts.ordered_at is 'When it was ordered.';
+comment on column bi.conflicts.day_utc is 'Day of ordered_at in UTC.';
+comment on column bi.conflicts.conflict is 'What disagrees: named (the export names an owner, and a code or link another one), link_and_code, codes or links.';
+comment on column bi.conflicts.evidence is 'What the order carries that an owner has, in the order of time: what the export names, links, codes.';
+comment on column bi.conflicts.is_same_creator is 'Whether all of it belongs to deals of one creator. Null: the creator of one is unknown.';
+comment on column bi.conflicts.currency is 'ISO 4217. Never add up amounts of different currencies.';
+comment on column bi.conflicts.amount is 'Revenue, in currency.';
+comment on column bi.conflicts.disposition is 'What became of the order, see bi.orders_attributed.';
+comment on column bi.conflicts.disposition_reason is 'Why, where it is held.';
+comment on column bi.conflicts.matched_by is 'What decided it: explicit, code or link. Null: nothing did.';
+comment on column bi.conflicts.target is 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: nobody, the order is held.';
+comment on column bi.conflicts.influencer_handle is 'Creator who is credited, where known.';
+comment on column bi.conflicts.first_target is 'Who would be if the first link or code counted: links before codes, since a visit comes before the checkout; then as the export writes them. Null: two own it.';
+comment on column bi.conflicts.first_influencer_handle is 'Creator of first_target, where known.';
+comment on column bi.conflicts.last_target is 'Who would be if the last link or code counted. Null: two own it.';
+comment on column bi.conflicts.last_influencer_handle is 'Creator of last_target, where known.';
+comment on column bi.conflicts.explicit_target is 'Who would be if only what the export names counted. Null: it names nobody.';
+comment on column bi.conflicts.explicit_influencer_handle is 'Creator of explicit_target, where known.';

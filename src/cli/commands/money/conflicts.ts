@@ -1,0 +1,45 @@
+import {
+  addConfigOptions,
+  addExamples,
+  type CommandDefinition,
+  type ConfigOptions,
+  parseCount,
+  parseMonth,
+} from '../command.ts';
+
+export type ConflictsOptions = ConfigOptions & {
+  readonly from?: string;
+  readonly to?: string;
+  readonly deal?: string;
+  readonly limit: number;
+};
+
+const DEFAULT_ROWS = 20;
+
+export const conflictsCommand: CommandDefinition = {
+  name: 'conflicts',
+  define(command, act) {
+    addConfigOptions(
+      command.description(
+        'list orders with evidence for several creators, and what each rule would credit them with',
+      ),
+    )
+      .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
+      .option('--to <month>', 'last month', parseMonth)
+      .option('--deal <id>', 'orders that some rule credits to one deal')
+      .option('--limit <count>', 'maximum orders to list', parseCount, DEFAULT_ROWS)
+      .action(
+        act(async (output, options: ConflictsOptions) =>
+          (await import('../../actions/money/conflicts.ts')).showConflicts(output, options),
+        ),
+      );
+    addExamples(command, [
+      ['conflicts --from 2026-08', 'orders since August, and the revenue that other rules would move'],
+      ['conflicts --deal D1 --json', 'those of one deal, for a program'],
+    ]);
+    command.addHelpText(
+      'after',
+      '\nReads the database only, as of the last run. It decides nothing: the job credits as before.',
+    );
+  },
+};

@@ -1,0 +1,95 @@
+import { CONFLICT_KINDS, type ConflictingOrder, type RuleSum } from '../../../model/money/conflicts.ts';
+import { formatMoney } from '../../../model/money.ts';
+import { html } from '../../../present/html/html.ts';
+import { CONFLICTS, describeWinner, RULES_SAY } from '../../../present/money/conflicts.ts';
+import { compareRules, listConflicts } from '../../../report/money/list-conflicts.ts';
+import type { ConsolePage, Visit } from '../../console-page.ts';
+import { anchor, badge, filterForm, orderLink, pager, type TableColumn, table } from '../../markup/parts.ts';
+import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
+import { monthOf } from './read-months.ts';
+import { moneySections } from './sections.ts';
+
+const PATH = '/money/conflicts';
+
+/** Orders with evidence for several creators, and what each rule would credit. */
+export const conflictsPage: ConsolePage = {
+  path: PATH,
+  navigation: null,
+  async show(visit) {
+    const kind = CONFLICT_KINDS.find((one) => one === textOf(visit, 'kind')) ?? null;
+    const filter = {
+      ...{ from: monthOf(visit, 'from'), to: monthOf(visit, 'to') },
+      ...{ kind, dealId: textOf(visit, 'deal') },
+    };
+    const [sums, orders] = await Promise.all([
+      compareRules(visit.db, { ...filter, limit: PAGE_ROWS }),
+      listConflicts(visit.db, { ...filter, limit: PAGE_ROWS + 1, after: readKey(visit) }),
+    ]);
+    return {
+      title: 'Orders with evidence for several creators',
+      content: html`${moneySections(visit)}
+<p>Each carries codes or links of more than one owner, or the export names another owner than they do. The job has credited or held each by its own rules. The table says what other rules would credit; nothing is changed by it.</p>
+${filterForm(visit, PATH, [
+  { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
+  { name: 'from', label: 'From month' },
+  { name: 'to', label: 'To month' },
+  { name: 'deal', label: 'Deal' },
+])}
+<h2>What each rule would credit</h2>
+${sumTable(sums)}
+<p class="dim">${RULES_SAY}</p>
+<h2>Orders</h2>
+${table<ConflictingOrder>(
+  [
+    { title: 'Order', cell: (order) => anchor(orderLink(visit, order), order.orderId) },
+    { title: 'Day', cell: ({ day }) => day },
+    { title: 'Amount', align: 'right', cell: ({ amount, currency }) => formatMoney(amount, currency) },
+    { title: 'What disagrees', cell: ({ conflict }) => CONFLICTS[conflict] },
+    {
+      title: 'Evidence',
+      cell: ({ evidence, isSameCreator }) =>
+        isSameCreator === true ? html`${evidence} <small>deals of one creator</small>` : evidence,
+    },
+    {
+      title: 'Credited',
+      cell: ({ credited, disposition }) => html`${describeWinner(credited)} ${badge(disposition)}`,
+    },
+    { title: 'First', cell: ({ first }) => describeWinner(first) },
+    { title: 'Last', cell: ({ last }) => describeWinner(last) },
+    { title: 'Explicit', cell: ({ explicit }) => describeWinner(explicit) },
+  ],
+  orders.slice(0, PAGE_ROWS),
+  {
+    about: 'Orders with evidence for several creators',
+    none: 'No such order carries evidence for more than one owner.',
+  },
+)}
+${pager(visit, PATH, { after: nextKey(orders, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,
+    };
+  },
+};
+
+function sumTable(sums: readonly RuleSum[]) {
+  const amount = (title: string, rule: 'credited' | 'first' | 'last' | 'explicit'): TableColumn<RuleSum> => ({
+    title,
+    align: 'right',
+    cell: (sum) => formatMoney(sum[rule], sum.currency),
+  });
+  return table<RuleSum>(
+    [
+      { title: 'Owner', cell: (sum) => describeWinner(sum) },
+      amount('Credited', 'credited'),
+      amount('First', 'first'),
+      amount('Last', 'last'),
+      amount('Explicit', 'explicit'),
+    ],
+    sums,
+    { about: 'What each rule would credit', none: 'No revenue is in conflict.' },
+  );
+}
+
+function readKey(visit: Visit) {
+  const [day = '', job = '', source = '', orderId = ''] = keyOf(visit, 4) ?? [];
+  const isDay = dayOf({ query: new URLSearchParams({ day }) }, 'day') !== null;
+  return isDay ? { day, job, source, orderId } : null;
+}

@@ -1,0 +1,90 @@
+import type { ConflictingOrder, ConflictKind, RuleSum, RuleWinner } from '../../model/money/conflicts.ts';
+import { formatMoney } from '../../model/money.ts';
+import type { Block } from '../blocks/block.ts';
+import { plural } from '../text.ts';
+
+/** What disagrees, in words. */
+export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
+  named: 'the export names one owner, a code or link another',
+  link_and_code: 'a link and a code',
+  codes: 'codes of several owners',
+  links: 'links of several owners',
+};
+
+/** How each rule decides, for a terminal and the console. */
+export const RULES_SAY =
+  'first: the first link or code; links stand before codes, because a visit comes before the checkout, then the order of the export counts. last: the last link or code. explicit: only what the export names.';
+
+/** A creator with the deal, `mia (deal:D1)`; `nobody` where a rule credits none. */
+export function describeWinner({ target, influencerHandle }: RuleWinner): string {
+  if (target === null) return 'nobody';
+  return influencerHandle === null || target === `handle:${influencerHandle.toLowerCase()}`
+    ? target
+    : `${influencerHandle} (${target})`;
+}
+
+/** Orders with evidence for several owners, for a terminal. */
+export function describeConflicts(
+  { orders, sums }: { readonly orders: readonly ConflictingOrder[]; readonly sums: readonly RuleSum[] },
+  { hasMore, configOption = '' }: { readonly hasMore: boolean; readonly configOption?: string },
+): readonly Block[] {
+  const [first] = orders;
+  if (first === undefined)
+    return [{ kind: 'text', text: 'No order carries evidence for more than one owner.', tone: 'green' }];
+  const right = (title: string) => ({ title, align: 'right' as const });
+  return [
+    {
+      kind: 'section',
+      title: 'Revenue of orders in conflict',
+      why: `What each rule would credit. It decides nothing. ${RULES_SAY}`,
+      parts: [
+        {
+          kind: 'table',
+          columns: [{ title: 'owner' }, ...['credited', 'first', 'last', 'explicit'].map(right)],
+          rows: sums.map((sum) => [
+            describeWinner(sum),
+            ...[sum.credited, sum.first, sum.last, sum.explicit].map((amount) =>
+              formatMoney(amount, sum.currency),
+            ),
+          ]),
+        },
+      ],
+    },
+    {
+      kind: 'section',
+      title: 'Orders with evidence for several owners',
+      note: 'newest first',
+      parts: [
+        {
+          kind: 'table',
+          columns: [
+            { title: 'day' },
+            { title: 'order' },
+            right('amount'),
+            { title: 'credited' },
+            { title: 'evidence' },
+          ],
+          rows: orders.map((order) => [
+            order.day,
+            order.orderId,
+            formatMoney(order.amount, order.currency),
+            order.credited.target ?? order.disposition,
+            order.evidence,
+          ]),
+        },
+        ...(hasMore
+          ? [
+              {
+                kind: 'aside' as const,
+                text: `These are ${plural(orders.length, 'order')}: --limit shows more.`,
+              },
+            ]
+          : []),
+      ],
+      commands: {
+        about: 'everything that is known of one',
+        lines: [`npx influencer-sync explain order ${first.orderId}${configOption}`],
+      },
+    },
+  ];
+}
