@@ -88,6 +88,18 @@ describe('columns', () => {
     ]);
   });
 
+  it('are learned on the first day, on which a tool may send two kinds of exports', () => {
+    const other = { ...seen, header: ['A'], headerHash: 'b' };
+    const verdictAfter = (earlierFiles: typeof earlier) =>
+      judgeFile({ seen: other, earlier: earlierFiles, expectations: EXPECTATIONS, expectedDates: [] }).find(
+        ({ check }) => check === 'header',
+      )?.verdict;
+    expect(verdictAfter([{ ...seen, arrivedAt: new Date(seen.arrivedAt.getTime() - 1_000) }])).toBe(
+      'learning',
+    );
+    expect(verdictAfter(earlier)).toBe('warn');
+  });
+
   it('that an earlier file had are known, also where two kinds of exports take turns', () => {
     const other = { ...seen, header: ['A'], headerHash: 'b' };
     const history = [...earlier, { ...other, header: [] }, ...earlier.slice(-1)];
