@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
 import { findLooseCommands, readProse } from './support/read-commands.ts';
 
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md']).sort();
@@ -63,4 +65,55 @@ it('docs/glossary.md defines each term once, and only terms that a page or a mes
     .replaceAll(/\s+/g, ' ');
   const isUsed = (term: string): boolean => new RegExp(`\\b${term.replace(/y$/, '(y|ies)')}`, 'i').test(used);
   expect(terms.filter((term) => !isUsed(term))).toEqual([]);
+});
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+/** What an excerpt may leave out of each of its sources and jobs. */
+const LEFT_OUT: Readonly<Record<string, Configuration>> = {
+  sources: { uri: './exports/', layout: 'generic' },
+  jobs: { kind: 'attribute-orders', source: 'shop', brand_id: 4819, codes: './codes.csv' },
+};
+
+/** A section of an example, with what it leaves out; `…` stands for that, too. */
+function completeSection(name: string, section: unknown): unknown {
+  const leftOut = LEFT_OUT[name];
+  if (leftOut === undefined) return section;
+  const entries = Object.entries(section as Readonly<Record<string, Configuration>>);
+  return Object.fromEntries(
+    entries.map(([key, { '…': _, ...entry }]) => [
+      key,
+      name === 'jobs' && !['attribute-orders', undefined].includes(entry.kind as string | undefined)
+        ? entry
+        : { ...leftOut, ...entry },
+    ]),
+  );
+}
+
+it('each example of a configuration is YAML, and its settings are those of the schema', () => {
+  const { properties } = JSON.parse(readFileSync('config/pipeline.schema.json', 'utf8')) as {
+    properties: Record<string, z.core.JSONSchema.JSONSchema>;
+  };
+  const problems: string[] = [];
+  let judged = 0;
+  for (const page of PAGES) {
+    const text = readFileSync(page, 'utf8');
+    for (const { 1: yaml = '', index } of text.matchAll(/^```yaml\n(.*?)^```/gms)) {
+      const place = `${page}:${text.slice(0, index).split('\n').length}`;
+      const document = parseDocument(yaml);
+      problems.push(...document.errors.map(({ message }) => `${place}: ${message}`));
+      const sections = Object.entries((document.toJS() ?? {}) as Configuration);
+      // Others are of layouts, accounts of the sandbox, Prometheus.
+      if (document.errors.length > 0 || !sections.every(([name]) => name in properties)) continue;
+      judged += 1;
+      for (const [name, section] of sections) {
+        const { success, error } = z
+          .fromJSONSchema(properties[name] ?? {})
+          .safeParse(completeSection(name, section));
+        if (!success) problems.push(`${place}: ${name}: ${z.prettifyError(error)}`);
+      }
+    }
+  }
+  expect(problems).toEqual([]);
+  expect(judged).toBeGreaterThan(20);
 });

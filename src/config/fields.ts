@@ -12,7 +12,7 @@ function textToNumber(value: unknown): unknown {
 }
 
 /** For text of which a number is one form. */
-export function numberToText(value: unknown): unknown {
+function numberToText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value;
 }
 
@@ -30,6 +30,21 @@ export function anyNumber(min: number, max: number) {
 export function text(maxLength = 500) {
   return z.preprocess(numberToText, z.string().trim().min(1).max(maxLength));
 }
+
+/** An amount or percentage: kept as text, so that it stays exact, and written like any number. @param error what it is, for explain-issue. */
+export function exactNumber(pattern: RegExp, error?: string) {
+  const options = error === undefined ? undefined : { error };
+  return z.preprocess(
+    numberToText,
+    z
+      .string()
+      .regex(pattern, options)
+      .meta({ [WRITTEN_AS_NUMBER]: true }),
+  );
+}
+
+/** Marks text that a person writes as a number, for the JSON Schema. */
+export const WRITTEN_AS_NUMBER = 'x-written-as-number';
 
 /** Text that may be empty, also as nothing at all after the colon. */
 export function textOrEmpty() {

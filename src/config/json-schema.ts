@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ConfiguredKind } from './configured-kind.ts';
-import { NAME } from './fields.ts';
+import { NAME, WRITTEN_AS_NUMBER } from './fields.ts';
 import { pipelineSchemaOf } from './schema.ts';
 
 /** What an editor accepts instead of any scalar. */
@@ -16,12 +16,12 @@ export function pipelineJsonSchema(kinds: readonly ConfiguredKind[]): string {
       const isScalar = typeof jsonSchema.type === 'string' && SCALARS.includes(jsonSchema.type);
       if (!isScalar || zodSchema._zod.def.type === 'literal' || acceptsAnyText(jsonSchema)) return;
       if (jsonSchema.pattern === NAME.source) return; // The name of a source or job is a key, and keys take no reference.
-      const { description, default: fallback, ...scalar } = jsonSchema;
+      const { description, default: fallback, [WRITTEN_AS_NUMBER]: isNumber, ...scalar } = jsonSchema;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
       Object.assign(jsonSchema, { ...(description === undefined ? {} : { description }) });
       Object.assign(jsonSchema, {
         ...(fallback === undefined ? {} : { default: fallback }),
-        anyOf: [scalar, REFERENCE],
+        anyOf: [scalar, ...(isNumber === true ? [{ type: 'number' }] : []), REFERENCE],
       });
     },
   });

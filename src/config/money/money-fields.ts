@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { numberToText, text, wholeNumber } from '../fields.ts';
+import { exactNumber, text, wholeNumber } from '../fields.ts';
 
 /** How statements of earnings are made. */
 export const statementsSchema = z
@@ -13,8 +13,7 @@ export const statementsSchema = z
     return_window_days: wholeNumber(0, 3_650)
       .prefault(30)
       .describe('Days after which an order counts, because it can no longer be returned.'),
-    margin_percent: z
-      .preprocess(numberToText, z.string().regex(/^(100|\d{1,2}(\.\d{1,4})?)$/, { error: 'percent' }))
+    margin_percent: exactNumber(/^(100|\d{1,2}(\.\d{1,4})?)$/, 'percent')
       .nullable()
       .default(null)
       .describe(
@@ -33,8 +32,7 @@ export const reconcileSchema = z
     orders_above: wholeNumber(0, 1_000_000)
       .prefault(0)
       .describe('Number of orders of a deal that may stay unexplained without a notice.'),
-    amount_above: z
-      .preprocess(numberToText, z.string().regex(/^\d{1,14}(\.\d{1,4})?$/, { error: 'amount' }))
+    amount_above: exactNumber(/^\d{1,14}(\.\d{1,4})?$/, 'amount')
       .default('1')
       .describe('Amount of a deal that may stay unexplained, in the currency of the account.'),
     account_currency: text(10)

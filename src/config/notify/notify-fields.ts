@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PROBLEM_KINDS, SEVERITIES } from '../../model/notify/notice.ts';
 import type { ChannelSettings, NotifySettings, PingSettings } from '../../model/notify/settings.ts';
-import { NAME, numberToText, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
+import { exactNumber, NAME, oneOrMore, text, textOrEmpty, wholeNumber } from '../fields.ts';
 
 const webhook = z
   .strictObject({
@@ -114,16 +114,12 @@ export const notifySchema = z
       )
       .default([])
       .describe('Which problems go to which channels. If you omit it, every problem goes to every channel.'),
-    remind_after: z
-      .preprocess(numberToText, z.string().regex(DURATION, { error: 'duration' }))
+    remind_after: exactNumber(DURATION, 'duration')
       .nullable()
       .default('24h')
       .describe('How often to remind you of an open problem: 30m, 24h, 7d. null: never.'),
     unowned_codes_above: z
-      .record(
-        z.string().regex(/^[A-Z]{3}$/),
-        z.preprocess(numberToText, z.string().regex(/^\d+(\.\d{1,4})?$/)),
-      )
+      .record(z.string().regex(/^[A-Z]{3}$/), exactNumber(/^\d+(\.\d{1,4})?$/))
       .default({})
       .describe(
         'Revenue of codes without an owner, by currency, above which that is a problem: {EUR: 1000}. Omit a currency to get no notices about it.',
