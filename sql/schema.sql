@@ -114,15 +114,15 @@ CREATE VIEW bi.deal_history AS
     run_id
    FROM mirror.deal_versions;
 
-COMMENT ON VIEW bi.deal_history IS 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one time use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
+COMMENT ON VIEW bi.deal_history IS 'How deals changed, one row per deal and version. The newest version has no valid_to, unless the deal is gone. For the state at one time, use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
 
-COMMENT ON COLUMN bi.deal_history.deal_id IS 'Deal, see bi.deals. With valid_from the key of the row.';
+COMMENT ON COLUMN bi.deal_history.deal_id IS 'Deal, see bi.deals. With valid_from, the key of the row.';
 
-COMMENT ON COLUMN bi.deal_history.valid_from IS 'When it was first read so.';
+COMMENT ON COLUMN bi.deal_history.valid_from IS 'When this version was first read.';
 
-COMMENT ON COLUMN bi.deal_history.valid_to IS 'When it was first read otherwise, or gone; null while it is in force.';
+COMMENT ON COLUMN bi.deal_history.valid_to IS 'When a different version was first read, or the deal was found to be gone; null while it is in force.';
 
-COMMENT ON COLUMN bi.deal_history.is_current IS 'In force: valid_to is null.';
+COMMENT ON COLUMN bi.deal_history.is_current IS 'Whether it is in force: valid_to is null.';
 
 COMMENT ON COLUMN bi.deal_history.influencer_handle IS 'Influencer, as the service writes the handle.';
 
@@ -154,7 +154,7 @@ CREATE FUNCTION bi.deals_as_of(moment timestamp with time zone) RETURNS SETOF bi
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)$$;
 
-COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
+COMMENT ON FUNCTION bi.deals_as_of(moment timestamp with time zone) IS 'Deals as they were at a given time, one row per deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 CREATE FUNCTION ledger.key_hash(account_id text, effect text, key text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -419,13 +419,13 @@ CREATE VIEW bi.adjustments AS
    FROM (ledger.adjustments d
      JOIN ledger.entries e ON ((e.entry_id = d.entry_id)));
 
-COMMENT ON VIEW bi.adjustments IS 'Orders that changed after they were sent, one row for each change. The service cannot correct an order: settle the difference by hand. Live. Answers: What is to be settled with influencers by hand?';
+COMMENT ON VIEW bi.adjustments IS 'Orders that changed after they were sent, one row per change. The service cannot correct an order: settle the difference with the influencer. Live. Answers: Which differences must be settled with influencers?';
 
 COMMENT ON COLUMN bi.adjustments.adjustment_id IS 'Key of the row. Counts up.';
 
 COMMENT ON COLUMN bi.adjustments.entry_id IS 'Entry that was sent, see bi.orders_attributed.';
 
-COMMENT ON COLUMN bi.adjustments.job IS 'Job that sent it.';
+COMMENT ON COLUMN bi.adjustments.job IS 'Job that sent the order.';
 
 COMMENT ON COLUMN bi.adjustments.source IS 'Source of the order.';
 
@@ -433,13 +433,13 @@ COMMENT ON COLUMN bi.adjustments.order_platform IS 'Shop platform as sent.';
 
 COMMENT ON COLUMN bi.adjustments.order_id IS 'Order as sent.';
 
-COMMENT ON COLUMN bi.adjustments.kind IS 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+COMMENT ON COLUMN bi.adjustments.kind IS 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
 
 COMMENT ON COLUMN bi.adjustments.sent_amount IS 'As sent, in currency.';
 
-COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; null when it would not be.';
+COMMENT ON COLUMN bi.adjustments.new_amount IS 'As it would be sent now, in currency; null if it would not be sent.';
 
-COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 where it would not be sent) less sent_amount, in currency.';
+COMMENT ON COLUMN bi.adjustments.difference_amount IS 'new_amount (0 if it would not be sent) less sent_amount, in currency.';
 
 COMMENT ON COLUMN bi.adjustments.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
@@ -449,15 +449,15 @@ COMMENT ON COLUMN bi.adjustments.deal_id IS 'Deal that was credited.';
 
 COMMENT ON COLUMN bi.adjustments.collab_id IS 'Collaboration that was credited.';
 
-COMMENT ON COLUMN bi.adjustments.influencer_handle IS 'Influencer, where the order was sent for a handle.';
+COMMENT ON COLUMN bi.adjustments.influencer_handle IS 'Influencer, if the order was sent for a handle.';
 
-COMMENT ON COLUMN bi.adjustments.is_latest IS 'The last word on this order: add up these only.';
+COMMENT ON COLUMN bi.adjustments.is_latest IS 'Whether it is the latest adjustment of this order: add up only these.';
 
-COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run noticed.';
+COMMENT ON COLUMN bi.adjustments.noted_at IS 'When a run recorded it.';
 
 COMMENT ON COLUMN bi.adjustments.day_utc IS 'Day of noted_at in UTC.';
 
-COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that noticed, see bi.runs.';
+COMMENT ON COLUMN bi.adjustments.run_id IS 'Run that recorded it, see bi.runs.';
 
 CREATE TABLE reporting.funnel_days (
     day_utc date NOT NULL,
@@ -516,7 +516,7 @@ CREATE VIEW bi.attribution_funnel_daily AS
    FROM reporting.funnel_days
   GROUP BY day_utc, job, source, currency;
 
-COMMENT ON VIEW bi.attribution_funnel_daily IS 'What became of the orders of a day, one row a day, job, source and currency. Each order counts once: orders is the sum of the other counts. Answers: How many orders become credited ones, and where are the others lost? Do all orders add up?';
+COMMENT ON VIEW bi.attribution_funnel_daily IS 'Dispositions of the orders of a day, one row per day, job, source and currency. Each order counts once: orders is the sum of the other counts. Answers: How many orders are credited, and why are the others not? Do all orders add up?';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.day_utc IS 'Day of the orders in UTC.';
 
@@ -532,37 +532,37 @@ COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_orders IS 'Never credited
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.organic_orders IS 'Without any code, link or handle.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_orders IS 'With a code, link or handle that is nobody''s: see bi.unattributed_revenue.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_orders IS 'With a code, link or handle that has no owner: see bi.unattributed_revenue.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.held_orders IS 'A person must decide, or has written them off.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.held_orders IS 'Waiting for a decision of a person, or written off by one.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.ready_orders IS 'To be sent.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.ready_orders IS 'Ready to be sent.';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_orders IS 'Refused by the service.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_orders IS 'Sent, and the answer was lost: see bi.doubts.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_orders IS 'Sent, but the answer was lost: see bi.doubts.';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_orders IS 'Credited by the service.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.unaccounted_orders IS 'Never any, unless by a bug.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.unaccounted_orders IS 'Always 0, except after a bug.';
 
 COMMENT ON COLUMN bi.attribution_funnel_daily.orders_amount IS 'Revenue of all orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_amount IS 'Revenue of the excluded ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.excluded_amount IS 'Revenue of the excluded orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.organic_amount IS 'Revenue of the organic ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.organic_amount IS 'Revenue of the organic orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_amount IS 'Revenue of the unattributed ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.unattributed_amount IS 'Revenue of the unattributed orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.held_amount IS 'Revenue of the held ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.held_amount IS 'Revenue of the held orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.ready_amount IS 'Revenue of those to be sent, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.ready_amount IS 'Revenue of the ready orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_amount IS 'Revenue of the rejected ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.rejected_amount IS 'Revenue of the rejected orders, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.in_doubt_amount IS 'Revenue of the orders in doubt, in currency.';
 
-COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+COMMENT ON COLUMN bi.attribution_funnel_daily.accepted_amount IS 'Revenue of the accepted orders, in currency.';
 
 CREATE TABLE mirror.brand_versions (
     brand_id text NOT NULL,
@@ -665,35 +665,35 @@ CREATE VIEW bi.brand_performance_daily AS
    FROM (reporting.brand_days d
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = d.brand_id) AND b.is_latest)));
 
-COMMENT ON VIEW bi.brand_performance_daily IS 'What influencers earned for a brand on a day, one row a day, brand and currency. Answers: How does each brand do month by month?';
+COMMENT ON VIEW bi.brand_performance_daily IS 'What influencers earned for a brand on a day, one row per day, brand and currency. Answers: How does each brand perform month by month?';
 
 COMMENT ON COLUMN bi.brand_performance_daily.day_utc IS 'Day of the orders in UTC.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.brand_id IS 'Brand, see bi.brands. With day_utc and currency the key of the row.';
+COMMENT ON COLUMN bi.brand_performance_daily.brand_id IS 'Brand, see bi.brands. With day_utc and currency, the key of the row.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.brand_name IS 'Its name, where it is mirrored.';
+COMMENT ON COLUMN bi.brand_performance_daily.brand_name IS 'Name of the brand, if it is mirrored.';
 
 COMMENT ON COLUMN bi.brand_performance_daily.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.deals IS 'Deals with an order on that day. Not to be added up over days: a deal may have many.';
+COMMENT ON COLUMN bi.brand_performance_daily.deals IS 'Deals with an order on that day. Do not add them up over days: a deal may have orders on many days.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.attributed_orders IS 'Orders that are somebody''s, whatever became of them.';
+COMMENT ON COLUMN bi.brand_performance_daily.attributed_orders IS 'Orders that are attributed to an influencer, with any disposition.';
 
 COMMENT ON COLUMN bi.brand_performance_daily.accepted_orders IS 'Of those: credited by the service.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.ready_orders IS 'Of those: to be sent.';
+COMMENT ON COLUMN bi.brand_performance_daily.ready_orders IS 'Of those: ready to be sent.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_orders IS 'Of those: sent, and the answer was lost.';
+COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_orders IS 'Of those: sent, but the answer was lost.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.held_orders IS 'Of those: a person must decide, or has written them off.';
+COMMENT ON COLUMN bi.brand_performance_daily.held_orders IS 'Of those: waiting for a decision of a person, or written off by one.';
 
 COMMENT ON COLUMN bi.brand_performance_daily.rejected_orders IS 'Of those: refused by the service.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.attributed_amount IS 'Revenue of all of them, in currency.';
+COMMENT ON COLUMN bi.brand_performance_daily.attributed_amount IS 'Revenue of the attributed orders, in currency.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+COMMENT ON COLUMN bi.brand_performance_daily.accepted_amount IS 'Revenue of the accepted orders, in currency.';
 
-COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+COMMENT ON COLUMN bi.brand_performance_daily.in_doubt_amount IS 'Revenue of the orders in doubt, in currency.';
 
 CREATE VIEW bi.brands AS
  SELECT brand_id,
@@ -707,19 +707,19 @@ CREATE VIEW bi.brands AS
    FROM mirror.brand_versions
   WHERE is_latest;
 
-COMMENT ON VIEW bi.brands IS 'Brands of the account, one row a brand, as last read. Answers: Which brands are there, and since when?';
+COMMENT ON VIEW bi.brands IS 'Brands of the account, one row per brand, as last read. Answers: Which brands are there, and since when?';
 
 COMMENT ON COLUMN bi.brands.brand_id IS 'Key of the row: identity at the service.';
 
-COMMENT ON COLUMN bi.brands.brand_name IS 'Its name.';
+COMMENT ON COLUMN bi.brands.brand_name IS 'Name of the brand.';
 
-COMMENT ON COLUMN bi.brands.is_deleted IS 'It is gone: missing from a complete listing.';
+COMMENT ON COLUMN bi.brands.is_deleted IS 'Whether it is gone: a complete listing does not contain it.';
 
-COMMENT ON COLUMN bi.brands.deleted_at IS 'Since when; null while it is there.';
+COMMENT ON COLUMN bi.brands.deleted_at IS 'When it was found to be gone; null if it is not.';
 
 COMMENT ON COLUMN bi.brands.first_seen_at IS 'When it was first read.';
 
-COMMENT ON COLUMN bi.brands.changed_at IS 'When it was first read as it is now.';
+COMMENT ON COLUMN bi.brands.changed_at IS 'When its present state was first read.';
 
 COMMENT ON COLUMN bi.brands.synced_at IS 'When it was last read.';
 
@@ -826,7 +826,7 @@ CREATE VIEW bi.clicks AS
     stated_at AS changed_at
    FROM intake.clicks c;
 
-COMMENT ON VIEW bi.clicks IS 'Clicks as the exports state them now, one row a link, code or influencer, day and country. Live. Answers: Which links and codes are clicked and belong to no influencer?';
+COMMENT ON VIEW bi.clicks IS 'Clicks as the exports state them now, one row per link, code or influencer, day and country. Live. Answers: Which links and codes are clicked and belong to no influencer?';
 
 COMMENT ON COLUMN bi.clicks.click_id IS 'Key of the row. Counts up.';
 
@@ -834,33 +834,33 @@ COMMENT ON COLUMN bi.clicks.source IS 'Source in the configuration, for example 
 
 COMMENT ON COLUMN bi.clicks.day_local IS 'Day of the clicks, as the export counts days.';
 
-COMMENT ON COLUMN bi.clicks.country_code IS 'ISO 3166-1 alpha-2; null where the export does not say.';
+COMMENT ON COLUMN bi.clicks.country_code IS 'ISO 3166-1 alpha-2; null if the export does not say.';
 
 COMMENT ON COLUMN bi.clicks.clicked IS 'The link, code, handle or deal that was clicked. E-mail addresses are masked.';
 
 COMMENT ON COLUMN bi.clicks.stated_clicks IS 'Clicks of that day, as the file that was read last states.';
 
-COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (nobody owns it), held (several own it), excluded (before the first day of the job); null: not decided yet.';
+COMMENT ON COLUMN bi.clicks.outcome IS 'attributed, unattributed (no owner), held (several owners), excluded (before the first day of the job); null: not decided yet.';
 
-COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why, where it is not attributed.';
+COMMENT ON COLUMN bi.clicks.outcome_reason IS 'Why it is not attributed; null if it is.';
 
 COMMENT ON COLUMN bi.clicks.matched_by IS 'explicit (the export names the influencer), code, link or handle.';
 
-COMMENT ON COLUMN bi.clicks.deal_id IS 'Deal of the owner, where one is named.';
+COMMENT ON COLUMN bi.clicks.deal_id IS 'Deal of the owner, if one is named.';
 
-COMMENT ON COLUMN bi.clicks.collab_id IS 'Collaboration of the owner, where one is named.';
+COMMENT ON COLUMN bi.clicks.collab_id IS 'Collaboration of the owner, if one is named.';
 
-COMMENT ON COLUMN bi.clicks.influencer_handle IS 'Handle of the owner, where one is named.';
+COMMENT ON COLUMN bi.clicks.influencer_handle IS 'Handle of the owner, if one is named.';
 
 COMMENT ON COLUMN bi.clicks.job IS 'Job that decided.';
 
-COMMENT ON COLUMN bi.clicks.source_file_id IS 'Export that states it so.';
+COMMENT ON COLUMN bi.clicks.source_file_id IS 'Export that states it.';
 
 COMMENT ON COLUMN bi.clicks.line_no IS 'Line of its first row in that file.';
 
 COMMENT ON COLUMN bi.clicks.first_seen_at IS 'When a file first stated it.';
 
-COMMENT ON COLUMN bi.clicks.changed_at IS 'When a file last stated another number.';
+COMMENT ON COLUMN bi.clicks.changed_at IS 'When a file last stated a different number.';
 
 CREATE VIEW bi.clicks_posted AS
  SELECT entry_id,
@@ -884,17 +884,17 @@ CREATE VIEW bi.clicks_posted AS
    FROM ledger.entries e
   WHERE ((effect = 'click'::text) AND (NOT ((state = 'held'::text) AND (attempt = not_sent))));
 
-COMMENT ON VIEW bi.clicks_posted IS 'Requests that add clicks to a deal, one row each. A newer export that states more clicks of a day makes another one with the difference. Live. Answers: How many clicks were posted for each deal?';
+COMMENT ON VIEW bi.clicks_posted IS 'Requests that add clicks to a deal, one row each. If a newer export states more clicks of a day, another request adds the difference. Live. Answers: How many clicks were posted for each deal?';
 
 COMMENT ON COLUMN bi.clicks_posted.entry_id IS 'Key of the row: entry of the ledger. Counts up.';
 
-COMMENT ON COLUMN bi.clicks_posted.job IS 'Job that made it.';
+COMMENT ON COLUMN bi.clicks_posted.job IS 'Job that made the request.';
 
 COMMENT ON COLUMN bi.clicks_posted.source IS 'Source of the clicks.';
 
 COMMENT ON COLUMN bi.clicks_posted.day_local IS 'Day of the clicks, as the export counts days.';
 
-COMMENT ON COLUMN bi.clicks_posted.country_code IS 'ISO 3166-1 alpha-2; null where the export does not say.';
+COMMENT ON COLUMN bi.clicks_posted.country_code IS 'ISO 3166-1 alpha-2; null if the export does not say.';
 
 COMMENT ON COLUMN bi.clicks_posted.brand_id IS 'Brand.';
 
@@ -902,19 +902,19 @@ COMMENT ON COLUMN bi.clicks_posted.deal_id IS 'Deal that the service credited, e
 
 COMMENT ON COLUMN bi.clicks_posted.collab_id IS 'Collaboration that the service credited, else the one that was named.';
 
-COMMENT ON COLUMN bi.clicks_posted.influencer_handle IS 'Influencer, where the request names a handle.';
+COMMENT ON COLUMN bi.clicks_posted.influencer_handle IS 'Influencer, if the request names a handle.';
 
-COMMENT ON COLUMN bi.clicks_posted.clicks IS 'Clicks that it adds.';
+COMMENT ON COLUMN bi.clicks_posted.clicks IS 'Clicks that the request adds.';
 
-COMMENT ON COLUMN bi.clicks_posted.posted_before IS 'Clicks of the same day that were posted before it.';
+COMMENT ON COLUMN bi.clicks_posted.posted_before IS 'Clicks of the same day that were posted before this request.';
 
 COMMENT ON COLUMN bi.clicks_posted.state IS 'accepted, ready (to be posted), rejected, in_doubt, written_off.';
 
-COMMENT ON COLUMN bi.clicks_posted.state_reason IS 'Why it is in its state, where that needs a word.';
+COMMENT ON COLUMN bi.clicks_posted.state_reason IS 'Why it is in its state, if that needs a reason.';
 
-COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN bi.clicks_posted.state_changed_at IS 'When it reached its state.';
 
-COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made it, see bi.runs.';
+COMMENT ON COLUMN bi.clicks_posted.run_id IS 'Run that made the request, see bi.runs.';
 
 CREATE TABLE intake.order_claims (
     job text NOT NULL,
@@ -1294,7 +1294,7 @@ CREATE VIEW bi.creators_imported AS
    FROM (intake.creators c
      LEFT JOIN ledger.entries e ON (((e.effect = 'create_deal'::text) AND (e.key = c.deal_key) AND (c.outcome = 'create'::text))));
 
-COMMENT ON VIEW bi.creators_imported IS 'Creators as the lists state them now, one row a creator, platform, brand and dealflow, with the deal of each. Live. Answers: Which creators of the lists have no deal yet? Which deals have other terms than the list states?';
+COMMENT ON VIEW bi.creators_imported IS 'Creators as the lists state them now, one row per creator, platform, brand and dealflow, with their deals. Live. Answers: Which creators of the lists have no deal yet? Which deals have terms that differ from the list?';
 
 COMMENT ON COLUMN bi.creators_imported.creator_id IS 'Key of the row. Counts up.';
 
@@ -1304,23 +1304,23 @@ COMMENT ON COLUMN bi.creators_imported.influencer_handle IS 'Handle as the list 
 
 COMMENT ON COLUMN bi.creators_imported.platform IS 'instagram, tiktok, youtube, or another word of the list.';
 
-COMMENT ON COLUMN bi.creators_imported.brand_id IS 'Brand that the row or the request names; null: that of the job.';
+COMMENT ON COLUMN bi.creators_imported.brand_id IS 'Brand that the row or the request names; null: the one of the job.';
 
-COMMENT ON COLUMN bi.creators_imported.dealflow_id IS 'Dealflow that the row or the request names; null: that of the job.';
+COMMENT ON COLUMN bi.creators_imported.dealflow_id IS 'Dealflow that the row or the request names; null: the one of the job.';
 
 COMMENT ON COLUMN bi.creators_imported.state IS 'created, known (had a deal), to_create, refused, in_doubt, written_off, held, superseded (a newer row states the same creator); null: not decided yet.';
 
-COMMENT ON COLUMN bi.creators_imported.state_reason IS 'Why, where that needs a word.';
+COMMENT ON COLUMN bi.creators_imported.state_reason IS 'Why, if that needs a reason.';
 
 COMMENT ON COLUMN bi.creators_imported.deal_id IS 'Deal of the creator, once it is known.';
 
 COMMENT ON COLUMN bi.creators_imported.stated_stage IS 'Stage that the list states.';
 
-COMMENT ON COLUMN bi.creators_imported.stage_taken IS 'Stage that the service took last.';
+COMMENT ON COLUMN bi.creators_imported.stage_taken IS 'Stage that the service last accepted.';
 
 COMMENT ON COLUMN bi.creators_imported.is_stated_active IS 'Whether the list states that the deal is active.';
 
-COMMENT ON COLUMN bi.creators_imported.is_active_taken IS 'Active status that the service took last.';
+COMMENT ON COLUMN bi.creators_imported.is_active_taken IS 'Active status that the service last accepted.';
 
 COMMENT ON COLUMN bi.creators_imported.code IS 'Discount code that the list states.';
 
@@ -1332,13 +1332,13 @@ COMMENT ON COLUMN bi.creators_imported.custom_link IS 'Affiliate link.';
 
 COMMENT ON COLUMN bi.creators_imported.custom_link_target IS 'Where the link leads.';
 
-COMMENT ON COLUMN bi.creators_imported.differing_terms IS 'Terms that the deal has otherwise, separated by commas.';
+COMMENT ON COLUMN bi.creators_imported.differing_terms IS 'Terms in which the deal differs, separated by commas.';
 
-COMMENT ON COLUMN bi.creators_imported.update_problem IS 'Why the service refused the stage or the status last.';
+COMMENT ON COLUMN bi.creators_imported.update_problem IS 'Why the service last refused the stage or the status.';
 
 COMMENT ON COLUMN bi.creators_imported.job IS 'Job that decided.';
 
-COMMENT ON COLUMN bi.creators_imported.source_file_id IS 'List that states it so.';
+COMMENT ON COLUMN bi.creators_imported.source_file_id IS 'List that states it.';
 
 COMMENT ON COLUMN bi.creators_imported.line_no IS 'Line of its last row in that file.';
 
@@ -1434,29 +1434,29 @@ CREATE VIEW bi.customer_cohorts AS
      LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)))
   WHERE (r.new_customers > 0);
 
-COMMENT ON VIEW bi.customer_cohorts IS 'Customers that a deal won in a month, and what they have ordered since, one row a month, deal, brand and currency. As of the last refresh. Answers: What are customers worth whom a creator won? How many customers of a creator buy again?';
+COMMENT ON VIEW bi.customer_cohorts IS 'Customers that a deal won in a month, and what they have ordered since, one row per month, deal, brand and currency. As of the last refresh. Answers: How much are the customers worth that a creator won? How many customers of a creator buy again?';
 
-COMMENT ON COLUMN bi.customer_cohorts.month_utc IS 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency the key of the row.';
+COMMENT ON COLUMN bi.customer_cohorts.month_utc IS 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 
-COMMENT ON COLUMN bi.customer_cohorts.deal_id IS 'Deal that the first order was credited to.';
+COMMENT ON COLUMN bi.customer_cohorts.deal_id IS 'Deal to which the first order was credited.';
 
-COMMENT ON COLUMN bi.customer_cohorts.influencer_handle IS 'Creator, where an order or the mirror names one.';
+COMMENT ON COLUMN bi.customer_cohorts.influencer_handle IS 'Creator, if an order or the mirror names one.';
 
 COMMENT ON COLUMN bi.customer_cohorts.brand_id IS 'Brand, see bi.brands.';
 
 COMMENT ON COLUMN bi.customer_cohorts.currency IS 'ISO 4217, of the first orders. Orders in other currencies are not added up.';
 
-COMMENT ON COLUMN bi.customer_cohorts.new_customers IS 'Customers whose first known order it was.';
+COMMENT ON COLUMN bi.customer_cohorts.new_customers IS 'Customers whose first known order was credited to the deal in the month.';
 
-COMMENT ON COLUMN bi.customer_cohorts.repeat_customers IS 'Of those: ordered again since, in any currency, whatever brought them.';
+COMMENT ON COLUMN bi.customer_cohorts.repeat_customers IS 'Of those: customers who have ordered again, in any currency, with or without a creator.';
 
-COMMENT ON COLUMN bi.customer_cohorts.net_30_amount IS 'Order totals less refunds in 30 days from each first order, that one included, in currency. Null: not over for all.';
+COMMENT ON COLUMN bi.customer_cohorts.net_30_amount IS 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers.';
 
 COMMENT ON COLUMN bi.customer_cohorts.net_90_amount IS 'The same, in 90 days.';
 
 COMMENT ON COLUMN bi.customer_cohorts.net_365_amount IS 'The same, in 365 days.';
 
-COMMENT ON COLUMN bi.customer_cohorts.unknown_orders IS 'Orders of the month that may have won customers, too: nobody knows.';
+COMMENT ON COLUMN bi.customer_cohorts.unknown_orders IS 'Orders of the month for which it is unknown whether they won a customer.';
 
 CREATE TABLE reporting.deal_days (
     day_utc date NOT NULL,
@@ -1532,41 +1532,41 @@ CREATE VIEW bi.deal_performance_daily AS
    FROM (reporting.deal_days d
      LEFT JOIN mirror.deal_versions m ON (((m.deal_id = d.deal_id) AND m.is_latest)));
 
-COMMENT ON VIEW bi.deal_performance_daily IS 'What a deal earned on a day, one row a day, deal, brand and currency; days without orders have none. Answers: Which deals earn most? How did one deal do day by day?';
+COMMENT ON VIEW bi.deal_performance_daily IS 'What a deal earned on a day, one row per day, deal, brand and currency; days without orders have no row. Answers: Which deals earn the most? How did one deal perform day by day?';
 
 COMMENT ON COLUMN bi.deal_performance_daily.day_utc IS 'Day of the orders in UTC.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.target IS 'Whose orders they are: deal:<id>; where only that is known, collab:<id> or handle:<name>. With day_utc, brand_id and currency the key of the row.';
+COMMENT ON COLUMN bi.deal_performance_daily.target IS 'Owner of the orders: deal:<id>, or else collab:<id> or handle:<name>. With day_utc, brand_id and currency, the key of the row.';
 
 COMMENT ON COLUMN bi.deal_performance_daily.deal_id IS 'Deal, see bi.deals. Null for a handle whose deal only the service knows.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.collab_id IS 'Collaboration, where the orders name one.';
+COMMENT ON COLUMN bi.deal_performance_daily.collab_id IS 'Collaboration, if the orders name one.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.influencer_handle IS 'Influencer, by the codes, else by the mirrored deal.';
+COMMENT ON COLUMN bi.deal_performance_daily.influencer_handle IS 'Influencer, according to the codes, or else the mirrored deal.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.platform IS 'Social platform of the influencer, where the deal is mirrored.';
+COMMENT ON COLUMN bi.deal_performance_daily.platform IS 'Social platform of the influencer, if the deal is mirrored.';
 
 COMMENT ON COLUMN bi.deal_performance_daily.brand_id IS 'Brand, see bi.brands.';
 
 COMMENT ON COLUMN bi.deal_performance_daily.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.attributed_orders IS 'Orders that are the deal''s, whatever became of them.';
+COMMENT ON COLUMN bi.deal_performance_daily.attributed_orders IS 'Orders that are attributed to the deal, with any disposition.';
 
 COMMENT ON COLUMN bi.deal_performance_daily.accepted_orders IS 'Of those: credited by the service.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.ready_orders IS 'Of those: to be sent.';
+COMMENT ON COLUMN bi.deal_performance_daily.ready_orders IS 'Of those: ready to be sent.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_orders IS 'Of those: sent, and the answer was lost.';
+COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_orders IS 'Of those: sent, but the answer was lost.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.held_orders IS 'Of those: a person must decide, or has written them off.';
+COMMENT ON COLUMN bi.deal_performance_daily.held_orders IS 'Of those: waiting for a decision of a person, or written off by one.';
 
 COMMENT ON COLUMN bi.deal_performance_daily.rejected_orders IS 'Of those: refused by the service.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.attributed_amount IS 'Revenue of all of them, in currency.';
+COMMENT ON COLUMN bi.deal_performance_daily.attributed_amount IS 'Revenue of the attributed orders, in currency.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.accepted_amount IS 'Revenue of the accepted ones, in currency.';
+COMMENT ON COLUMN bi.deal_performance_daily.accepted_amount IS 'Revenue of the accepted orders, in currency.';
 
-COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_amount IS 'Revenue of those in doubt, in currency.';
+COMMENT ON COLUMN bi.deal_performance_daily.in_doubt_amount IS 'Revenue of the orders in doubt, in currency.';
 
 CREATE TABLE mirror.dealflow_versions (
     dealflow_id text NOT NULL,
@@ -1625,23 +1625,23 @@ CREATE VIEW bi.dealflows AS
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = f.brand_id) AND b.is_latest)))
   WHERE f.is_latest;
 
-COMMENT ON VIEW bi.dealflows IS 'Dealflows of the account, one row a dealflow, as last read. Answers: How many deals does each dealflow have, and how many of them are active?';
+COMMENT ON VIEW bi.dealflows IS 'Dealflows of the account, one row per dealflow, as last read. Answers: How many deals does each dealflow have, and how many of them are active?';
 
 COMMENT ON COLUMN bi.dealflows.dealflow_id IS 'Key of the row: identity at the service.';
 
-COMMENT ON COLUMN bi.dealflows.dealflow_name IS 'Its name.';
+COMMENT ON COLUMN bi.dealflows.dealflow_name IS 'Name of the dealflow.';
 
-COMMENT ON COLUMN bi.dealflows.brand_id IS 'Brand it belongs to, where the service says so.';
+COMMENT ON COLUMN bi.dealflows.brand_id IS 'Brand to which it belongs, if the service says so.';
 
 COMMENT ON COLUMN bi.dealflows.brand_name IS 'Name of that brand.';
 
-COMMENT ON COLUMN bi.dealflows.is_deleted IS 'It is gone: missing from a complete listing.';
+COMMENT ON COLUMN bi.dealflows.is_deleted IS 'Whether it is gone: a complete listing does not contain it.';
 
-COMMENT ON COLUMN bi.dealflows.deleted_at IS 'Since when; null while it is there.';
+COMMENT ON COLUMN bi.dealflows.deleted_at IS 'When it was found to be gone; null if it is not.';
 
 COMMENT ON COLUMN bi.dealflows.first_seen_at IS 'When it was first read.';
 
-COMMENT ON COLUMN bi.dealflows.changed_at IS 'When it was first read as it is now.';
+COMMENT ON COLUMN bi.dealflows.changed_at IS 'When its present state was first read.';
 
 COMMENT ON COLUMN bi.dealflows.synced_at IS 'When it was last read.';
 
@@ -1723,7 +1723,7 @@ CREATE VIEW bi.deals AS
      LEFT JOIN mirror.dealflow_versions f ON (((f.dealflow_id = d.dealflow_id) AND f.is_latest)))
   WHERE d.is_latest;
 
-COMMENT ON VIEW bi.deals IS 'Deals that were found and read, one row a deal, as last read. There may be others: see bi.mirror_coverage. Answers: Which deals are active and sell nothing? Which influencers have several deals?';
+COMMENT ON VIEW bi.deals IS 'Deals that were discovered and read, one row per deal, as last read. Others may exist: see bi.mirror_coverage. Answers: Which deals are active and sell nothing? Which influencers have several deals?';
 
 COMMENT ON COLUMN bi.deals.deal_id IS 'Key of the row: identity at the service.';
 
@@ -1733,11 +1733,11 @@ COMMENT ON COLUMN bi.deals.platform IS 'Social platform of the influencer.';
 
 COMMENT ON COLUMN bi.deals.brand_id IS 'Brand, see bi.brands.';
 
-COMMENT ON COLUMN bi.deals.brand_name IS 'Its name.';
+COMMENT ON COLUMN bi.deals.brand_name IS 'Name of the brand.';
 
 COMMENT ON COLUMN bi.deals.dealflow_id IS 'Dealflow, see bi.dealflows.';
 
-COMMENT ON COLUMN bi.deals.dealflow_name IS 'Its name.';
+COMMENT ON COLUMN bi.deals.dealflow_name IS 'Name of the dealflow.';
 
 COMMENT ON COLUMN bi.deals.is_active IS 'Active, as the service says.';
 
@@ -1745,7 +1745,7 @@ COMMENT ON COLUMN bi.deals.funnel_step IS 'Stage in its dealflow. The service do
 
 COMMENT ON COLUMN bi.deals.total_clicks IS 'Clicks that the service has counted.';
 
-COMMENT ON COLUMN bi.deals.total_referrals IS 'Orders that the service has counted, those of its own shop integration included.';
+COMMENT ON COLUMN bi.deals.total_referrals IS 'Orders that the service has counted, including those of its own shop integration.';
 
 COMMENT ON COLUMN bi.deals.total_sales_in_account_currency IS 'Sales that the service has counted, in the currency of the account.';
 
@@ -1755,15 +1755,15 @@ COMMENT ON COLUMN bi.deals.total_commission_in_account_currency IS 'Commission e
 
 COMMENT ON COLUMN bi.deals.total_fixed_fee_in_account_currency IS 'Fixed fees earned, in the currency of the account.';
 
-COMMENT ON COLUMN bi.deals.is_deleted IS 'It is gone: the service said twice that there is no such deal.';
+COMMENT ON COLUMN bi.deals.is_deleted IS 'Whether it is gone: the service said twice that there is no such deal.';
 
-COMMENT ON COLUMN bi.deals.deleted_at IS 'Since when; null while it is there.';
+COMMENT ON COLUMN bi.deals.deleted_at IS 'When it was found to be gone; null if it is not.';
 
 COMMENT ON COLUMN bi.deals.found_by IS 'How it was first discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
 
 COMMENT ON COLUMN bi.deals.first_seen_at IS 'When it was first read.';
 
-COMMENT ON COLUMN bi.deals.changed_at IS 'When it was first read as it is now.';
+COMMENT ON COLUMN bi.deals.changed_at IS 'When its present state was first read.';
 
 COMMENT ON COLUMN bi.deals.synced_at IS 'When it was last read.';
 
@@ -1971,11 +1971,11 @@ CREATE VIEW bi.doubts AS
            FROM ops.leases l
           WHERE ((l.owner = e.owner) AND (l.expires_at > clock_timestamp()))))))));
 
-COMMENT ON VIEW bi.doubts IS 'What was sent and may have been credited without an answer that says so, one row an order; settle each with `review`. Live. Answers: How much money is in doubt, and since when?';
+COMMENT ON VIEW bi.doubts IS 'Orders that were sent and may have been credited although no answer says so, one row per order. Settle them with `review`. Live. Answers: How much money is in doubt, and since when?';
 
-COMMENT ON COLUMN bi.doubts.entry_id IS 'Key of the row, and what `review` takes.';
+COMMENT ON COLUMN bi.doubts.entry_id IS 'Key of the row, and the number that `review` takes.';
 
-COMMENT ON COLUMN bi.doubts.job IS 'Job that sent it.';
+COMMENT ON COLUMN bi.doubts.job IS 'Job that sent the order.';
 
 COMMENT ON COLUMN bi.doubts.source IS 'Source of the order.';
 
@@ -1989,7 +1989,7 @@ COMMENT ON COLUMN bi.doubts.currency IS 'ISO 4217. Never add up amounts of diffe
 
 COMMENT ON COLUMN bi.doubts.brand_id IS 'Brand.';
 
-COMMENT ON COLUMN bi.doubts.deal_id IS 'Deal it was sent for, else the one it is attributed to.';
+COMMENT ON COLUMN bi.doubts.deal_id IS 'Deal it was sent for, or else the deal it is attributed to.';
 
 COMMENT ON COLUMN bi.doubts.collab_id IS 'Collaboration, in the same way.';
 
@@ -1999,11 +1999,11 @@ COMMENT ON COLUMN bi.doubts.reason IS 'Why it is in doubt.';
 
 COMMENT ON COLUMN bi.doubts.attempts IS 'Attempts that may have reached the service.';
 
-COMMENT ON COLUMN bi.doubts.doubted_at IS 'When the first of them was made.';
+COMMENT ON COLUMN bi.doubts.doubted_at IS 'When the first of these attempts was made.';
 
-COMMENT ON COLUMN bi.doubts.age_hours IS 'Hours since then.';
+COMMENT ON COLUMN bi.doubts.age_hours IS 'Hours since doubted_at.';
 
-COMMENT ON COLUMN bi.doubts.is_evident IS 'An event of the service names the order.';
+COMMENT ON COLUMN bi.doubts.is_evident IS 'Whether an event of the service names the order.';
 
 CREATE TABLE intake.customers (
     customer_hash uuid CONSTRAINT contacts_contact_hash_not_null NOT NULL,
@@ -2421,11 +2421,11 @@ CREATE VIEW bi.influencers_among_customers AS
          LIMIT 1) d ON (true))
   WHERE (l.outcome = 'influencer'::text);
 
-COMMENT ON VIEW bi.influencers_among_customers IS 'Customers whom the service found to be influencers, one row a customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
+COMMENT ON VIEW bi.influencers_among_customers IS 'Customers whom the service found to be influencers, one row per customer and brand; only those that were looked up in real time. Live. Answers: Which customers are influencers, and have no deal yet?';
 
-COMMENT ON COLUMN bi.influencers_among_customers.brand_id IS 'Brand whose customer it is, see bi.brands.';
+COMMENT ON COLUMN bi.influencers_among_customers.brand_id IS 'Brand of the customer, see bi.brands.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.brand_name IS 'Its name, where it is mirrored.';
+COMMENT ON COLUMN bi.influencers_among_customers.brand_name IS 'Name of the brand, if it is mirrored.';
 
 COMMENT ON COLUMN bi.influencers_among_customers.platform IS 'instagram, tiktok, youtube or another word of the service.';
 
@@ -2435,23 +2435,23 @@ COMMENT ON COLUMN bi.influencers_among_customers.username IS 'Public handle on t
 
 COMMENT ON COLUMN bi.influencers_among_customers.followers IS 'Followers when looked up.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.is_verified IS 'The platform has verified the account.';
+COMMENT ON COLUMN bi.influencers_among_customers.is_verified IS 'Whether the platform has verified the account.';
 
 COMMENT ON COLUMN bi.influencers_among_customers.profile_url IS 'Address of the public profile.';
 
 COMMENT ON COLUMN bi.influencers_among_customers.picture_url IS 'Address of the profile''s picture.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.orders_count IS 'Orders as a customer, as the export that was read last says; null where it does not.';
+COMMENT ON COLUMN bi.influencers_among_customers.orders_count IS 'Orders as a customer, according to the export that was read last; null if it does not say.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.spent_amount IS 'Spent as a customer, in currency, as the export that was read last says; null where it does not.';
+COMMENT ON COLUMN bi.influencers_among_customers.spent_amount IS 'Spent as a customer, in currency, according to the export that was read last; null if it does not say.';
 
 COMMENT ON COLUMN bi.influencers_among_customers.currency IS 'ISO 4217, of spent_amount. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.is_code_user IS 'Has bought with a discount code; null where only customer exports were read.';
+COMMENT ON COLUMN bi.influencers_among_customers.is_code_user IS 'Whether the customer has used a discount code; null if only exports of customers were read.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.deal_id IS 'A deal with the same handle, whatever its platform and brand, see bi.deals; null: none is known.';
+COMMENT ON COLUMN bi.influencers_among_customers.deal_id IS 'A deal with the same handle, on any platform and for any brand, see bi.deals; null: none is known.';
 
-COMMENT ON COLUMN bi.influencers_among_customers.is_in_a_deal IS 'There is such a deal.';
+COMMENT ON COLUMN bi.influencers_among_customers.is_in_a_deal IS 'Whether there is such a deal.';
 
 COMMENT ON COLUMN bi.influencers_among_customers.source IS 'Source that stated the customer first.';
 
@@ -2532,11 +2532,11 @@ CREATE VIEW bi.mirror_coverage AS
    FROM (mirror.coverage c
      JOIN mirror.publications p ON ((p.run_id = c.run_id)));
 
-COMMENT ON VIEW bi.mirror_coverage IS 'How complete the mirror of deals is, one row a publication and way. Discovered deals only: the service has no list of deals. Answers: How many deals are known, by which way, and how fresh are they?';
+COMMENT ON VIEW bi.mirror_coverage IS 'How complete the mirror of deals is, one row per publication and way of discovery. It counts discovered deals only: the service has no list of deals. Answers: How many deals are known, how were they discovered, and how fresh are they?';
 
-COMMENT ON COLUMN bi.mirror_coverage.run_id IS 'Publication: the run that made it, see bi.runs. With way the key of the row.';
+COMMENT ON COLUMN bi.mirror_coverage.run_id IS 'Run that made the publication, see bi.runs. With way, the key of the row.';
 
-COMMENT ON COLUMN bi.mirror_coverage.published_at IS 'When.';
+COMMENT ON COLUMN bi.mirror_coverage.published_at IS 'When the run published.';
 
 COMMENT ON COLUMN bi.mirror_coverage.way IS 'How deals were first discovered: see bi.deals.found_by; all: every deal, each once.';
 
@@ -2544,21 +2544,21 @@ COMMENT ON COLUMN bi.mirror_coverage.known_deals IS 'Deals first discovered this
 
 COMMENT ON COLUMN bi.mirror_coverage.also_known_deals IS 'Deals first discovered in another way, and in this one too.';
 
-COMMENT ON COLUMN bi.mirror_coverage.fresh_deals IS 'Of the known: read within refresh_after_hours of the job.';
+COMMENT ON COLUMN bi.mirror_coverage.fresh_deals IS 'Of known_deals: read within refresh_after_hours of the job.';
 
-COMMENT ON COLUMN bi.mirror_coverage.stale_deals IS 'Of the known: read longer ago.';
+COMMENT ON COLUMN bi.mirror_coverage.stale_deals IS 'Of known_deals: read longer ago.';
 
-COMMENT ON COLUMN bi.mirror_coverage.unread_deals IS 'Of the known: not read yet.';
+COMMENT ON COLUMN bi.mirror_coverage.unread_deals IS 'Of known_deals: not read yet.';
 
-COMMENT ON COLUMN bi.mirror_coverage.failing_deals IS 'Of the known: could not be read when it was last tried.';
+COMMENT ON COLUMN bi.mirror_coverage.failing_deals IS 'Of known_deals: could not be read when it was last tried.';
 
-COMMENT ON COLUMN bi.mirror_coverage.deleted_deals IS 'Of the known: gone.';
+COMMENT ON COLUMN bi.mirror_coverage.deleted_deals IS 'Of known_deals: gone.';
 
-COMMENT ON COLUMN bi.mirror_coverage.oldest_read_at IS 'Longest ago that one of them was read, gone ones left out.';
+COMMENT ON COLUMN bi.mirror_coverage.oldest_read_at IS 'When the one that was read longest ago was read, without those that are gone.';
 
-COMMENT ON COLUMN bi.mirror_coverage.newest_read_at IS 'Most recent reading of one of them.';
+COMMENT ON COLUMN bi.mirror_coverage.newest_read_at IS 'When the one that was read last was read.';
 
-COMMENT ON COLUMN bi.mirror_coverage.is_latest IS 'Of the last publication.';
+COMMENT ON COLUMN bi.mirror_coverage.is_latest IS 'Whether the row belongs to the last publication.';
 
 CREATE TABLE intake.orders (
     order_version_id bigint NOT NULL,
@@ -2693,11 +2693,11 @@ CREATE VIEW bi.orders AS
      JOIN intake.source_files f ON (((f.source_file_id = o.source_file_id) AND (f.state = 'sealed'::text))))
   WHERE o.is_current;
 
-COMMENT ON VIEW bi.orders IS 'Every order that an export states, one row an order, as it was last stated. Live. Answers: How much was ordered in each shop? What does the shop say about one order? How much was refunded?';
+COMMENT ON VIEW bi.orders IS 'Every order that an export states, one row per order, in the version that was stated last. Live. Answers: How much was ordered in each shop? What does the shop say about one order? How much was refunded?';
 
-COMMENT ON COLUMN bi.orders.order_version_id IS 'Key of the row: the version of the order in force. Another one when an export states the order differently.';
+COMMENT ON COLUMN bi.orders.order_version_id IS 'Key of the row: the current version of the order. It changes when an export states the order differently.';
 
-COMMENT ON COLUMN bi.orders.source IS 'Source in the configuration, for example one shop. With order_id it names the order.';
+COMMENT ON COLUMN bi.orders.source IS 'Source in the configuration, for example one shop. With order_id, it identifies the order.';
 
 COMMENT ON COLUMN bi.orders.order_id IS 'Identity at the shop platform. Text, never a number.';
 
@@ -2705,7 +2705,7 @@ COMMENT ON COLUMN bi.orders.order_name IS 'What people call the order, for examp
 
 COMMENT ON COLUMN bi.orders.status IS 'The shop''s own status word, in lower case.';
 
-COMMENT ON COLUMN bi.orders.ordered_at IS 'When it was placed, else paid, else first read. To filter by: there is an index.';
+COMMENT ON COLUMN bi.orders.ordered_at IS 'When it was placed, else paid, else first read. Indexed: use it to filter.';
 
 COMMENT ON COLUMN bi.orders.day_utc IS 'Day of ordered_at in UTC.';
 
@@ -2713,37 +2713,37 @@ COMMENT ON COLUMN bi.orders.placed_at IS 'When the customer ordered.';
 
 COMMENT ON COLUMN bi.orders.paid_at IS 'When it was paid.';
 
-COMMENT ON COLUMN bi.orders.cancelled_at IS 'When it was cancelled; null: it was not, as far as the export says.';
+COMMENT ON COLUMN bi.orders.cancelled_at IS 'When it was cancelled; null: not cancelled, according to the export.';
 
 COMMENT ON COLUMN bi.orders.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.orders.total_amount IS 'Order total, in currency; null where the export has none.';
+COMMENT ON COLUMN bi.orders.total_amount IS 'Order total, in currency; null if the export has none.';
 
-COMMENT ON COLUMN bi.orders.subtotal_amount IS 'After discounts, before shipping, in currency; null where the export has none.';
+COMMENT ON COLUMN bi.orders.subtotal_amount IS 'After discounts, before shipping, in currency; null if the export has none.';
 
-COMMENT ON COLUMN bi.orders.refunded_amount IS 'Refunded so far, in currency; null where the export does not say.';
+COMMENT ON COLUMN bi.orders.refunded_amount IS 'Refunded so far, in currency; null if the export does not say.';
 
 COMMENT ON COLUMN bi.orders.discount_codes IS 'Discount codes as written, separated by commas; empty without any. E-mail addresses are masked.';
 
-COMMENT ON COLUMN bi.orders.is_discounted IS 'Has a discount code.';
+COMMENT ON COLUMN bi.orders.is_discounted IS 'Whether it has a discount code.';
 
-COMMENT ON COLUMN bi.orders.is_cancelled IS 'Cancelled, as far as the export says when. A status word may say so as well.';
+COMMENT ON COLUMN bi.orders.is_cancelled IS 'Whether the export has a time of cancellation. The status may also say that the order was cancelled.';
 
-COMMENT ON COLUMN bi.orders.is_refunded IS 'Refunded, wholly or in part.';
+COMMENT ON COLUMN bi.orders.is_refunded IS 'Whether it was refunded, wholly or in part.';
 
-COMMENT ON COLUMN bi.orders.is_excluded IS 'A rule of the layout keeps it from being credited: test, cancelled, …; draft, unless the job says drafts: credit';
+COMMENT ON COLUMN bi.orders.is_excluded IS 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit.';
 
-COMMENT ON COLUMN bi.orders.exclusion_reason IS 'Which rule; null when not excluded.';
+COMMENT ON COLUMN bi.orders.exclusion_reason IS 'The reason of that rule; null if it is not excluded.';
 
-COMMENT ON COLUMN bi.orders.source_file_id IS 'Export that states it so.';
+COMMENT ON COLUMN bi.orders.source_file_id IS 'Export that states it.';
 
-COMMENT ON COLUMN bi.orders.line_no IS 'Line of that file on which it begins.';
+COMMENT ON COLUMN bi.orders.line_no IS 'Line of that file on which the order begins.';
 
-COMMENT ON COLUMN bi.orders.changed_at IS 'When this version of it was stored.';
+COMMENT ON COLUMN bi.orders.changed_at IS 'When this version was stored.';
 
 COMMENT ON COLUMN bi.orders.run_id IS 'Run that read the file, see bi.runs.';
 
-COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because the source does not ask for it (customer_key), the order was read before it did, or the export names nobody.';
+COMMENT ON COLUMN bi.orders.customer_key IS 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
 CREATE VIEW bi.orders_attributed AS
  SELECT s.job,
@@ -2774,57 +2774,57 @@ CREATE VIEW bi.orders_attributed AS
    FROM (reporting.order_dispositions s
      LEFT JOIN intake.orders o ON ((o.order_version_id = s.order_version_id)));
 
-COMMENT ON VIEW bi.orders_attributed IS 'Whose each order is, or why it is nobody''s, one row an order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? What is still to be settled?';
+COMMENT ON VIEW bi.orders_attributed IS 'Which influencer each order is credited to, or why none, one row per order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? Which orders are not final yet?';
 
-COMMENT ON COLUMN bi.orders_attributed.job IS 'Job that looked at the order. Two jobs may read the same shop: count orders of one job at a time.';
+COMMENT ON COLUMN bi.orders_attributed.job IS 'Job that decided about the order. Two jobs may read the same shop: count orders of one job at a time.';
 
-COMMENT ON COLUMN bi.orders_attributed.source IS 'Source in the configuration. With job and order_id the key of the row.';
+COMMENT ON COLUMN bi.orders_attributed.source IS 'Source in the configuration. With job and order_id, the key of the row.';
 
 COMMENT ON COLUMN bi.orders_attributed.order_id IS 'Identity at the shop platform. Text, never a number.';
 
-COMMENT ON COLUMN bi.orders_attributed.order_version_id IS 'Version of the order that was looked at, see bi.orders.';
+COMMENT ON COLUMN bi.orders_attributed.order_version_id IS 'Version of the order that was decided about, see bi.orders.';
 
 COMMENT ON COLUMN bi.orders_attributed.order_name IS 'What people call the order, for example #1001.';
 
 COMMENT ON COLUMN bi.orders_attributed.ordered_at IS 'When it was placed, else paid, else first read.';
 
-COMMENT ON COLUMN bi.orders_attributed.day_utc IS 'Day of ordered_at in UTC. To filter by: there is an index.';
+COMMENT ON COLUMN bi.orders_attributed.day_utc IS 'Day of ordered_at in UTC. Indexed: use it to filter.';
 
-COMMENT ON COLUMN bi.orders_attributed.disposition IS 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
+COMMENT ON COLUMN bi.orders_attributed.disposition IS 'accepted (by the service), ready (to be sent), in_doubt (sent, but the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle has no owner), organic (it has none), unaccounted (only after a bug).';
 
 COMMENT ON COLUMN bi.orders_attributed.disposition_reason IS 'Why, for rejected, in_doubt, held, excluded and unattributed.';
 
-COMMENT ON COLUMN bi.orders_attributed.disposition_at IS 'Since when: of an accepted order, when it was accepted.';
+COMMENT ON COLUMN bi.orders_attributed.disposition_at IS 'When it reached the disposition; for an accepted order, when it was accepted.';
 
-COMMENT ON COLUMN bi.orders_attributed.is_attributed IS 'It is somebody''s, and was sent or is to be.';
+COMMENT ON COLUMN bi.orders_attributed.is_attributed IS 'Whether it has an owner, and was or will be sent.';
 
-COMMENT ON COLUMN bi.orders_attributed.is_accepted IS 'The service has credited it.';
+COMMENT ON COLUMN bi.orders_attributed.is_accepted IS 'Whether the service has credited it.';
 
-COMMENT ON COLUMN bi.orders_attributed.is_open IS 'Its disposition may change without a new export: it is to be sent, in doubt, rejected or held.';
+COMMENT ON COLUMN bi.orders_attributed.is_open IS 'Whether its disposition may change without a new export: it is ready, in doubt, rejected or held.';
 
 COMMENT ON COLUMN bi.orders_attributed.matched_by IS 'What named the influencer: explicit (columns of the export), code, link.';
 
-COMMENT ON COLUMN bi.orders_attributed.matched_value IS 'The code or link that matched, or those that did not. E-mail addresses are masked.';
+COMMENT ON COLUMN bi.orders_attributed.matched_value IS 'The code or link that matched, or those that matched nothing. E-mail addresses are masked.';
 
 COMMENT ON COLUMN bi.orders_attributed.brand_id IS 'Brand that it is credited for, see bi.brands.';
 
-COMMENT ON COLUMN bi.orders_attributed.deal_id IS 'Deal that the service credited, else the one it is attributed to, see bi.deals. Null for a handle whose deal only the service knows.';
+COMMENT ON COLUMN bi.orders_attributed.deal_id IS 'Deal that the service credited, or else the deal it is attributed to, see bi.deals. Null for a handle whose deal only the service knows.';
 
-COMMENT ON COLUMN bi.orders_attributed.collab_id IS 'Collaboration within the deal, where known.';
+COMMENT ON COLUMN bi.orders_attributed.collab_id IS 'Collaboration within the deal, if known.';
 
-COMMENT ON COLUMN bi.orders_attributed.influencer_handle IS 'Influencer, where the codes or the export name one.';
+COMMENT ON COLUMN bi.orders_attributed.influencer_handle IS 'Influencer, if the codes or the export name one.';
 
 COMMENT ON COLUMN bi.orders_attributed.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, else by the job''s rule, in currency.';
+COMMENT ON COLUMN bi.orders_attributed.amount IS 'Revenue as it was sent, or else by the rule of the job, in currency.';
 
-COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, where there is one; see bi.adjustments and bi.doubts.';
+COMMENT ON COLUMN bi.orders_attributed.entry_id IS 'Entry of the ledger, if there is one; see bi.adjustments and bi.doubts.';
 
-COMMENT ON COLUMN bi.orders_attributed.standing IS 'The earlier name of disposition. It goes in 0.4.0.';
+COMMENT ON COLUMN bi.orders_attributed.standing IS 'The earlier name of disposition. It will be removed in 0.4.0.';
 
-COMMENT ON COLUMN bi.orders_attributed.standing_reason IS 'The earlier name of disposition_reason. It goes in 0.4.0.';
+COMMENT ON COLUMN bi.orders_attributed.standing_reason IS 'The earlier name of disposition_reason. It will be removed in 0.4.0.';
 
-COMMENT ON COLUMN bi.orders_attributed.standing_at IS 'The earlier name of disposition_at. It goes in 0.4.0.';
+COMMENT ON COLUMN bi.orders_attributed.standing_at IS 'The earlier name of disposition_at. It will be removed in 0.4.0.';
 
 CREATE TABLE intake.outreach_candidates (
     job text NOT NULL,
@@ -2905,35 +2905,35 @@ CREATE VIEW bi.outreach_submissions AS
           GROUP BY (lower(ltrim(deal_versions.influencer_handle, '@'::text))), (lower(deal_versions.platform))) d ON (((d.handle = lower(ltrim(l.username, '@'::text))) AND (d.platform = (e.details ->> 'platform'::text)))))
   WHERE ((e.effect = 'outreach'::text) AND (NOT ((e.state = 'held'::text) AND (e.attempt = e.not_sent))));
 
-COMMENT ON VIEW bi.outreach_submissions IS 'Influencers among the customers who were, or are to be, submitted to an outreach campaign, one row a request and influencer. A refused request is followed by smaller ones. Live. Answers: How many influencers were submitted to each outreach, and how many have a deal by now? Which submissions were refused or are in doubt?';
+COMMENT ON VIEW bi.outreach_submissions IS 'Influencers among the customers who were or will be submitted to an outreach campaign, one row per request and influencer. After a refused request, the next run sends smaller ones. Live. Answers: How many influencers were submitted to each outreach, and how many have a deal by now? Which submissions were refused or are in doubt?';
 
 COMMENT ON COLUMN bi.outreach_submissions.entry_id IS 'Request: entry of the ledger. Counts up.';
 
-COMMENT ON COLUMN bi.outreach_submissions.job IS 'Job that made it.';
+COMMENT ON COLUMN bi.outreach_submissions.job IS 'Job that made the request.';
 
 COMMENT ON COLUMN bi.outreach_submissions.outreach_id IS 'Outreach campaign.';
 
-COMMENT ON COLUMN bi.outreach_submissions.brand_id IS 'Brand whose customer the influencer is, see bi.brands.';
+COMMENT ON COLUMN bi.outreach_submissions.brand_id IS 'Brand of the customer, see bi.brands.';
 
 COMMENT ON COLUMN bi.outreach_submissions.platform IS 'instagram, tiktok or youtube.';
 
 COMMENT ON COLUMN bi.outreach_submissions.platform_user_id IS 'Id of the influencer on the platform.';
 
-COMMENT ON COLUMN bi.outreach_submissions.username IS 'Public handle; null where the customer was forgotten since.';
+COMMENT ON COLUMN bi.outreach_submissions.username IS 'Public handle; null if the customer was forgotten since.';
 
-COMMENT ON COLUMN bi.outreach_submissions.followers IS 'Followers when last looked up; null where the customer was forgotten since.';
+COMMENT ON COLUMN bi.outreach_submissions.followers IS 'Followers when last looked up; null if the customer was forgotten since.';
 
-COMMENT ON COLUMN bi.outreach_submissions.influencers_in_request IS 'How many influencers the same request names.';
+COMMENT ON COLUMN bi.outreach_submissions.influencers_in_request IS 'Number of influencers in the same request.';
 
-COMMENT ON COLUMN bi.outreach_submissions.state IS 'Of the request: accepted, ready (to be sent), rejected, in_doubt, written_off.';
+COMMENT ON COLUMN bi.outreach_submissions.state IS 'State of the request: accepted, ready (to be sent), rejected, in_doubt, written_off.';
 
-COMMENT ON COLUMN bi.outreach_submissions.state_reason IS 'Why it is in its state; of an accepted one, how many the service added.';
+COMMENT ON COLUMN bi.outreach_submissions.state_reason IS 'Why it is in its state; for an accepted request, how many influencers the service added.';
 
-COMMENT ON COLUMN bi.outreach_submissions.state_changed_at IS 'When it came into its state.';
+COMMENT ON COLUMN bi.outreach_submissions.state_changed_at IS 'When it reached its state.';
 
 COMMENT ON COLUMN bi.outreach_submissions.deal_id IS 'A deal with the same handle and platform, see bi.deals; null: none is known.';
 
-COMMENT ON COLUMN bi.outreach_submissions.is_in_a_deal IS 'There is such a deal.';
+COMMENT ON COLUMN bi.outreach_submissions.is_in_a_deal IS 'Whether there is such a deal.';
 
 COMMENT ON COLUMN bi.outreach_submissions.run_id IS 'Run that made the request, see bi.runs.';
 
@@ -3025,43 +3025,43 @@ CREATE VIEW bi.reconciliation AS
    FROM (reporting.reconciliation r
      LEFT JOIN mirror.deal_versions d ON (((d.deal_id = r.deal_id) AND d.is_latest)));
 
-COMMENT ON VIEW bi.reconciliation IS 'What we posted against what the service counts, one row a deal, as of the last publication of the mirror. How each number is made: docs/money.md. Answers: For which deals does the service count other orders than we posted?';
+COMMENT ON VIEW bi.reconciliation IS 'Posted orders compared with those that the service counts, one row per deal, as of the last publication of the mirror. docs/money.md explains each number. Answers: For which deals does the service count more or fewer orders than were posted?';
 
 COMMENT ON COLUMN bi.reconciliation.deal_id IS 'Key of the row: deal, see bi.deals.';
 
-COMMENT ON COLUMN bi.reconciliation.influencer_handle IS 'Influencer, where the mirror knows it.';
+COMMENT ON COLUMN bi.reconciliation.influencer_handle IS 'Influencer, if the mirror knows it.';
 
 COMMENT ON COLUMN bi.reconciliation.brand_id IS 'Brand, see bi.brands.';
 
 COMMENT ON COLUMN bi.reconciliation.first_read_at IS 'When the mirror first read a total; null: never.';
 
-COMMENT ON COLUMN bi.reconciliation.read_at IS 'When it last did; null: never.';
+COMMENT ON COLUMN bi.reconciliation.read_at IS 'When the mirror last read a total; null: never.';
 
-COMMENT ON COLUMN bi.reconciliation.counted_orders IS 'Orders that the service counts, of all channels. Null: it does not say.';
+COMMENT ON COLUMN bi.reconciliation.counted_orders IS 'Orders that the service counts, of all channels. Null: the service does not say.';
 
-COMMENT ON COLUMN bi.reconciliation.posted_orders IS 'Orders that we posted, and whose acceptance was recorded by read_at.';
+COMMENT ON COLUMN bi.reconciliation.posted_orders IS 'Orders that this tool posted and that were accepted by read_at.';
 
-COMMENT ON COLUMN bi.reconciliation.earlier_orders IS 'What the service counted beyond ours at first_read_at: of before we began, or of others. Null: unknown.';
+COMMENT ON COLUMN bi.reconciliation.earlier_orders IS 'Orders that the service counted at first_read_at beyond those that this tool had posted: from earlier times, or from other tools. Null: unknown.';
 
-COMMENT ON COLUMN bi.reconciliation.other_orders IS 'Orders posted by somebody else since then, as events of the service say.';
+COMMENT ON COLUMN bi.reconciliation.other_orders IS 'Orders that another tool posted since then, according to events of the service.';
 
-COMMENT ON COLUMN bi.reconciliation.possible_orders IS 'May be counted or not: in doubt, written off, accepted twice, or on their way while the deal was read.';
+COMMENT ON COLUMN bi.reconciliation.possible_orders IS 'Orders that may be counted: in doubt, written off, accepted twice, or in flight while the deal was read.';
 
-COMMENT ON COLUMN bi.reconciliation.later_orders IS 'Accepted after read_at: not counted yet.';
+COMMENT ON COLUMN bi.reconciliation.later_orders IS 'Orders that were accepted after read_at, and are not counted yet.';
 
-COMMENT ON COLUMN bi.reconciliation.unexplained_orders IS 'What nothing else explains: above 0 the service counts more, below 0 fewer. Null: unknown.';
+COMMENT ON COLUMN bi.reconciliation.unexplained_orders IS 'Unexplained difference: above 0, the service counts more orders, below 0, fewer. Null: unknown.';
 
-COMMENT ON COLUMN bi.reconciliation.sales_in_account_currency IS 'Sales that the service counts. Null: it does not say.';
+COMMENT ON COLUMN bi.reconciliation.sales_in_account_currency IS 'Sales that the service counts. Null: the service does not say.';
 
-COMMENT ON COLUMN bi.reconciliation.posted_in_account_currency IS 'Revenue of posted_orders. Null: an order is in another currency, or that of the account is unknown.';
+COMMENT ON COLUMN bi.reconciliation.posted_in_account_currency IS 'Revenue of posted_orders. Null: an order has another currency, or the currency of the account is unknown.';
 
-COMMENT ON COLUMN bi.reconciliation.other_currency_orders IS 'Orders in another currency whose amount in that of the account no event says.';
+COMMENT ON COLUMN bi.reconciliation.other_currency_orders IS 'Orders in another currency, for which no event states the amount in the currency of the account.';
 
-COMMENT ON COLUMN bi.reconciliation.unexplained_in_account_currency IS 'Amount that nothing else explains. Null: amounts cannot be compared.';
+COMMENT ON COLUMN bi.reconciliation.unexplained_in_account_currency IS 'Unexplained amount. Null: amounts cannot be compared.';
 
-COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Paid out in all, as the service says.';
+COMMENT ON COLUMN bi.reconciliation.paid_in_account_currency IS 'Total paid out, according to the service.';
 
-COMMENT ON COLUMN bi.reconciliation.account_currency IS 'ISO 4217, of the amounts. Null: unknown.';
+COMMENT ON COLUMN bi.reconciliation.account_currency IS 'Currency of the account (ISO 4217). Null: unknown.';
 
 COMMENT ON COLUMN bi.reconciliation.run_id IS 'Run of the mirror that published the totals, see bi.runs.';
 
@@ -3199,35 +3199,35 @@ CREATE VIEW bi.returns_monthly AS
      LEFT JOIN mirror.brand_versions b ON (((b.brand_id = m.brand_id) AND b.is_latest)))
      LEFT JOIN mirror.dealflow_versions f ON (((f.dealflow_id = m.dealflow_id) AND f.is_latest)));
 
-COMMENT ON VIEW bi.returns_monthly IS 'What each deal brought and cost, one row a month, deal, brand and currency. Only orders that we posted and the service accepted; as of the last refresh (bi.run_health). It says what carried a code or link, not what a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
+COMMENT ON VIEW bi.returns_monthly IS 'What each deal brought and cost, one row per month, deal, brand and currency. Only orders that this tool posted and the service accepted; as of the last refresh (bi.run_health). It counts orders that carried a code or link, not orders that a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
 
-COMMENT ON COLUMN bi.returns_monthly.month_utc IS 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency the key of the row.';
+COMMENT ON COLUMN bi.returns_monthly.month_utc IS 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 
 COMMENT ON COLUMN bi.returns_monthly.deal_id IS 'Deal, see bi.deals. Null: a fixed fee of a code.';
 
-COMMENT ON COLUMN bi.returns_monthly.influencer_handle IS 'Creator, where an order or the mirror names one.';
+COMMENT ON COLUMN bi.returns_monthly.influencer_handle IS 'Creator, if an order or the mirror names one.';
 
 COMMENT ON COLUMN bi.returns_monthly.brand_id IS 'Brand, see bi.brands.';
 
-COMMENT ON COLUMN bi.returns_monthly.brand_name IS 'Its name, where it is mirrored.';
+COMMENT ON COLUMN bi.returns_monthly.brand_name IS 'Name of the brand, if it is mirrored.';
 
 COMMENT ON COLUMN bi.returns_monthly.dealflow_id IS 'Campaign: the dealflow of the deal, as last read. Null: not mirrored.';
 
-COMMENT ON COLUMN bi.returns_monthly.dealflow_name IS 'Its name.';
+COMMENT ON COLUMN bi.returns_monthly.dealflow_name IS 'Name of the dealflow.';
 
 COMMENT ON COLUMN bi.returns_monthly.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.returns_monthly.orders IS 'Orders that we posted and the service accepted.';
+COMMENT ON COLUMN bi.returns_monthly.orders IS 'Orders that this tool posted and the service accepted.';
 
-COMMENT ON COLUMN bi.returns_monthly.sent_amount IS 'Their revenue as sent, in currency.';
+COMMENT ON COLUMN bi.returns_monthly.sent_amount IS 'Revenue of these orders as sent, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Their revenue net of refunds and cancellations so far, in currency.';
+COMMENT ON COLUMN bi.returns_monthly.net_amount IS 'Revenue of these orders, net of refunds and cancellations so far, in currency.';
 
-COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Of those: orders whose rate neither the terms nor the service say.';
+COMMENT ON COLUMN bi.returns_monthly.unrated_orders IS 'Orders of these whose rate neither the terms nor the service state.';
 
-COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements, the return window ignored, in currency. Null: a rate is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.commission_amount IS 'Commission as in statements but without the return window, in currency. Null: a rate is unknown.';
 
-COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees of terms that begin in the month, in currency.';
+COMMENT ON COLUMN bi.returns_monthly.fee_amount IS 'Fixed fees in the terms whose period begins in the month, in currency.';
 
 COMMENT ON COLUMN bi.returns_monthly.cost_amount IS 'Commission and fees, in currency. Null: a rate is unknown.';
 
@@ -3235,19 +3235,19 @@ COMMENT ON COLUMN bi.returns_monthly.margin_percent IS 'statements.margin_percen
 
 COMMENT ON COLUMN bi.returns_monthly.profit_amount IS 'net_amount × margin_percent / 100 less cost_amount, in currency. Null: margin or cost is unknown.';
 
-COMMENT ON COLUMN bi.returns_monthly.roi_percent IS 'profit_amount in percent of cost_amount. Null: one is unknown, or the cost is 0.';
+COMMENT ON COLUMN bi.returns_monthly.roi_percent IS 'profit_amount as a percentage of cost_amount. Null: one of them is unknown, or the cost is 0.';
 
 COMMENT ON COLUMN bi.returns_monthly.net_per_cost IS 'net_amount for each 1 of cost_amount. Null: the cost is unknown or 0.';
 
-COMMENT ON COLUMN bi.returns_monthly.new_customers IS 'Customers whose first known order is one of these. A lower bound where unknown_orders is above 0.';
+COMMENT ON COLUMN bi.returns_monthly.new_customers IS 'Customers whose first known order is one of these. A lower bound if unknown_orders is above 0.';
 
-COMMENT ON COLUMN bi.returns_monthly.returning_orders IS 'Orders of customers who had ordered before, whatever brought them then.';
+COMMENT ON COLUMN bi.returns_monthly.returning_orders IS 'Orders of customers who had ordered before, with or without a creator.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders of which that is unknown: without customer_key, or in the first 90 days for which customers are known.';
+COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders for which it is unknown whether the customer is new: without customer_key, or in the first 90 days for which customers are known.';
 
-COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is none.';
+COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown, so that numbers of this row are null: rate, margin, customers. Null: nothing.';
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, margin, customers. Null: nothing.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -3312,9 +3312,9 @@ CREATE VIEW bi.run_amounts AS
      CROSS JOIN LATERAL jsonb_to_recordset(r.amounts) a(currency text, accepted numeric))
   WHERE (jsonb_typeof(r.amounts) = 'array'::text);
 
-COMMENT ON VIEW bi.run_amounts IS 'What the service accepted in each run, one row a run and currency. Answers: How much was credited by each run?';
+COMMENT ON VIEW bi.run_amounts IS 'What the service accepted in each run, one row per run and currency. Answers: How much was credited by each run?';
 
-COMMENT ON COLUMN bi.run_amounts.run_id IS 'Run, see bi.runs. With currency the key of the row.';
+COMMENT ON COLUMN bi.run_amounts.run_id IS 'Run, see bi.runs. With currency, the key of the row.';
 
 COMMENT ON COLUMN bi.run_amounts.job IS 'Job in the configuration.';
 
@@ -3350,7 +3350,7 @@ CREATE VIEW bi.runs AS
     (((counts -> 'deals'::text) ->> 'asked'::text))::bigint AS deals_read
    FROM ops.runs r;
 
-COMMENT ON VIEW bi.runs IS 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
+COMMENT ON VIEW bi.runs IS 'Every run of every job, one row per run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
 
 COMMENT ON COLUMN bi.runs.run_id IS 'Key of the row. Counts up.';
 
@@ -3358,7 +3358,7 @@ COMMENT ON COLUMN bi.runs.job IS 'Job in the configuration.';
 
 COMMENT ON COLUMN bi.runs.kind IS 'Kind of the job, for example attribute-orders.';
 
-COMMENT ON COLUMN bi.runs.status IS 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process gives no sign of life).';
+COMMENT ON COLUMN bi.runs.status IS 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process does not respond).';
 
 COMMENT ON COLUMN bi.runs.started_at IS 'When it began.';
 
@@ -3370,19 +3370,19 @@ COMMENT ON COLUMN bi.runs.duration_seconds IS 'How long it took; null while it r
 
 COMMENT ON COLUMN bi.runs.exit_code IS 'Exit code of the process; 0 is success.';
 
-COMMENT ON COLUMN bi.runs.is_ok IS 'All well. Partial is not.';
+COMMENT ON COLUMN bi.runs.is_ok IS 'Whether the run ended with status ok.';
 
 COMMENT ON COLUMN bi.runs.problem IS 'Why it failed or stopped, without secrets and addresses.';
 
 COMMENT ON COLUMN bi.runs.files_read IS 'Exports read; null for kinds that read none.';
 
-COMMENT ON COLUMN bi.runs.rows_read IS 'Rows of them.';
+COMMENT ON COLUMN bi.runs.rows_read IS 'Rows of these exports.';
 
-COMMENT ON COLUMN bi.runs.rejected_rows IS 'Of those: rows that could not be used.';
+COMMENT ON COLUMN bi.runs.rejected_rows IS 'Rows of these that could not be used.';
 
 COMMENT ON COLUMN bi.runs.accepted_orders IS 'Orders that the service accepted in this run; null for kinds that send none.';
 
-COMMENT ON COLUMN bi.runs.submitted_customers IS 'Customers that the service took in this run, to identify them; null for other kinds.';
+COMMENT ON COLUMN bi.runs.submitted_customers IS 'Customers that the service accepted for identification in this run; null for other kinds.';
 
 COMMENT ON COLUMN bi.runs.influencers_found IS 'Customers whom a look-up in real time found to be influencers; null for other kinds.';
 
@@ -3528,7 +3528,7 @@ CREATE VIEW bi.run_health AS
                           WHERE ((l_1.owner = e_1.owner) AND (l_1.expires_at > clock_timestamp()))))) AS is_alive) o)
           WHERE ((e_1.job = j.job) AND (NOT e_1.is_settled))) e);
 
-COMMENT ON VIEW bi.run_health IS 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';
+COMMENT ON VIEW bi.run_health IS 'Health of each job, one row per job. Live. Answers: Does every job run as it should? When were the daily sums last refreshed?';
 
 COMMENT ON COLUMN bi.run_health.job IS 'Key of the row: job in the configuration that has run at least once.';
 
@@ -3536,21 +3536,21 @@ COMMENT ON COLUMN bi.run_health.kind IS 'Kind of the job.';
 
 COMMENT ON COLUMN bi.run_health.last_run_id IS 'Its last run, see bi.runs.';
 
-COMMENT ON COLUMN bi.run_health.last_status IS 'How that one ended, as bi.runs.status.';
+COMMENT ON COLUMN bi.run_health.last_status IS 'How that run ended, as in bi.runs.status.';
 
-COMMENT ON COLUMN bi.run_health.last_started_at IS 'When it began.';
+COMMENT ON COLUMN bi.run_health.last_started_at IS 'When that run began.';
 
-COMMENT ON COLUMN bi.run_health.last_finished_at IS 'When it ended; null while it runs.';
+COMMENT ON COLUMN bi.run_health.last_finished_at IS 'When that run ended; null while it runs.';
 
-COMMENT ON COLUMN bi.run_health.last_ok_at IS 'End of the last run that came to its end: ok, or with issues for a person. Null: none has.';
+COMMENT ON COLUMN bi.run_health.last_ok_at IS 'End of the last run that finished with status ok or issues. Null: none has.';
 
-COMMENT ON COLUMN bi.run_health.hours_since_ok IS 'Hours since then: alert on this.';
+COMMENT ON COLUMN bi.run_health.hours_since_ok IS 'Hours since last_ok_at: alert on this.';
 
-COMMENT ON COLUMN bi.run_health.failures_since_ok IS 'Runs since then that failed or were interrupted.';
+COMMENT ON COLUMN bi.run_health.failures_since_ok IS 'Runs since last_ok_at that failed or were interrupted.';
 
-COMMENT ON COLUMN bi.run_health.is_running IS 'It is at work now.';
+COMMENT ON COLUMN bi.run_health.is_running IS 'Whether the job runs now.';
 
-COMMENT ON COLUMN bi.run_health.is_lost IS 'Its last run says that it runs, and its process gives no sign of life.';
+COMMENT ON COLUMN bi.run_health.is_lost IS 'Whether the process of its running run does not respond.';
 
 COMMENT ON COLUMN bi.run_health.ready_orders IS 'Orders that wait to be sent, or are in flight.';
 
@@ -3558,7 +3558,7 @@ COMMENT ON COLUMN bi.run_health.in_doubt_orders IS 'Orders in doubt, see bi.doub
 
 COMMENT ON COLUMN bi.run_health.missed_slots IS 'Slots of the last 7 days that no process ran.';
 
-COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
+COMMENT ON COLUMN bi.run_health.refreshed_at IS 'When any job last refreshed the daily sums and bi.orders_attributed.';
 
 CREATE VIEW bi.self_purchases AS
  SELECT s.job,
@@ -3578,11 +3578,11 @@ CREATE VIEW bi.self_purchases AS
      LEFT JOIN mirror.deal_versions d ON (((d.deal_id = s.deal_id) AND d.is_latest)))
   WHERE ((l.outcome = 'influencer'::text) AND (lower(ltrim(l.username, '@'::text)) = lower(ltrim(COALESCE(d.influencer_handle, s.influencer_handle), '@'::text))));
 
-COMMENT ON VIEW bi.self_purchases IS 'Orders whose customer the service found to be the very influencer who is credited, one row an order. For review only: it may be a gift, a test or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
+COMMENT ON VIEW bi.self_purchases IS 'Orders whose customer the service identified as the credited influencer, one row per order. For review only: such an order may be a gift, a test, or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
 
-COMMENT ON COLUMN bi.self_purchases.job IS 'Job that looked at the order.';
+COMMENT ON COLUMN bi.self_purchases.job IS 'Job that decided about the order.';
 
-COMMENT ON COLUMN bi.self_purchases.source IS 'Source in the configuration. With job and order_id the key of the row.';
+COMMENT ON COLUMN bi.self_purchases.source IS 'Source in the configuration. With job and order_id, the key of the row.';
 
 COMMENT ON COLUMN bi.self_purchases.order_id IS 'Order, see bi.orders.';
 
@@ -3590,7 +3590,7 @@ COMMENT ON COLUMN bi.self_purchases.ordered_at IS 'When it was ordered.';
 
 COMMENT ON COLUMN bi.self_purchases.day_utc IS 'Day of ordered_at in UTC.';
 
-COMMENT ON COLUMN bi.self_purchases.deal_id IS 'Deal that is credited.';
+COMMENT ON COLUMN bi.self_purchases.deal_id IS 'Deal that was credited.';
 
 COMMENT ON COLUMN bi.self_purchases.influencer_handle IS 'Public handle of the influencer.';
 
@@ -3600,7 +3600,7 @@ COMMENT ON COLUMN bi.self_purchases.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN bi.self_purchases.amount IS 'Revenue as sent, in currency.';
 
-COMMENT ON COLUMN bi.self_purchases.disposition IS 'What became of the order, see bi.orders_attributed.';
+COMMENT ON COLUMN bi.self_purchases.disposition IS 'Disposition of the order, see bi.orders_attributed.';
 
 CREATE TABLE ops.statement_lines (
     statement_id bigint NOT NULL,
@@ -3743,15 +3743,15 @@ CREATE VIEW bi.statement_lines AS
    FROM (ops.statement_lines l
      JOIN ops.statements s USING (statement_id));
 
-COMMENT ON VIEW bi.statement_lines IS 'What closed statements add, one row a line. All lines of an order add up to what it had earned when the last of them was closed. Live. Answers: What was each deal paid in each month?';
+COMMENT ON VIEW bi.statement_lines IS 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: What was each deal paid in each month?';
 
-COMMENT ON COLUMN bi.statement_lines.statement_id IS 'Statement, see bi.statements. With line_no the key of the row.';
+COMMENT ON COLUMN bi.statement_lines.statement_id IS 'Statement, see bi.statements. With line_no, the key of the row.';
 
-COMMENT ON COLUMN bi.statement_lines.line_no IS 'Order within the statement, from 1.';
+COMMENT ON COLUMN bi.statement_lines.line_no IS 'Position in the statement, from 1.';
 
 COMMENT ON COLUMN bi.statement_lines.month_local IS 'First day of the month of the statement.';
 
-COMMENT ON COLUMN bi.statement_lines.kind IS 'order (counts for the first time), correction (an earlier statement said otherwise), fixed_fee.';
+COMMENT ON COLUMN bi.statement_lines.kind IS 'order (counts for the first time), correction (it differs from an earlier statement), fixed_fee.';
 
 COMMENT ON COLUMN bi.statement_lines.subject IS 'What the line is about; the same for all lines about one order or fee.';
 
@@ -3773,7 +3773,7 @@ COMMENT ON COLUMN bi.statement_lines.collab_id IS 'Collaboration within the deal
 
 COMMENT ON COLUMN bi.statement_lines.brand_id IS 'Brand, see bi.brands.';
 
-COMMENT ON COLUMN bi.statement_lines.influencer_handle IS 'Influencer, where known.';
+COMMENT ON COLUMN bi.statement_lines.influencer_handle IS 'Influencer, if known.';
 
 COMMENT ON COLUMN bi.statement_lines.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
@@ -3783,11 +3783,11 @@ COMMENT ON COLUMN bi.statement_lines.net_amount IS 'Revenue net of refunds and c
 
 COMMENT ON COLUMN bi.statement_lines.rate_percent IS 'Commission in percent.';
 
-COMMENT ON COLUMN bi.statement_lines.rate_from IS 'Where the rate is from: code or deal of the terms, or service.';
+COMMENT ON COLUMN bi.statement_lines.rate_from IS 'Where the rate comes from: code or deal (of the terms), or service.';
 
-COMMENT ON COLUMN bi.statement_lines.earned_amount IS 'What the order had earned in all, in currency.';
+COMMENT ON COLUMN bi.statement_lines.earned_amount IS 'Total that the order has earned, in currency.';
 
-COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'What earlier statements said of it, in currency.';
+COMMENT ON COLUMN bi.statement_lines.closed_before_amount IS 'Total of the order in earlier statements, in currency.';
 
 COMMENT ON COLUMN bi.statement_lines.amount IS 'What the statement adds, in currency; negative after a refund.';
 
@@ -3803,7 +3803,7 @@ CREATE VIEW bi.statements AS
     hash AS sha256
    FROM ops.statements;
 
-COMMENT ON VIEW bi.statements IS 'Closed statements of earnings, one row a month. Live; a closed statement never changes.';
+COMMENT ON VIEW bi.statements IS 'Closed statements of earnings, one row per month. Live; a closed statement never changes.';
 
 COMMENT ON COLUMN bi.statements.statement_id IS 'Key of the row. Counts up.';
 
@@ -3815,13 +3815,13 @@ COMMENT ON COLUMN bi.statements.time_zone IS 'IANA zone of its days.';
 
 COMMENT ON COLUMN bi.statements.return_window_days IS 'Days after which an order counts.';
 
-COMMENT ON COLUMN bi.statements.lines IS 'Lines it has.';
+COMMENT ON COLUMN bi.statements.lines IS 'Number of its lines.';
 
 COMMENT ON COLUMN bi.statements.closed_by IS 'Who closed it.';
 
-COMMENT ON COLUMN bi.statements.closed_at IS 'When.';
+COMMENT ON COLUMN bi.statements.closed_at IS 'When it was closed.';
 
-COMMENT ON COLUMN bi.statements.sha256 IS 'SHA-256 over all of it and the statement before; `statement verify` computes it again.';
+COMMENT ON COLUMN bi.statements.sha256 IS 'SHA-256 over the statement and the previous one; `statement verify` computes it again.';
 
 CREATE TABLE reporting.code_days (
     day_utc date NOT NULL,
@@ -3868,7 +3868,7 @@ CREATE VIEW bi.unattributed_revenue AS
     amount
    FROM reporting.code_days;
 
-COMMENT ON VIEW bi.unattributed_revenue IS 'Orders whose code, link or handle is nobody''s, one row a day, job, source, code and currency. An order with two such codes counts for both, so codes do not add up to orders. Answers: Which codes would earn what, if codes.csv named their owner?';
+COMMENT ON VIEW bi.unattributed_revenue IS 'Orders whose code, link or handle has no owner, one row per day, job, source, code and currency. An order with two such codes counts for both, so codes do not add up to orders. Answers: How much would each code earn if codes.csv named its owner?';
 
 COMMENT ON COLUMN bi.unattributed_revenue.day_utc IS 'Day of the orders in UTC.';
 
@@ -3876,17 +3876,17 @@ COMMENT ON COLUMN bi.unattributed_revenue.job IS 'Job.';
 
 COMMENT ON COLUMN bi.unattributed_revenue.source IS 'Source in the configuration.';
 
-COMMENT ON COLUMN bi.unattributed_revenue.code_folded IS 'The code without blanks, in capitals: group by this.';
+COMMENT ON COLUMN bi.unattributed_revenue.code_folded IS 'The code without blanks, in upper case: group by this.';
 
-COMMENT ON COLUMN bi.unattributed_revenue.code IS 'One spelling of it. E-mail addresses are masked.';
+COMMENT ON COLUMN bi.unattributed_revenue.code IS 'One spelling of the code. E-mail addresses are masked.';
 
 COMMENT ON COLUMN bi.unattributed_revenue.carried_as IS 'code, link (of an order without a code), explicit (the export names a deal or handle).';
 
 COMMENT ON COLUMN bi.unattributed_revenue.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
-COMMENT ON COLUMN bi.unattributed_revenue.orders IS 'Orders that carry it.';
+COMMENT ON COLUMN bi.unattributed_revenue.orders IS 'Orders that have the code.';
 
-COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Their revenue, in currency: what its owner would be credited for.';
+COMMENT ON COLUMN bi.unattributed_revenue.amount IS 'Revenue of these orders, in currency: the amount that the owner would be credited for.';
 
 CREATE TABLE intake.attributed_files (
     job text NOT NULL,

@@ -1,5 +1,5 @@
--- Title: What is to be settled with influencers by hand?
--- Description: The last word on each order that changed after it was sent, as noted in the last 30 days, by deal and currency.
+-- Title: Which differences must be settled with influencers?
+-- Description: The latest adjustments of orders that changed after they were sent, recorded in the last 30 days, by deal and currency.
 -- View: bi.adjustments
 select coalesce(deal_id, influencer_handle) as influencer, currency, count(*) as orders, sum(difference_amount) as difference_amount
 from bi.adjustments

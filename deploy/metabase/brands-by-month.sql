@@ -1,4 +1,4 @@
--- Title: How does each brand do month by month?
+-- Title: How does each brand perform month by month?
 -- Description: Credited orders and revenue of the last twelve months.
 -- View: bi.brand_performance_daily
 select date_trunc('month', day_utc)::date as month_utc, brand_id, max(brand_name) as brand_name, currency,

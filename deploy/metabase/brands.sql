@@ -1,5 +1,5 @@
 -- Title: Which brands are there, and since when?
--- Description: Those of the account, with the moment of the last reading.
+-- Description: The brands of the account, and when each was last read.
 -- View: bi.brands
 select brand_id, brand_name, is_deleted, first_seen_at, synced_at
 from bi.brands

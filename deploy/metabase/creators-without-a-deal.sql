@@ -1,5 +1,5 @@
 -- Title: Which creators of the lists have no deal yet?
--- Description: Creators for whom no deal is known, with what they wait for.
+-- Description: Creators without a known deal, and why they have none.
 -- View: bi.creators_imported
 select influencer_handle, platform, state, state_reason, stated_at
 from bi.creators_imported

@@ -1,5 +1,5 @@
 -- Title: How many deals does each dealflow have, and how many of them are active?
--- Description: As far as deals are known.
+-- Description: Only deals that have been discovered count.
 -- View: bi.dealflows
 select f.dealflow_name, f.brand_name, count(d.deal_id) as deals, count(*) filter (where d.is_active) as active_deals
 from bi.dealflows f

@@ -1,5 +1,5 @@
 -- Title: Do all orders add up?
--- Description: Days on which they do not. No row: they do.
+-- Description: Days on which they do not add up. No row means that they do.
 -- View: bi.attribution_funnel_daily
 select day_utc, job, source, currency, orders, unaccounted_orders
 from bi.attribution_funnel_daily

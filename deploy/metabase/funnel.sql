@@ -1,4 +1,4 @@
--- Title: How many orders become credited ones, and where are the others lost?
+-- Title: How many orders are credited, and why are the others not?
 -- Description: All orders of the last 30 days, by job and currency.
 -- View: bi.attribution_funnel_daily
 select job, currency, sum(orders) as orders, sum(excluded_orders) as excluded, sum(organic_orders) as organic,

@@ -1,4 +1,4 @@
--- Title: Since when are the daily sums as they are?
+-- Title: When were the daily sums last refreshed?
 -- Description: The last refresh, by any job.
 -- View: bi.run_health
 select max(refreshed_at) as refreshed_at, round(extract(epoch from now() - max(refreshed_at)) / 60) as minutes_ago

@@ -1,5 +1,5 @@
 -- Title: What does a new customer cost for each brand?
--- Description: Cost and new customers by month, brand and currency. A blank is unknown: a rate, or who some of the customers are.
+-- Description: Cost and new customers by month, brand and currency. A blank is unknown: a rate, or some of the customers.
 -- View: bi.returns_monthly
 select month_utc as month, brand_name, currency, sum(new_customers) as new_customers, sum(unknown_orders) as unknown_orders,
   case when bool_and(cost_amount is not null) and sum(unknown_orders) = 0

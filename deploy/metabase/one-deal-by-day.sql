@@ -1,5 +1,5 @@
--- Title: How did one deal do day by day?
--- Description: Orders and revenue of one deal in the last year. Put the deal in.
+-- Title: How did one deal perform day by day?
+-- Description: Orders and revenue of one deal in the last year. Replace the deal id.
 -- View: bi.deal_performance_daily
 select day_utc, currency, attributed_orders, accepted_orders, accepted_amount
 from bi.deal_performance_daily

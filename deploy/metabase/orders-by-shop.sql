@@ -1,5 +1,5 @@
 -- Title: How much was ordered in each shop?
--- Description: Orders of the last 30 days by shop and currency, cancelled ones left out.
+-- Description: Orders of the last 30 days by shop and currency, without cancelled orders.
 -- View: bi.orders
 select source, currency, count(*) as orders, sum(total_amount) as total_amount, round(avg(total_amount), 2) as average_amount
 from bi.orders

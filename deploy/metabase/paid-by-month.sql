@@ -1,5 +1,5 @@
 -- Title: What was each deal paid in each month?
--- Description: Closed statements by month, deal and currency: commission, corrections of earlier months, fees, and what they come to.
+-- Description: Closed statements by month, deal and currency: commission, corrections of earlier months, fees, and their total.
 -- View: bi.statement_lines
 select to_char(month_local, 'YYYY-MM') as month, deal_id, currency,
   sum(amount) filter (where kind = 'order') as commission_amount,

@@ -1,5 +1,5 @@
 -- Title: Which creators pay off?
--- Description: Net revenue and cost by creator and currency, over all months. A blank cost is unknown for a month at least.
+-- Description: Net revenue and cost by creator and currency, over all months. A blank cost is unknown for at least one month.
 -- View: bi.returns_monthly
 select influencer_handle, currency, sum(orders) as orders, sum(net_amount) as net_amount,
   case when bool_and(cost_amount is not null) then sum(cost_amount) end as cost_amount,

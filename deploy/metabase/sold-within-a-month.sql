@@ -1,5 +1,5 @@
 -- Title: How much did each deal sell within a month, by the service's own count?
--- Description: What the count has grown by in the last 30 days. Compare it with bi.deal_performance_daily.
+-- Description: Growth of the service's count in the last 30 days. Compare it with bi.deal_performance_daily.
 -- View: bi.deal_history
 select deal_id, n.influencer_handle, n.total_referrals - coalesce(b.total_referrals, 0) as referrals,
   n.total_sales_in_account_currency - coalesce(b.total_sales_in_account_currency, 0) as sales_in_account_currency

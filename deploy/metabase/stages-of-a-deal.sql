@@ -1,5 +1,5 @@
 -- Title: When did a deal change its stage?
--- Description: Each stage of one deal. Put the deal in.
+-- Description: Each stage of one deal. Replace the deal id.
 -- View: bi.deal_history
 select deal_id, funnel_step, min(valid_from) as since_at
 from bi.deal_history

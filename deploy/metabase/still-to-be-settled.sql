@@ -1,4 +1,4 @@
--- Title: What is still to be settled?
+-- Title: Which orders are not final yet?
 -- Description: Orders whose disposition is not final, by disposition and reason.
 -- View: bi.orders_attributed
 select disposition, disposition_reason, currency, count(*) as orders, sum(amount) as amount, min(disposition_at) as oldest_at

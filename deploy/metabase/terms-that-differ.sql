@@ -1,5 +1,5 @@
--- Title: Which deals have other terms than the list states?
--- Description: Change them on the deal page, or correct the list: no operation of the service changes them.
+-- Title: Which deals have terms that differ from the list?
+-- Description: Change the terms on the deal page, or correct the list: the service has no operation to change them.
 -- View: bi.creators_imported
 select influencer_handle, deal_id, differing_terms, code, code_percent, commission_percent, custom_link, custom_link_target
 from bi.creators_imported

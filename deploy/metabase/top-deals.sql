@@ -1,5 +1,5 @@
--- Title: Which deals earn most?
--- Description: The 20 deals with most credited revenue in the last 30 days, in each currency.
+-- Title: Which deals earn the most?
+-- Description: The 20 deals with the most credited revenue in the last 30 days, in each currency.
 -- View: bi.deal_performance_daily
 select currency, place, influencer, orders, amount
 from (

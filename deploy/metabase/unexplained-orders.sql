@@ -1,4 +1,4 @@
--- Title: For which deals does the service count other orders than we posted?
+-- Title: For which deals does the service count more or fewer orders than were posted?
 -- Description: Deals with orders or amounts that doubts, other channels, currency and time do not explain.
 -- View: bi.reconciliation
 select deal_id, influencer_handle, counted_orders, posted_orders, other_orders, possible_orders, unexplained_orders,

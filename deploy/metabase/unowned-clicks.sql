@@ -1,5 +1,5 @@
 -- Title: Which links and codes are clicked and belong to no influencer?
--- Description: Clicks of the last 30 days that credit nobody, most clicked first. Add the code to codes.csv where it is an influencer's.
+-- Description: Clicks of the last 30 days that were credited to no influencer, the most clicked first. If a code belongs to an influencer, add it to codes.csv.
 -- View: bi.clicks
 select clicked, outcome_reason, sum(stated_clicks) as clicks, min(day_local) as first_day, max(day_local) as last_day
 from bi.clicks

@@ -1,5 +1,5 @@
--- Title: Which codes would earn what, if codes.csv named their owner?
--- Description: The 20 codes with most revenue in the last 90 days, in each currency.
+-- Title: How much would each code earn if codes.csv named its owner?
+-- Description: The 20 codes with the most revenue in the last 90 days, in each currency.
 -- View: bi.unattributed_revenue
 select currency, place, code, orders, amount
 from (

@@ -5,13 +5,13 @@ create view bi.brands as
   select brand_id, name as brand_name, not is_current as is_deleted, valid_to as deleted_at, first_seen_at, valid_from as changed_at,
     seen_at as synced_at, run_id
   from mirror.brand_versions where is_latest;
-comment on view bi.brands is 'Brands of the account, one row a brand, as last read. Answers: Which brands are there, and since when?';
+comment on view bi.brands is 'Brands of the account, one row per brand, as last read. Answers: Which brands are there, and since when?';
 comment on column bi.brands.brand_id is 'Key of the row: identity at the service.';
-comment on column bi.brands.brand_name is 'Its name.';
-comment on column bi.brands.is_deleted is 'It is gone: missing from a complete listing.';
-comment on column bi.brands.deleted_at is 'Since when; null while it is there.';
+comment on column bi.brands.brand_name is 'Name of the brand.';
+comment on column bi.brands.is_deleted is 'Whether it is gone: a complete listing does not contain it.';
+comment on column bi.brands.deleted_at is 'When it was found to be gone; null if it is not.';
 comment on column bi.brands.first_seen_at is 'When it was first read.';
-comment on column bi.brands.changed_at is 'When it was first read as it is now.';
+comment on column bi.brands.changed_at is 'When its present state was first read.';
 comment on column bi.brands.synced_at is 'When it was last read.';
 comment on column bi.brands.run_id is 'Run that published its last change, see bi.runs.';
 
@@ -21,15 +21,15 @@ create view bi.dealflows as
   from mirror.dealflow_versions f
   left join mirror.brand_versions b on b.brand_id = f.brand_id and b.is_latest
   where f.is_latest;
-comment on view bi.dealflows is 'Dealflows of the account, one row a dealflow, as last read. Answers: How many deals does each dealflow have, and how many of them are active?';
+comment on view bi.dealflows is 'Dealflows of the account, one row per dealflow, as last read. Answers: How many deals does each dealflow have, and how many of them are active?';
 comment on column bi.dealflows.dealflow_id is 'Key of the row: identity at the service.';
-comment on column bi.dealflows.dealflow_name is 'Its name.';
-comment on column bi.dealflows.brand_id is 'Brand it belongs to, where the service says so.';
+comment on column bi.dealflows.dealflow_name is 'Name of the dealflow.';
+comment on column bi.dealflows.brand_id is 'Brand to which it belongs, if the service says so.';
 comment on column bi.dealflows.brand_name is 'Name of that brand.';
-comment on column bi.dealflows.is_deleted is 'It is gone: missing from a complete listing.';
-comment on column bi.dealflows.deleted_at is 'Since when; null while it is there.';
+comment on column bi.dealflows.is_deleted is 'Whether it is gone: a complete listing does not contain it.';
+comment on column bi.dealflows.deleted_at is 'When it was found to be gone; null if it is not.';
 comment on column bi.dealflows.first_seen_at is 'When it was first read.';
-comment on column bi.dealflows.changed_at is 'When it was first read as it is now.';
+comment on column bi.dealflows.changed_at is 'When its present state was first read.';
 comment on column bi.dealflows.synced_at is 'When it was last read.';
 comment on column bi.dealflows.run_id is 'Run that published its last change, see bi.runs.';
 
@@ -44,27 +44,27 @@ create view bi.deals as
   left join mirror.brand_versions b on b.brand_id = d.brand_id and b.is_latest
   left join mirror.dealflow_versions f on f.dealflow_id = d.dealflow_id and f.is_latest
   where d.is_latest;
-comment on view bi.deals is 'Deals that were found and read, one row a deal, as last read. There may be others: see bi.mirror_coverage. Answers: Which deals are active and sell nothing? Which influencers have several deals?';
+comment on view bi.deals is 'Deals that were discovered and read, one row per deal, as last read. Others may exist: see bi.mirror_coverage. Answers: Which deals are active and sell nothing? Which influencers have several deals?';
 comment on column bi.deals.deal_id is 'Key of the row: identity at the service.';
 comment on column bi.deals.influencer_handle is 'Influencer, as the service writes the handle.';
 comment on column bi.deals.platform is 'Social platform of the influencer.';
 comment on column bi.deals.brand_id is 'Brand, see bi.brands.';
-comment on column bi.deals.brand_name is 'Its name.';
+comment on column bi.deals.brand_name is 'Name of the brand.';
 comment on column bi.deals.dealflow_id is 'Dealflow, see bi.dealflows.';
-comment on column bi.deals.dealflow_name is 'Its name.';
+comment on column bi.deals.dealflow_name is 'Name of the dealflow.';
 comment on column bi.deals.is_active is 'Active, as the service says.';
 comment on column bi.deals.funnel_step is 'Stage in its dealflow. The service does not say what the numbers mean.';
 comment on column bi.deals.total_clicks is 'Clicks that the service has counted.';
-comment on column bi.deals.total_referrals is 'Orders that the service has counted, those of its own shop integration included.';
+comment on column bi.deals.total_referrals is 'Orders that the service has counted, including those of its own shop integration.';
 comment on column bi.deals.total_sales_in_account_currency is 'Sales that the service has counted, in the currency of the account.';
 comment on column bi.deals.total_payouts_in_account_currency is 'Payouts made, in the currency of the account.';
 comment on column bi.deals.total_commission_in_account_currency is 'Commission earned, in the currency of the account.';
 comment on column bi.deals.total_fixed_fee_in_account_currency is 'Fixed fees earned, in the currency of the account.';
-comment on column bi.deals.is_deleted is 'It is gone: the service said twice that there is no such deal.';
-comment on column bi.deals.deleted_at is 'Since when; null while it is there.';
+comment on column bi.deals.is_deleted is 'Whether it is gone: the service said twice that there is no such deal.';
+comment on column bi.deals.deleted_at is 'When it was found to be gone; null if it is not.';
 comment on column bi.deals.found_by is 'How it was first discovered: referral, click, create_deal, note, task, event, codes, order, handle, autocomplete, deal.';
 comment on column bi.deals.first_seen_at is 'When it was first read.';
-comment on column bi.deals.changed_at is 'When it was first read as it is now.';
+comment on column bi.deals.changed_at is 'When its present state was first read.';
 comment on column bi.deals.synced_at is 'When it was last read.';
 comment on column bi.deals.run_id is 'Run that published its last change, see bi.runs.';
 
@@ -74,11 +74,11 @@ create view bi.deal_history as
     total_commission_earned as total_commission_in_account_currency, total_fixed_fee_earned as total_fixed_fee_in_account_currency,
     run_id
   from mirror.deal_versions;
-comment on view bi.deal_history is 'How deals changed, one row a deal and version; the newest one has no valid_to, unless the deal is gone. For one time use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
-comment on column bi.deal_history.deal_id is 'Deal, see bi.deals. With valid_from the key of the row.';
-comment on column bi.deal_history.valid_from is 'When it was first read so.';
-comment on column bi.deal_history.valid_to is 'When it was first read otherwise, or gone; null while it is in force.';
-comment on column bi.deal_history.is_current is 'In force: valid_to is null.';
+comment on view bi.deal_history is 'How deals changed, one row per deal and version. The newest version has no valid_to, unless the deal is gone. For the state at one time, use bi.deals_as_of(moment). Answers: When did a deal change its stage? How much did each deal sell within a month, by the service''s own count?';
+comment on column bi.deal_history.deal_id is 'Deal, see bi.deals. With valid_from, the key of the row.';
+comment on column bi.deal_history.valid_from is 'When this version was first read.';
+comment on column bi.deal_history.valid_to is 'When a different version was first read, or the deal was found to be gone; null while it is in force.';
+comment on column bi.deal_history.is_current is 'Whether it is in force: valid_to is null.';
 comment on column bi.deal_history.influencer_handle is 'Influencer, as the service writes the handle.';
 comment on column bi.deal_history.platform is 'Social platform of the influencer.';
 comment on column bi.deal_history.brand_id is 'Brand, see bi.brands.';
@@ -96,7 +96,7 @@ comment on column bi.deal_history.run_id is 'Run that published this version, se
 create function bi.deals_as_of(moment timestamptz) returns setof bi.deal_history
   language sql stable parallel safe
   as 'select h.* from bi.deal_history h where h.valid_from <= moment and (h.valid_to is null or h.valid_to > moment)';
-comment on function bi.deals_as_of(timestamptz) is 'Deals as they were at a given time, one row a deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
+comment on function bi.deals_as_of(timestamptz) is 'Deals as they were at a given time, one row per deal, as far as they had been read by then. Answers: Which deals were active on the first of the month?';
 
 create view bi.mirror_coverage as
   select c.run_id, p.published_at, c.way, c.known as known_deals, c.also_known as also_known_deals, c.fresh as fresh_deals,
@@ -104,17 +104,17 @@ create view bi.mirror_coverage as
     c.newest_read_at, c.run_id = (select max(l.run_id) from mirror.publications l) as is_latest
   from mirror.coverage c
   join mirror.publications p on p.run_id = c.run_id;
-comment on view bi.mirror_coverage is 'How complete the mirror of deals is, one row a publication and way. Discovered deals only: the service has no list of deals. Answers: How many deals are known, by which way, and how fresh are they?';
-comment on column bi.mirror_coverage.run_id is 'Publication: the run that made it, see bi.runs. With way the key of the row.';
-comment on column bi.mirror_coverage.published_at is 'When.';
+comment on view bi.mirror_coverage is 'How complete the mirror of deals is, one row per publication and way of discovery. It counts discovered deals only: the service has no list of deals. Answers: How many deals are known, how were they discovered, and how fresh are they?';
+comment on column bi.mirror_coverage.run_id is 'Run that made the publication, see bi.runs. With way, the key of the row.';
+comment on column bi.mirror_coverage.published_at is 'When the run published.';
 comment on column bi.mirror_coverage.way is 'How deals were first discovered: see bi.deals.found_by; all: every deal, each once.';
 comment on column bi.mirror_coverage.known_deals is 'Deals first discovered this way. The rows add up to all.';
 comment on column bi.mirror_coverage.also_known_deals is 'Deals first discovered in another way, and in this one too.';
-comment on column bi.mirror_coverage.fresh_deals is 'Of the known: read within refresh_after_hours of the job.';
-comment on column bi.mirror_coverage.stale_deals is 'Of the known: read longer ago.';
-comment on column bi.mirror_coverage.unread_deals is 'Of the known: not read yet.';
-comment on column bi.mirror_coverage.failing_deals is 'Of the known: could not be read when it was last tried.';
-comment on column bi.mirror_coverage.deleted_deals is 'Of the known: gone.';
-comment on column bi.mirror_coverage.oldest_read_at is 'Longest ago that one of them was read, gone ones left out.';
-comment on column bi.mirror_coverage.newest_read_at is 'Most recent reading of one of them.';
-comment on column bi.mirror_coverage.is_latest is 'Of the last publication.';
+comment on column bi.mirror_coverage.fresh_deals is 'Of known_deals: read within refresh_after_hours of the job.';
+comment on column bi.mirror_coverage.stale_deals is 'Of known_deals: read longer ago.';
+comment on column bi.mirror_coverage.unread_deals is 'Of known_deals: not read yet.';
+comment on column bi.mirror_coverage.failing_deals is 'Of known_deals: could not be read when it was last tried.';
+comment on column bi.mirror_coverage.deleted_deals is 'Of known_deals: gone.';
+comment on column bi.mirror_coverage.oldest_read_at is 'When the one that was read longest ago was read, without those that are gone.';
+comment on column bi.mirror_coverage.newest_read_at is 'When the one that was read last was read.';
+comment on column bi.mirror_coverage.is_latest is 'Whether the row belongs to the last publication.';

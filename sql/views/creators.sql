@@ -12,29 +12,29 @@ create view bi.creators_imported as
     c.first_seen_at, c.stated_at
   from intake.creators c
   left join ledger.entries e on e.effect = 'create_deal' and e.key = c.deal_key and c.outcome = 'create';
-comment on view bi.creators_imported is 'Creators as the lists state them now, one row a creator, platform, brand and dealflow, with the deal of each. Live. Answers: Which creators of the lists have no deal yet? Which deals have other terms than the list states?';
+comment on view bi.creators_imported is 'Creators as the lists state them now, one row per creator, platform, brand and dealflow, with their deals. Live. Answers: Which creators of the lists have no deal yet? Which deals have terms that differ from the list?';
 comment on column bi.creators_imported.creator_id is 'Key of the row. Counts up.';
 comment on column bi.creators_imported.source is 'Source in the configuration.';
 comment on column bi.creators_imported.influencer_handle is 'Handle as the list writes it, without @.';
 comment on column bi.creators_imported.platform is 'instagram, tiktok, youtube, or another word of the list.';
-comment on column bi.creators_imported.brand_id is 'Brand that the row or the request names; null: that of the job.';
-comment on column bi.creators_imported.dealflow_id is 'Dealflow that the row or the request names; null: that of the job.';
+comment on column bi.creators_imported.brand_id is 'Brand that the row or the request names; null: the one of the job.';
+comment on column bi.creators_imported.dealflow_id is 'Dealflow that the row or the request names; null: the one of the job.';
 comment on column bi.creators_imported.state is 'created, known (had a deal), to_create, refused, in_doubt, written_off, held, superseded (a newer row states the same creator); null: not decided yet.';
-comment on column bi.creators_imported.state_reason is 'Why, where that needs a word.';
+comment on column bi.creators_imported.state_reason is 'Why, if that needs a reason.';
 comment on column bi.creators_imported.deal_id is 'Deal of the creator, once it is known.';
 comment on column bi.creators_imported.stated_stage is 'Stage that the list states.';
-comment on column bi.creators_imported.stage_taken is 'Stage that the service took last.';
+comment on column bi.creators_imported.stage_taken is 'Stage that the service last accepted.';
 comment on column bi.creators_imported.is_stated_active is 'Whether the list states that the deal is active.';
-comment on column bi.creators_imported.is_active_taken is 'Active status that the service took last.';
+comment on column bi.creators_imported.is_active_taken is 'Active status that the service last accepted.';
 comment on column bi.creators_imported.code is 'Discount code that the list states.';
 comment on column bi.creators_imported.code_percent is 'Discount in percent.';
 comment on column bi.creators_imported.commission_percent is 'Commission in percent.';
 comment on column bi.creators_imported.custom_link is 'Affiliate link.';
 comment on column bi.creators_imported.custom_link_target is 'Where the link leads.';
-comment on column bi.creators_imported.differing_terms is 'Terms that the deal has otherwise, separated by commas.';
-comment on column bi.creators_imported.update_problem is 'Why the service refused the stage or the status last.';
+comment on column bi.creators_imported.differing_terms is 'Terms in which the deal differs, separated by commas.';
+comment on column bi.creators_imported.update_problem is 'Why the service last refused the stage or the status.';
 comment on column bi.creators_imported.job is 'Job that decided.';
-comment on column bi.creators_imported.source_file_id is 'List that states it so.';
+comment on column bi.creators_imported.source_file_id is 'List that states it.';
 comment on column bi.creators_imported.line_no is 'Line of its last row in that file.';
 comment on column bi.creators_imported.first_seen_at is 'When a list first stated it.';
 comment on column bi.creators_imported.stated_at is 'When a list last stated it.';

@@ -3,16 +3,16 @@
 create view bi.statements as
   select statement_id, month as month_local, to_char(month, 'YYYY-MM') as month_name, time_zone, return_window_days, lines, closed_by, closed_at, hash as sha256
   from ops.statements;
-comment on view bi.statements is 'Closed statements of earnings, one row a month. Live; a closed statement never changes.';
+comment on view bi.statements is 'Closed statements of earnings, one row per month. Live; a closed statement never changes.';
 comment on column bi.statements.statement_id is 'Key of the row. Counts up.';
 comment on column bi.statements.month_local is 'First day of the month.';
 comment on column bi.statements.month_name is 'The month, for example 2026-10.';
 comment on column bi.statements.time_zone is 'IANA zone of its days.';
 comment on column bi.statements.return_window_days is 'Days after which an order counts.';
-comment on column bi.statements.lines is 'Lines it has.';
+comment on column bi.statements.lines is 'Number of its lines.';
 comment on column bi.statements.closed_by is 'Who closed it.';
-comment on column bi.statements.closed_at is 'When.';
-comment on column bi.statements.sha256 is 'SHA-256 over all of it and the statement before; `statement verify` computes it again.';
+comment on column bi.statements.closed_at is 'When it was closed.';
+comment on column bi.statements.sha256 is 'SHA-256 over the statement and the previous one; `statement verify` computes it again.';
 
 create view bi.statement_lines as
   select l.statement_id, l.line_no, s.month as month_local, l.kind, l.subject, l.entry_id, l.source, l.order_platform, l.order_id, l.ordered_on as ordered_local, l.due_on as due_local,
@@ -20,11 +20,11 @@ create view bi.statement_lines as
     l.net_amount, l.rate_percent, l.rate_from, l.earned_amount, l.closed_before as closed_before_amount, l.amount
   from ops.statement_lines l
   join ops.statements s using (statement_id);
-comment on view bi.statement_lines is 'What closed statements add, one row a line. All lines of an order add up to what it had earned when the last of them was closed. Live. Answers: What was each deal paid in each month?';
-comment on column bi.statement_lines.statement_id is 'Statement, see bi.statements. With line_no the key of the row.';
-comment on column bi.statement_lines.line_no is 'Order within the statement, from 1.';
+comment on view bi.statement_lines is 'Lines of closed statements, one row per line. The lines of an order add up to what it had earned when the last of these statements was closed. Live. Answers: What was each deal paid in each month?';
+comment on column bi.statement_lines.statement_id is 'Statement, see bi.statements. With line_no, the key of the row.';
+comment on column bi.statement_lines.line_no is 'Position in the statement, from 1.';
 comment on column bi.statement_lines.month_local is 'First day of the month of the statement.';
-comment on column bi.statement_lines.kind is 'order (counts for the first time), correction (an earlier statement said otherwise), fixed_fee.';
+comment on column bi.statement_lines.kind is 'order (counts for the first time), correction (it differs from an earlier statement), fixed_fee.';
 comment on column bi.statement_lines.subject is 'What the line is about; the same for all lines about one order or fee.';
 comment on column bi.statement_lines.entry_id is 'Entry that was sent, see bi.orders_attributed; null for a fee.';
 comment on column bi.statement_lines.source is 'Source of the order.';
@@ -35,12 +35,12 @@ comment on column bi.statement_lines.due_local is 'Day from which it counts.';
 comment on column bi.statement_lines.deal_id is 'Deal, see bi.deals.';
 comment on column bi.statement_lines.collab_id is 'Collaboration within the deal.';
 comment on column bi.statement_lines.brand_id is 'Brand, see bi.brands.';
-comment on column bi.statement_lines.influencer_handle is 'Influencer, where known.';
+comment on column bi.statement_lines.influencer_handle is 'Influencer, if known.';
 comment on column bi.statement_lines.currency is 'ISO 4217. Never add up amounts of different currencies.';
 comment on column bi.statement_lines.sent_amount is 'Revenue as it was sent, in currency.';
 comment on column bi.statement_lines.net_amount is 'Revenue net of refunds and cancellations, in currency.';
 comment on column bi.statement_lines.rate_percent is 'Commission in percent.';
-comment on column bi.statement_lines.rate_from is 'Where the rate is from: code or deal of the terms, or service.';
-comment on column bi.statement_lines.earned_amount is 'What the order had earned in all, in currency.';
-comment on column bi.statement_lines.closed_before_amount is 'What earlier statements said of it, in currency.';
+comment on column bi.statement_lines.rate_from is 'Where the rate comes from: code or deal (of the terms), or service.';
+comment on column bi.statement_lines.earned_amount is 'Total that the order has earned, in currency.';
+comment on column bi.statement_lines.closed_before_amount is 'Total of the order in earlier statements, in currency.';
 comment on column bi.statement_lines.amount is 'What the statement adds, in currency; negative after a refund.';

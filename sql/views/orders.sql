@@ -12,32 +12,32 @@ create view bi.orders as
   from intake.orders o
   join intake.source_files f on f.source_file_id = o.source_file_id and f.state = 'sealed'
   where o.is_current;
-comment on view bi.orders is 'Every order that an export states, one row an order, as it was last stated. Live. Answers: How much was ordered in each shop? What does the shop say about one order? How much was refunded?';
-comment on column bi.orders.order_version_id is 'Key of the row: the version of the order in force. Another one when an export states the order differently.';
-comment on column bi.orders.source is 'Source in the configuration, for example one shop. With order_id it names the order.';
+comment on view bi.orders is 'Every order that an export states, one row per order, in the version that was stated last. Live. Answers: How much was ordered in each shop? What does the shop say about one order? How much was refunded?';
+comment on column bi.orders.order_version_id is 'Key of the row: the current version of the order. It changes when an export states the order differently.';
+comment on column bi.orders.source is 'Source in the configuration, for example one shop. With order_id, it identifies the order.';
 comment on column bi.orders.order_id is 'Identity at the shop platform. Text, never a number.';
 comment on column bi.orders.order_name is 'What people call the order, for example #1001.';
 comment on column bi.orders.status is 'The shop''s own status word, in lower case.';
-comment on column bi.orders.ordered_at is 'When it was placed, else paid, else first read. To filter by: there is an index.';
+comment on column bi.orders.ordered_at is 'When it was placed, else paid, else first read. Indexed: use it to filter.';
 comment on column bi.orders.day_utc is 'Day of ordered_at in UTC.';
 comment on column bi.orders.placed_at is 'When the customer ordered.';
 comment on column bi.orders.paid_at is 'When it was paid.';
-comment on column bi.orders.cancelled_at is 'When it was cancelled; null: it was not, as far as the export says.';
+comment on column bi.orders.cancelled_at is 'When it was cancelled; null: not cancelled, according to the export.';
 comment on column bi.orders.currency is 'ISO 4217. Never add up amounts of different currencies.';
-comment on column bi.orders.total_amount is 'Order total, in currency; null where the export has none.';
-comment on column bi.orders.subtotal_amount is 'After discounts, before shipping, in currency; null where the export has none.';
-comment on column bi.orders.refunded_amount is 'Refunded so far, in currency; null where the export does not say.';
+comment on column bi.orders.total_amount is 'Order total, in currency; null if the export has none.';
+comment on column bi.orders.subtotal_amount is 'After discounts, before shipping, in currency; null if the export has none.';
+comment on column bi.orders.refunded_amount is 'Refunded so far, in currency; null if the export does not say.';
 comment on column bi.orders.discount_codes is 'Discount codes as written, separated by commas; empty without any. E-mail addresses are masked.';
-comment on column bi.orders.is_discounted is 'Has a discount code.';
-comment on column bi.orders.is_cancelled is 'Cancelled, as far as the export says when. A status word may say so as well.';
-comment on column bi.orders.is_refunded is 'Refunded, wholly or in part.';
-comment on column bi.orders.is_excluded is 'A rule of the layout keeps it from being credited: test, cancelled, …; draft, unless the job says drafts: credit';
-comment on column bi.orders.exclusion_reason is 'Which rule; null when not excluded.';
-comment on column bi.orders.source_file_id is 'Export that states it so.';
-comment on column bi.orders.line_no is 'Line of that file on which it begins.';
-comment on column bi.orders.changed_at is 'When this version of it was stored.';
+comment on column bi.orders.is_discounted is 'Whether it has a discount code.';
+comment on column bi.orders.is_cancelled is 'Whether the export has a time of cancellation. The status may also say that the order was cancelled.';
+comment on column bi.orders.is_refunded is 'Whether it was refunded, wholly or in part.';
+comment on column bi.orders.is_excluded is 'Whether a rule of the layout excludes it from being credited: test, cancelled, …; draft, unless the job has drafts: credit.';
+comment on column bi.orders.exclusion_reason is 'The reason of that rule; null if it is not excluded.';
+comment on column bi.orders.source_file_id is 'Export that states it.';
+comment on column bi.orders.line_no is 'Line of that file on which the order begins.';
+comment on column bi.orders.changed_at is 'When this version was stored.';
 comment on column bi.orders.run_id is 'Run that read the file, see bi.runs.';
-comment on column bi.orders.customer_key is 'Tells customers of a brand apart without saying who they are. Null: unknown, because the source does not ask for it (customer_key), the order was read before it did, or the export names nobody.';
+comment on column bi.orders.customer_key is 'Tells customers of a brand apart without saying who they are. Null: unknown, because customer_key of the source is off, it was off when the order was read, or the export names no customer.';
 
 create view bi.orders_attributed as
   select s.job, s.source, s.order_id, s.order_version_id, o.order_name, s.ordered_at, s.day_utc, s.disposition, s.disposition_reason,
@@ -46,32 +46,32 @@ create view bi.orders_attributed as
     s.disposition as standing, s.disposition_reason as standing_reason, s.disposition_at as standing_at
   from reporting.order_dispositions s
   left join intake.orders o on o.order_version_id = s.order_version_id;
-comment on view bi.orders_attributed is 'Whose each order is, or why it is nobody''s, one row an order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? What is still to be settled?';
-comment on column bi.orders_attributed.job is 'Job that looked at the order. Two jobs may read the same shop: count orders of one job at a time.';
-comment on column bi.orders_attributed.source is 'Source in the configuration. With job and order_id the key of the row.';
+comment on view bi.orders_attributed is 'Which influencer each order is credited to, or why none, one row per order and job; as of the last refresh (bi.run_health). Answers: Which orders did a deal earn? Why was an order not credited? Which orders are not final yet?';
+comment on column bi.orders_attributed.job is 'Job that decided about the order. Two jobs may read the same shop: count orders of one job at a time.';
+comment on column bi.orders_attributed.source is 'Source in the configuration. With job and order_id, the key of the row.';
 comment on column bi.orders_attributed.order_id is 'Identity at the shop platform. Text, never a number.';
-comment on column bi.orders_attributed.order_version_id is 'Version of the order that was looked at, see bi.orders.';
+comment on column bi.orders_attributed.order_version_id is 'Version of the order that was decided about, see bi.orders.';
 comment on column bi.orders_attributed.order_name is 'What people call the order, for example #1001.';
 comment on column bi.orders_attributed.ordered_at is 'When it was placed, else paid, else first read.';
-comment on column bi.orders_attributed.day_utc is 'Day of ordered_at in UTC. To filter by: there is an index.';
-comment on column bi.orders_attributed.disposition is 'accepted (by the service), ready (to be sent), in_doubt (sent, and the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle is nobody''s), organic (has none), unaccounted (never, unless by a bug).';
+comment on column bi.orders_attributed.day_utc is 'Day of ordered_at in UTC. Indexed: use it to filter.';
+comment on column bi.orders_attributed.disposition is 'accepted (by the service), ready (to be sent), in_doubt (sent, but the answer was lost), rejected (by the service), held (a person must decide), excluded (never sent), unattributed (its code, link or handle has no owner), organic (it has none), unaccounted (only after a bug).';
 comment on column bi.orders_attributed.disposition_reason is 'Why, for rejected, in_doubt, held, excluded and unattributed.';
-comment on column bi.orders_attributed.disposition_at is 'Since when: of an accepted order, when it was accepted.';
-comment on column bi.orders_attributed.standing is 'The earlier name of disposition. It goes in 0.4.0.';
-comment on column bi.orders_attributed.standing_reason is 'The earlier name of disposition_reason. It goes in 0.4.0.';
-comment on column bi.orders_attributed.standing_at is 'The earlier name of disposition_at. It goes in 0.4.0.';
-comment on column bi.orders_attributed.is_attributed is 'It is somebody''s, and was sent or is to be.';
-comment on column bi.orders_attributed.is_accepted is 'The service has credited it.';
-comment on column bi.orders_attributed.is_open is 'Its disposition may change without a new export: it is to be sent, in doubt, rejected or held.';
+comment on column bi.orders_attributed.disposition_at is 'When it reached the disposition; for an accepted order, when it was accepted.';
+comment on column bi.orders_attributed.standing is 'The earlier name of disposition. It will be removed in 0.4.0.';
+comment on column bi.orders_attributed.standing_reason is 'The earlier name of disposition_reason. It will be removed in 0.4.0.';
+comment on column bi.orders_attributed.standing_at is 'The earlier name of disposition_at. It will be removed in 0.4.0.';
+comment on column bi.orders_attributed.is_attributed is 'Whether it has an owner, and was or will be sent.';
+comment on column bi.orders_attributed.is_accepted is 'Whether the service has credited it.';
+comment on column bi.orders_attributed.is_open is 'Whether its disposition may change without a new export: it is ready, in doubt, rejected or held.';
 comment on column bi.orders_attributed.matched_by is 'What named the influencer: explicit (columns of the export), code, link.';
-comment on column bi.orders_attributed.matched_value is 'The code or link that matched, or those that did not. E-mail addresses are masked.';
+comment on column bi.orders_attributed.matched_value is 'The code or link that matched, or those that matched nothing. E-mail addresses are masked.';
 comment on column bi.orders_attributed.brand_id is 'Brand that it is credited for, see bi.brands.';
-comment on column bi.orders_attributed.deal_id is 'Deal that the service credited, else the one it is attributed to, see bi.deals. Null for a handle whose deal only the service knows.';
-comment on column bi.orders_attributed.collab_id is 'Collaboration within the deal, where known.';
-comment on column bi.orders_attributed.influencer_handle is 'Influencer, where the codes or the export name one.';
+comment on column bi.orders_attributed.deal_id is 'Deal that the service credited, or else the deal it is attributed to, see bi.deals. Null for a handle whose deal only the service knows.';
+comment on column bi.orders_attributed.collab_id is 'Collaboration within the deal, if known.';
+comment on column bi.orders_attributed.influencer_handle is 'Influencer, if the codes or the export name one.';
 comment on column bi.orders_attributed.currency is 'ISO 4217. Never add up amounts of different currencies.';
-comment on column bi.orders_attributed.amount is 'Revenue as it was sent, else by the job''s rule, in currency.';
-comment on column bi.orders_attributed.entry_id is 'Entry of the ledger, where there is one; see bi.adjustments and bi.doubts.';
+comment on column bi.orders_attributed.amount is 'Revenue as it was sent, or else by the rule of the job, in currency.';
+comment on column bi.orders_attributed.entry_id is 'Entry of the ledger, if there is one; see bi.adjustments and bi.doubts.';
 
 create view bi.adjustments as
   select d.adjustment_id, d.entry_id, e.job, e.source, e.order_platform, e.order_id, d.kind, d.old_amount as sent_amount, d.new_amount,
@@ -83,26 +83,26 @@ create view bi.adjustments as
     d.noted_at, (d.noted_at at time zone 'UTC')::date as day_utc, d.run_id
   from ledger.adjustments d
   join ledger.entries e on e.entry_id = d.entry_id;
-comment on view bi.adjustments is 'Orders that changed after they were sent, one row for each change. The service cannot correct an order: settle the difference by hand. Live. Answers: What is to be settled with influencers by hand?';
+comment on view bi.adjustments is 'Orders that changed after they were sent, one row per change. The service cannot correct an order: settle the difference with the influencer. Live. Answers: Which differences must be settled with influencers?';
 comment on column bi.adjustments.adjustment_id is 'Key of the row. Counts up.';
 comment on column bi.adjustments.entry_id is 'Entry that was sent, see bi.orders_attributed.';
-comment on column bi.adjustments.job is 'Job that sent it.';
+comment on column bi.adjustments.job is 'Job that sent the order.';
 comment on column bi.adjustments.source is 'Source of the order.';
 comment on column bi.adjustments.order_platform is 'Shop platform as sent.';
 comment on column bi.adjustments.order_id is 'Order as sent.';
-comment on column bi.adjustments.kind is 'changed (another amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
+comment on column bi.adjustments.kind is 'changed (a different amount), refunded, cancelled, excluded (no longer to be credited), reattributed (to another influencer).';
 comment on column bi.adjustments.sent_amount is 'As sent, in currency.';
-comment on column bi.adjustments.new_amount is 'As it would be sent now, in currency; null when it would not be.';
-comment on column bi.adjustments.difference_amount is 'new_amount (0 where it would not be sent) less sent_amount, in currency.';
+comment on column bi.adjustments.new_amount is 'As it would be sent now, in currency; null if it would not be sent.';
+comment on column bi.adjustments.difference_amount is 'new_amount (0 if it would not be sent) less sent_amount, in currency.';
 comment on column bi.adjustments.currency is 'ISO 4217. Never add up amounts of different currencies.';
 comment on column bi.adjustments.brand_id is 'Brand.';
 comment on column bi.adjustments.deal_id is 'Deal that was credited.';
 comment on column bi.adjustments.collab_id is 'Collaboration that was credited.';
-comment on column bi.adjustments.influencer_handle is 'Influencer, where the order was sent for a handle.';
-comment on column bi.adjustments.is_latest is 'The last word on this order: add up these only.';
-comment on column bi.adjustments.noted_at is 'When a run noticed.';
+comment on column bi.adjustments.influencer_handle is 'Influencer, if the order was sent for a handle.';
+comment on column bi.adjustments.is_latest is 'Whether it is the latest adjustment of this order: add up only these.';
+comment on column bi.adjustments.noted_at is 'When a run recorded it.';
 comment on column bi.adjustments.day_utc is 'Day of noted_at in UTC.';
-comment on column bi.adjustments.run_id is 'Run that noticed, see bi.runs.';
+comment on column bi.adjustments.run_id is 'Run that recorded it, see bi.runs.';
 
 create view bi.doubts as
   select e.entry_id, e.job, e.source, e.order_platform, e.order_id, e.amount, e.currency, e.brand_id,
@@ -123,20 +123,20 @@ create view bi.doubts as
   where not e.is_settled
     and (e.state = 'in_doubt' or (e.state = 'sending'
       and not exists (select from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp())));
-comment on view bi.doubts is 'What was sent and may have been credited without an answer that says so, one row an order; settle each with `review`. Live. Answers: How much money is in doubt, and since when?';
-comment on column bi.doubts.entry_id is 'Key of the row, and what `review` takes.';
-comment on column bi.doubts.job is 'Job that sent it.';
+comment on view bi.doubts is 'Orders that were sent and may have been credited although no answer says so, one row per order. Settle them with `review`. Live. Answers: How much money is in doubt, and since when?';
+comment on column bi.doubts.entry_id is 'Key of the row, and the number that `review` takes.';
+comment on column bi.doubts.job is 'Job that sent the order.';
 comment on column bi.doubts.source is 'Source of the order.';
 comment on column bi.doubts.order_platform is 'Shop platform as sent.';
 comment on column bi.doubts.order_id is 'Order as sent.';
 comment on column bi.doubts.amount is 'Revenue as sent, in currency.';
 comment on column bi.doubts.currency is 'ISO 4217. Never add up amounts of different currencies.';
 comment on column bi.doubts.brand_id is 'Brand.';
-comment on column bi.doubts.deal_id is 'Deal it was sent for, else the one it is attributed to.';
+comment on column bi.doubts.deal_id is 'Deal it was sent for, or else the deal it is attributed to.';
 comment on column bi.doubts.collab_id is 'Collaboration, in the same way.';
 comment on column bi.doubts.influencer_handle is 'Influencer, in the same way.';
 comment on column bi.doubts.reason is 'Why it is in doubt.';
 comment on column bi.doubts.attempts is 'Attempts that may have reached the service.';
-comment on column bi.doubts.doubted_at is 'When the first of them was made.';
-comment on column bi.doubts.age_hours is 'Hours since then.';
-comment on column bi.doubts.is_evident is 'An event of the service names the order.';
+comment on column bi.doubts.doubted_at is 'When the first of these attempts was made.';
+comment on column bi.doubts.age_hours is 'Hours since doubted_at.';
+comment on column bi.doubts.is_evident is 'Whether an event of the service names the order.';

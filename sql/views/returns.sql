@@ -31,31 +31,31 @@ create view bi.returns_monthly as
   ) m
   left join mirror.brand_versions b on b.brand_id = m.brand_id and b.is_latest
   left join mirror.dealflow_versions f on f.dealflow_id = m.dealflow_id and f.is_latest;
-comment on view bi.returns_monthly is 'What each deal brought and cost, one row a month, deal, brand and currency. Only orders that we posted and the service accepted; as of the last refresh (bi.run_health). It says what carried a code or link, not what a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
-comment on column bi.returns_monthly.month_utc is 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency the key of the row.';
+comment on view bi.returns_monthly is 'What each deal brought and cost, one row per month, deal, brand and currency. Only orders that this tool posted and the service accepted; as of the last refresh (bi.run_health). It counts orders that carried a code or link, not orders that a creator caused. Answers: What did each deal bring and cost? Which creators pay off? Which campaigns pay off? What does a new customer cost for each brand?';
+comment on column bi.returns_monthly.month_utc is 'First day of the month of the orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
 comment on column bi.returns_monthly.deal_id is 'Deal, see bi.deals. Null: a fixed fee of a code.';
-comment on column bi.returns_monthly.influencer_handle is 'Creator, where an order or the mirror names one.';
+comment on column bi.returns_monthly.influencer_handle is 'Creator, if an order or the mirror names one.';
 comment on column bi.returns_monthly.brand_id is 'Brand, see bi.brands.';
-comment on column bi.returns_monthly.brand_name is 'Its name, where it is mirrored.';
+comment on column bi.returns_monthly.brand_name is 'Name of the brand, if it is mirrored.';
 comment on column bi.returns_monthly.dealflow_id is 'Campaign: the dealflow of the deal, as last read. Null: not mirrored.';
-comment on column bi.returns_monthly.dealflow_name is 'Its name.';
+comment on column bi.returns_monthly.dealflow_name is 'Name of the dealflow.';
 comment on column bi.returns_monthly.currency is 'ISO 4217. Never add up amounts of different currencies.';
-comment on column bi.returns_monthly.orders is 'Orders that we posted and the service accepted.';
-comment on column bi.returns_monthly.sent_amount is 'Their revenue as sent, in currency.';
-comment on column bi.returns_monthly.net_amount is 'Their revenue net of refunds and cancellations so far, in currency.';
-comment on column bi.returns_monthly.unrated_orders is 'Of those: orders whose rate neither the terms nor the service say.';
-comment on column bi.returns_monthly.commission_amount is 'Commission as in statements, the return window ignored, in currency. Null: a rate is unknown.';
-comment on column bi.returns_monthly.fee_amount is 'Fixed fees of terms that begin in the month, in currency.';
+comment on column bi.returns_monthly.orders is 'Orders that this tool posted and the service accepted.';
+comment on column bi.returns_monthly.sent_amount is 'Revenue of these orders as sent, in currency.';
+comment on column bi.returns_monthly.net_amount is 'Revenue of these orders, net of refunds and cancellations so far, in currency.';
+comment on column bi.returns_monthly.unrated_orders is 'Orders of these whose rate neither the terms nor the service state.';
+comment on column bi.returns_monthly.commission_amount is 'Commission as in statements but without the return window, in currency. Null: a rate is unknown.';
+comment on column bi.returns_monthly.fee_amount is 'Fixed fees in the terms whose period begins in the month, in currency.';
 comment on column bi.returns_monthly.cost_amount is 'Commission and fees, in currency. Null: a rate is unknown.';
 comment on column bi.returns_monthly.margin_percent is 'statements.margin_percent. Null: not configured.';
 comment on column bi.returns_monthly.profit_amount is 'net_amount × margin_percent / 100 less cost_amount, in currency. Null: margin or cost is unknown.';
-comment on column bi.returns_monthly.roi_percent is 'profit_amount in percent of cost_amount. Null: one is unknown, or the cost is 0.';
+comment on column bi.returns_monthly.roi_percent is 'profit_amount as a percentage of cost_amount. Null: one of them is unknown, or the cost is 0.';
 comment on column bi.returns_monthly.net_per_cost is 'net_amount for each 1 of cost_amount. Null: the cost is unknown or 0.';
-comment on column bi.returns_monthly.new_customers is 'Customers whose first known order is one of these. A lower bound where unknown_orders is above 0.';
-comment on column bi.returns_monthly.returning_orders is 'Orders of customers who had ordered before, whatever brought them then.';
-comment on column bi.returns_monthly.unknown_orders is 'Orders of which that is unknown: without customer_key, or in the first 90 days for which customers are known.';
-comment on column bi.returns_monthly.cost_per_new_customer_amount is 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is none.';
-comment on column bi.returns_monthly.unknown is 'What is unknown, so that numbers of this row are null: rate, margin, customers. Null: nothing.';
+comment on column bi.returns_monthly.new_customers is 'Customers whose first known order is one of these. A lower bound if unknown_orders is above 0.';
+comment on column bi.returns_monthly.returning_orders is 'Orders of customers who had ordered before, with or without a creator.';
+comment on column bi.returns_monthly.unknown_orders is 'Orders for which it is unknown whether the customer is new: without customer_key, or in the first 90 days for which customers are known.';
+comment on column bi.returns_monthly.cost_per_new_customer_amount is 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
+comment on column bi.returns_monthly.unknown is 'What is unknown and makes numbers of this row null: rate, margin, customers. Null: nothing.';
 
 create view bi.customer_cohorts as
   select r.month_utc, r.deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,
@@ -66,18 +66,18 @@ create view bi.customer_cohorts as
   from reporting.return_months r
   left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
   where r.new_customers > 0;
-comment on view bi.customer_cohorts is 'Customers that a deal won in a month, and what they have ordered since, one row a month, deal, brand and currency. As of the last refresh. Answers: What are customers worth whom a creator won? How many customers of a creator buy again?';
-comment on column bi.customer_cohorts.month_utc is 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency the key of the row.';
-comment on column bi.customer_cohorts.deal_id is 'Deal that the first order was credited to.';
-comment on column bi.customer_cohorts.influencer_handle is 'Creator, where an order or the mirror names one.';
+comment on view bi.customer_cohorts is 'Customers that a deal won in a month, and what they have ordered since, one row per month, deal, brand and currency. As of the last refresh. Answers: How much are the customers worth that a creator won? How many customers of a creator buy again?';
+comment on column bi.customer_cohorts.month_utc is 'First day of the month of their first orders, in UTC. With deal_id, brand_id and currency, the key of the row.';
+comment on column bi.customer_cohorts.deal_id is 'Deal to which the first order was credited.';
+comment on column bi.customer_cohorts.influencer_handle is 'Creator, if an order or the mirror names one.';
 comment on column bi.customer_cohorts.brand_id is 'Brand, see bi.brands.';
 comment on column bi.customer_cohorts.currency is 'ISO 4217, of the first orders. Orders in other currencies are not added up.';
-comment on column bi.customer_cohorts.new_customers is 'Customers whose first known order it was.';
-comment on column bi.customer_cohorts.repeat_customers is 'Of those: ordered again since, in any currency, whatever brought them.';
-comment on column bi.customer_cohorts.net_30_amount is 'Order totals less refunds in 30 days from each first order, that one included, in currency. Null: not over for all.';
+comment on column bi.customer_cohorts.new_customers is 'Customers whose first known order was credited to the deal in the month.';
+comment on column bi.customer_cohorts.repeat_customers is 'Of those: customers who have ordered again, in any currency, with or without a creator.';
+comment on column bi.customer_cohorts.net_30_amount is 'Order totals less refunds in the 30 days from each first order, including that order, in currency. Null: the 30 days are not over for all customers.';
 comment on column bi.customer_cohorts.net_90_amount is 'The same, in 90 days.';
 comment on column bi.customer_cohorts.net_365_amount is 'The same, in 365 days.';
-comment on column bi.customer_cohorts.unknown_orders is 'Orders of the month that may have won customers, too: nobody knows.';
+comment on column bi.customer_cohorts.unknown_orders is 'Orders of the month for which it is unknown whether they won a customer.';
 
 create view bi.self_purchases as
   select s.job, s.source, s.order_id, s.ordered_at, s.day_utc, s.deal_id, reporting.without_addresses(l.username) as influencer_handle, l.platform,
@@ -87,15 +87,15 @@ create view bi.self_purchases as
   join reporting.order_dispositions s on s.order_version_id = o.order_version_id
   left join mirror.deal_versions d on d.deal_id = s.deal_id and d.is_latest
   where l.outcome = 'influencer' and lower(ltrim(l.username, '@')) = lower(ltrim(coalesce(d.influencer_handle, s.influencer_handle), '@'));
-comment on view bi.self_purchases is 'Orders whose customer the service found to be the very influencer who is credited, one row an order. For review only: it may be a gift, a test or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
-comment on column bi.self_purchases.job is 'Job that looked at the order.';
-comment on column bi.self_purchases.source is 'Source in the configuration. With job and order_id the key of the row.';
+comment on view bi.self_purchases is 'Orders whose customer the service identified as the credited influencer, one row per order. For review only: such an order may be a gift, a test, or allowed. Needs customer_key and look-ups in real time. Live. Answers: Which influencers may have bought from themselves?';
+comment on column bi.self_purchases.job is 'Job that decided about the order.';
+comment on column bi.self_purchases.source is 'Source in the configuration. With job and order_id, the key of the row.';
 comment on column bi.self_purchases.order_id is 'Order, see bi.orders.';
 comment on column bi.self_purchases.ordered_at is 'When it was ordered.';
 comment on column bi.self_purchases.day_utc is 'Day of ordered_at in UTC.';
-comment on column bi.self_purchases.deal_id is 'Deal that is credited.';
+comment on column bi.self_purchases.deal_id is 'Deal that was credited.';
 comment on column bi.self_purchases.influencer_handle is 'Public handle of the influencer.';
 comment on column bi.self_purchases.platform is 'Platform of the handle.';
 comment on column bi.self_purchases.currency is 'ISO 4217.';
 comment on column bi.self_purchases.amount is 'Revenue as sent, in currency.';
-comment on column bi.self_purchases.disposition is 'What became of the order, see bi.orders_attributed.';
+comment on column bi.self_purchases.disposition is 'Disposition of the order, see bi.orders_attributed.';

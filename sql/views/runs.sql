@@ -14,24 +14,24 @@ create view bi.runs as
     (r.counts -> 'entries' ->> 'accepted')::bigint as accepted_orders, (r.counts ->> 'submitted')::bigint as submitted_customers,
     (r.counts -> 'lookups' ->> 'influencers')::bigint as influencers_found, (r.counts -> 'deals' ->> 'asked')::bigint as deals_read
   from ops.runs r;
-comment on view bi.runs is 'Every run of every job, one row a run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
+comment on view bi.runs is 'Every run of every job, one row per run. Live. Answers: What ran last night, and how did it end? How long do runs take?';
 comment on column bi.runs.run_id is 'Key of the row. Counts up.';
 comment on column bi.runs.job is 'Job in the configuration.';
 comment on column bi.runs.kind is 'Kind of the job, for example attribute-orders.';
-comment on column bi.runs.status is 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process gives no sign of life).';
+comment on column bi.runs.status is 'running, ok, issues (something was rejected, held or is in doubt), failed, interrupted, lost (its process does not respond).';
 comment on column bi.runs.started_at is 'When it began.';
 comment on column bi.runs.finished_at is 'When it ended; null while it runs, or when it is lost.';
 comment on column bi.runs.day_utc is 'Day of started_at in UTC.';
 comment on column bi.runs.duration_seconds is 'How long it took; null while it runs.';
 comment on column bi.runs.exit_code is 'Exit code of the process; 0 is success.';
-comment on column bi.runs.is_ok is 'All well. Partial is not.';
+comment on column bi.runs.is_ok is 'Whether the run ended with status ok.';
 comment on column bi.runs.problem is 'Why it failed or stopped, without secrets and addresses.';
 comment on column bi.runs.files_read is 'Exports read; null for kinds that read none.';
-comment on column bi.runs.rows_read is 'Rows of them.';
-comment on column bi.runs.rejected_rows is 'Of those: rows that could not be used.';
+comment on column bi.runs.rows_read is 'Rows of these exports.';
+comment on column bi.runs.rejected_rows is 'Rows of these that could not be used.';
 comment on column bi.runs.accepted_orders is 'Orders that the service accepted in this run; null for kinds that send none.';
 
-comment on column bi.runs.submitted_customers is 'Customers that the service took in this run, to identify them; null for other kinds.';
+comment on column bi.runs.submitted_customers is 'Customers that the service accepted for identification in this run; null for other kinds.';
 comment on column bi.runs.influencers_found is 'Customers whom a look-up in real time found to be influencers; null for other kinds.';
 comment on column bi.runs.deals_read is 'Deals that were read for the mirror; null for other kinds.';
 
@@ -40,8 +40,8 @@ create view bi.run_amounts as
   from ops.runs r
   cross join lateral jsonb_to_recordset(r.amounts) as a(currency text, accepted numeric)
   where jsonb_typeof(r.amounts) = 'array';
-comment on view bi.run_amounts is 'What the service accepted in each run, one row a run and currency. Answers: How much was credited by each run?';
-comment on column bi.run_amounts.run_id is 'Run, see bi.runs. With currency the key of the row.';
+comment on view bi.run_amounts is 'What the service accepted in each run, one row per run and currency. Answers: How much was credited by each run?';
+comment on column bi.run_amounts.run_id is 'Run, see bi.runs. With currency, the key of the row.';
 comment on column bi.run_amounts.job is 'Job in the configuration.';
 comment on column bi.run_amounts.started_at is 'When the run began.';
 comment on column bi.run_amounts.currency is 'ISO 4217. Never add up amounts of different currencies.';
@@ -74,19 +74,19 @@ create view bi.run_health as
       select e.state = 'sending' and exists (
         select from ops.leases l where l.owner = e.owner and l.expires_at > clock_timestamp()) as is_alive) o
     where e.job = j.job and not e.is_settled) e;
-comment on view bi.run_health is 'How each job is, one row a job. Live. Answers: Does every job run as it should? Since when are the daily sums as they are?';
+comment on view bi.run_health is 'Health of each job, one row per job. Live. Answers: Does every job run as it should? When were the daily sums last refreshed?';
 comment on column bi.run_health.job is 'Key of the row: job in the configuration that has run at least once.';
 comment on column bi.run_health.kind is 'Kind of the job.';
 comment on column bi.run_health.last_run_id is 'Its last run, see bi.runs.';
-comment on column bi.run_health.last_status is 'How that one ended, as bi.runs.status.';
-comment on column bi.run_health.last_started_at is 'When it began.';
-comment on column bi.run_health.last_finished_at is 'When it ended; null while it runs.';
-comment on column bi.run_health.last_ok_at is 'End of the last run that came to its end: ok, or with issues for a person. Null: none has.';
-comment on column bi.run_health.hours_since_ok is 'Hours since then: alert on this.';
-comment on column bi.run_health.failures_since_ok is 'Runs since then that failed or were interrupted.';
-comment on column bi.run_health.is_running is 'It is at work now.';
-comment on column bi.run_health.is_lost is 'Its last run says that it runs, and its process gives no sign of life.';
+comment on column bi.run_health.last_status is 'How that run ended, as in bi.runs.status.';
+comment on column bi.run_health.last_started_at is 'When that run began.';
+comment on column bi.run_health.last_finished_at is 'When that run ended; null while it runs.';
+comment on column bi.run_health.last_ok_at is 'End of the last run that finished with status ok or issues. Null: none has.';
+comment on column bi.run_health.hours_since_ok is 'Hours since last_ok_at: alert on this.';
+comment on column bi.run_health.failures_since_ok is 'Runs since last_ok_at that failed or were interrupted.';
+comment on column bi.run_health.is_running is 'Whether the job runs now.';
+comment on column bi.run_health.is_lost is 'Whether the process of its running run does not respond.';
 comment on column bi.run_health.ready_orders is 'Orders that wait to be sent, or are in flight.';
 comment on column bi.run_health.in_doubt_orders is 'Orders in doubt, see bi.doubts.';
 comment on column bi.run_health.missed_slots is 'Slots of the last 7 days that no process ran.';
-comment on column bi.run_health.refreshed_at is 'When the daily sums and bi.orders_attributed were last brought up to date, by any job.';
+comment on column bi.run_health.refreshed_at is 'When any job last refreshed the daily sums and bi.orders_attributed.';
