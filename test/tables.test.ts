@@ -30,6 +30,13 @@ function writers(): ReadonlyMap<string, ReadonlySet<string>> {
   return found;
 }
 
+/** The last migration before the rule below. */
+const BEFORE_THE_RULE = '0050_run_trace.sql';
+
+/** What a program of the version before cannot know of, and may need. A CHECK that is dropped is replaced by one that permits more. */
+const TAKES_AWAY =
+  /\bdrop\s+(table|column|schema|function|type|view|sequence)\b|\brename\b|\bset\s+not\s+null\b|\balter\s+column\s+\w+\s+(set\s+data\s+)?type\b|\badd\s+column\s+(?![^,;]*\b(default|generated)\b)[^,;]*\bnot\s+null\b/i;
+
 /** Deletes, from tables of any stage, what is kept no longer; it inserts and updates nothing. */
 const RETENTION = 'src/retention';
 
@@ -46,6 +53,21 @@ describe('tables', () => {
     const writes = own.flatMap(({ text }) => [...text.matchAll(WRITES)].map(([statement]) => statement));
     expect(writes.length).toBeGreaterThan(0);
     expect(writes.filter((statement) => !/^delete\s+from\s+(intake|ops)\./i.test(statement))).toEqual([]);
+  });
+
+  it('a migration only adds, so that processes of the version before go on beside it; one that takes away begins with "-- contract: <who must be stopped>"', () => {
+    expect(TAKES_AWAY.test('alter table ops.runs add column x text not null')).toBe(true);
+    expect(
+      TAKES_AWAY.test('alter table ops.runs add column x int not null default 0, add column y text'),
+    ).toBe(false);
+    const migrations = globSync('sql/migrations/*.sql', { cwd: ROOT }).filter(
+      (path) => path > `sql/migrations/${BEFORE_THE_RULE}`,
+    );
+    const undeclared = migrations.filter((path) => {
+      const text = readFileSync(`${ROOT}${path}`, 'utf8');
+      return TAKES_AWAY.test(text.replaceAll(/--.*$/gm, '')) && !text.startsWith('-- contract: ');
+    });
+    expect(undeclared).toEqual([]);
   });
 
   it('those of schemas ledger and mirror are written by the stage of that name alone', () => {

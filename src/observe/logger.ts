@@ -1,4 +1,5 @@
 import { destination, type Logger, levels, pino } from 'pino';
+import { KnownError } from '../model/known-error.ts';
 import { toPrintableJson } from '../model/text/printable.ts';
 
 export type LoggerOptions = {
@@ -101,7 +102,8 @@ function isOurText(key: string, value: string): boolean {
 
 /** A message may quote a row (Postgres does); the name, the code and the place tell what a log needs. */
 function describeError(error: Error): Record<string, unknown> {
-  const code: unknown = 'code' in error ? error.code : undefined;
+  const code: unknown =
+    error instanceof KnownError ? error.details.code : 'code' in error ? error.code : undefined;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     name: error.name,

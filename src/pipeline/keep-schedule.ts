@@ -1,5 +1,6 @@
 import type { Database } from '../db/connect.ts';
 import { migrate, pendingMigrations } from '../db/migrate.ts';
+import { KnownError } from '../model/known-error.ts';
 import type { Readiness } from '../observe/start-observer.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 
@@ -100,5 +101,6 @@ export function keepSchedule({
 /** A code tells what is wrong; a message may tell more than is meant for all who read it. */
 function codeOf(trouble: unknown): { readonly code?: string } {
   if (trouble === null) return {};
+  if (trouble instanceof KnownError) return { code: trouble.details.code };
   return { code: trouble instanceof Error && 'code' in trouble ? String(trouble.code) : 'unknown' };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
+import { keepSchedule } from '../../src/pipeline/keep-schedule.ts';
 import { setup } from '../support/setup.ts';
 
 it('a database with a migration that this version does not have is called one of another version, and is left alone', async () => {
@@ -27,4 +28,32 @@ it('so is one that has had a later migration, but not one before it', async () =
   });
   // Nothing was dropped before that was found.
   await sql`select from bi.runs`.execute(db);
+});
+
+it('a process that serves from it does nothing, and readyz says why', async () => {
+  const { db } = await setup();
+  await sql`insert into influencer_sync_migrations values ('0999_not_released', now()::text)`.execute(db);
+  const looked: unknown[] = [];
+  const trouble: unknown[] = [];
+  const schedule = keepSchedule({
+    db,
+    scheduler: {
+      look: async () => void looked.push('look'),
+      atWork: () => [],
+      stop() {},
+      ended: async () => {},
+    },
+    draining: new AbortController().signal,
+    findLedgerProblem: async () => null,
+    onTrouble: (error) => trouble.push(error),
+    onRecovered: () => {},
+  });
+  await schedule.poll();
+  await schedule.poll();
+  expect(looked).toEqual([]);
+  expect(trouble).toHaveLength(1);
+  expect(schedule.readiness()).toMatchObject({
+    ready: false,
+    checks: { database: { ok: false, code: 'database_of_another_version' }, migrations: { ok: false } },
+  });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { KnownError } from '../../src/model/known-error.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 
 function logged(
@@ -50,6 +51,13 @@ test('an error is its name, its code and its place, since its message may quote 
   const error = Object.assign(new TypeError('bad value "planted"'), { code: '22P02' });
   const [line] = logged('info', (logger) => logger.error({ err: error, other: error }, 'failed'));
   expect(line).toMatchObject({ err: { name: 'TypeError', code: '22P02' }, other: { name: 'TypeError' } });
+  expect(JSON.stringify(line)).not.toContain('planted');
+});
+
+test('an error that we know is named by its code', () => {
+  const details = { code: 'key_refused', message: 'planted', help: '', exitCode: 4 } as const;
+  const [line] = logged('info', (logger) => logger.error(new KnownError(details), 'failed'));
+  expect(line).toMatchObject({ err: { code: 'key_refused' } });
   expect(JSON.stringify(line)).not.toContain('planted');
 });
 

@@ -10,6 +10,8 @@ export type CliOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** What it reads from standard input; nothing when not given. */
   readonly input?: string;
+  /** Another version's, for a test of both. */
+  readonly program?: string;
 };
 
 export type CliResult = {
@@ -44,9 +46,9 @@ export function environmentOf(env: Readonly<Record<string, string>>): Record<str
 /** Starts `influencer-sync <args>` as a real process; it is killed when the test has finished. */
 export function startCli(
   args: readonly string[],
-  { cwd = process.cwd(), env = {}, input }: CliOptions = {},
+  { cwd = process.cwd(), env = {}, input, program = MAIN }: CliOptions = {},
 ): CliProcess {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: environmentOf(env),
     stdio: ['pipe', 'pipe', 'pipe'],

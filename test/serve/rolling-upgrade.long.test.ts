@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import { countStates, manyRows, openWorkshop, repeated, toCsv, type Workshop } from '../pipeline/workshop.ts';
+import { suiteDatabases } from '../support/absent-server.ts';
+import { type CliProcess, startCli } from '../support/run-cli.ts';
+import { makeTestFolder } from '../support/setup.ts';
+import { runStatement, urlOf } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// A dozen processes; a machine may be busy.
+vi.setConfig({ testTimeout: 300_000 });
+
+/** api.concurrency is 4, and half as many more may be claimed. */
+const IN_FLIGHT_AT_MOST = 6;
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 }).trim();
+
+/**
+ * The version to upgrade from: UPGRADE_FROM (the tag of a release), else the one before the newest migration. Or why there is none.
+ */
+function findOlder(): { readonly commit: string } | { readonly missing: string } {
+  const newest = readdirSync(join(ROOT, 'sql/migrations')).sort().at(-1) ?? '';
+  const named = process.env.UPGRADE_FROM || null;
+  const text = readFileSync(join(ROOT, 'sql/migrations', newest), 'utf8');
+  if (named === null && text.startsWith('-- contract: '))
+    return { missing: `${newest} says that no older version runs beside it` };
+  try {
+    const [added = ''] = git('log', '--diff-filter=A', '--format=%H', '--', `sql/migrations/${newest}`).split(
+      '\n',
+    );
+    const before = added === '' ? 'HEAD' : `${added}^`;
+    return { commit: git('rev-parse', '--verify', `${named ?? before}^{commit}`) };
+  } catch {
+    return { missing: 'there is no git history to take an older version from, as in a shallow clone' };
+  }
+}
+
+/** Its source in a folder, with the packages of today. Returns what starts it. */
+function checkOut(commit: string): string {
+  const folder = makeTestFolder();
+  const archive = execFileSync('git', ['archive', commit, 'src', 'jobs', 'sql', 'config', 'package.json'], {
+    cwd: ROOT,
+    maxBuffer: 256 * 1024 ** 2,
+  });
+  mkdirSync(join(folder, 'older'));
+  execFileSync('tar', ['--extract', '--directory', join(folder, 'older')], { input: archive });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'older/node_modules'));
+  return join(folder, 'older/src/start.js');
+}
+
+const FLOW = `
+serve: {port: 0, grace_seconds: 20}
+sources:
+  shop: {uri: ./exports/, layout: generic, order_platform: shopify, time_zone: Europe/Amsterdam}
+jobs:
+  orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, schedule: "${(new Date().getUTCMinutes() + 30) % 60} * * * *"}
+`;
+
+it('an older and this version serve beside each other while the database is migrated: every order is posted once, whichever of them runs, dies or takes over', async (context) => {
+  const older = findOlder();
+  if ('missing' in older) return context.skip(older.missing);
+  const program = checkOut(older.commit);
+  const shop = await openWorkshop({
+    databaseUrl: await createEmptyDatabase(),
+    flow: FLOW,
+    api: 'lease_seconds: 3\ntimeout_seconds: 2',
+    sandbox: { latencyMs: 100 },
+  });
+  const db = await connect({ url: shop.databaseUrl, embeddedFolder: '' });
+  onTestFinished(() => db.destroy());
+  const startOlder = (...args: string[]): CliProcess =>
+    startCli(args, { cwd: shop.folder, env: shop.env, program });
+  const posted = async () => (await shop.posted()).length;
+  const slotsAreOver = async () => {
+    const slots = await db.selectFrom('ops.slots').select('is_settled').execute();
+    return slots.every(({ is_settled: isSettled }) => isSettled);
+  };
+  const runNow = async (start: Workshop['start'], name: string, count: number) => {
+    shop.drop(`${name}.csv`, toCsv(manyRows(count, name)));
+    await waitFor(slotsAreOver, { timeoutMs: 60_000 });
+    const { exitCode, stderr } = await start('jobs', 'run-now', 'orders', '--reason', 'upgrade').ended;
+    expect(exitCode, stderr).toBe(0);
+  };
+
+  // The older one by itself, in the middle of a run while this version migrates, and on the new tables.
+  expect((await startOlder('migrate').ended).exitCode).toBe(0);
+  const first = await serve(startOlder);
+  await runNow(startOlder, 'a', 300);
+  await waitFor(async () => (await posted()) >= 20, { timeoutMs: 30_000 });
+  const migrated = await shop.start('migrate').ended;
+  expect(migrated.exitCode, migrated.stderr).toBe(0);
+  expect(await posted(), 'the migration came in the middle of the run').toBeLessThan(300);
+  await runNow(shop.start, 'b', 10);
+  await waitFor(async () => (await posted()) === 310, { timeoutMs: 60_000 });
+
+  // Both. While this version is stopped the older one begins a run, and dies in the middle of it; this version goes on with it.
+  const second = await serve(shop.start);
+  await runNow(shop.start, 'c', 10);
+  await waitFor(async () => (await posted()) === 320, { timeoutMs: 60_000 });
+  await waitFor(slotsAreOver);
+  second.kill('SIGSTOP');
+  await runNow(shop.start, 'd', 100);
+  await waitFor(async () => (await posted()) >= 340, { timeoutMs: 60_000 });
+  first.kill('SIGKILL');
+  await first.ended;
+  expect(await posted(), 'it died in the middle of the run').toBeLessThan(420);
+  second.kill('SIGCONT');
+
+  // An older one that starts now does nothing, and says that it is not ready.
+  const late = await serve(startOlder);
+  await waitFor(() => late.stderr().includes('the schedule cannot be read'), { timeoutMs: 30_000 });
+  expect((await fetch(`${late.url}/readyz`)).status).toBe(503);
+  await runNow(shop.start, 'e', 10);
+  await waitFor(slotsAreOver, { timeoutMs: 60_000 });
+
+  const { accepted = 0, in_doubt: inDoubt = 0, ...others } = await countStates(db);
+  expect(others).toEqual({});
+  // What was on its way when it died may have been processed: a person settles it, and nobody repeats it.
+  expect(accepted + inDoubt).toBe(430);
+  expect(inDoubt).toBeLessThanOrEqual(IN_FLIGHT_AT_MOST);
+  expect(repeated(await shop.posted())).toEqual([]);
+  second.kill('SIGTERM');
+  expect(await second.ended).toMatchObject({ exitCode: 0, signal: null });
+});
+
+/** Starts it, and says where it listens. */
+async function serve(start: Workshop['start']): Promise<CliProcess & { readonly url: string }> {
+  const started = start('serve', '--json');
+  await waitFor(() => started.stdout().includes('"listening"') || started.hasEnded(), { timeoutMs: 30_000 });
+  expect(started.hasEnded(), started.stderr()).toBe(false);
+  const { url } = JSON.parse(started.stdout().split('\n')[0] ?? '') as { url: string };
+  return { ...started, url };
+}
+
+/** Without a schema: the older version makes it. Dropped with the databases of the suite. */
+async function createEmptyDatabase(): Promise<string> {
+  const { serverUrl, prefix } = suiteDatabases();
+  const name = `${prefix}rolling_upgrade`;
+  await runStatement(serverUrl, `create database ${name}`);
+  return urlOf(serverUrl, name);
+}
