@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the image of Postgres, when its volume is new: two roles that are no superusers, and the database. influencer_sync owns it
+# The Postgres image runs this once, when its volume is new. It creates two roles that are not superusers, and the database. influencer_sync owns it
 # and migrates; influencer_sync_app runs jobs, with the rights that `migrate --roles` gives it (sql/roles.sql).
 set -eu
 

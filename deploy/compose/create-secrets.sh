@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the secrets of deploy/compose.yaml into deploy/secrets/, each once: what is there stays. The folder is yours alone; the files
-# in it can be read by the users of the containers, into which they are mounted.
+# Writes the secrets of deploy/compose.yaml into deploy/secrets/, and keeps those that already exist. Only you can open the folder; the
+# users of the containers, into which the files are mounted, can read the files.
 set -eu
 folder="$(dirname "$0")/../secrets"
 mkdir -p "$folder"

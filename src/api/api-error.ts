@@ -72,7 +72,7 @@ function safeAfterStatus(operation: OperationName, status: number): string {
   if (status === 401 || status === 403) return 'It was not processed. Check the API key, then send it again.';
   if (status === 429) return 'It was not processed. Send it again after the delay that the service asks for.';
   if (status >= 300 && status < 400)
-    return `The address leads elsewhere. Check the base address. ${safeInDoubt(operation)}`;
+    return `The service redirects to another address. Check the base address. ${safeInDoubt(operation)}`;
   if (isRefusal(status)) return 'It was not processed. Change the request before you send it again.';
   return safeInDoubt(operation);
 }

@@ -46,7 +46,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
       this.#finish({ kind: 'failure', written: false, reason: TOO_LATE });
       return;
     }
-    const reason = this.#status === 0 ? 'no answer in time' : 'no whole answer in time';
+    const reason = this.#status === 0 ? 'no answer in time' : 'no complete answer in time';
     this.#finish({ kind: 'failure', written: true, reason });
     this.#controller.abort(NOT_TO_BE_WRITTEN);
   }
@@ -113,8 +113,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'no local port was free',
   EMFILE: 'too many files are open',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer was too large',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer were too large',
   UND_ERR_DESTROYED: 'the client was closed',

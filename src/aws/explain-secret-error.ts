@@ -107,7 +107,7 @@ function explainUnanswered(
       store === 'Secrets Manager' ? 'AWS_ENDPOINT_URL_SECRETS_MANAGER' : 'AWS_ENDPOINT_URL_SSM';
     return {
       message: `${asked}, but there is no answer from ${at} (${networkCode(error)}).`,
-      help: `Check the network, the proxy, DNS and the region; in a network without internet, the VPC endpoint. ${endpoint} names another address.`,
+      help: `Check the network, the proxy, DNS and the region, and in a network without internet access, the VPC endpoint. To use another address, set ${endpoint}.`,
       mayPass: true,
     };
   }

@@ -102,18 +102,18 @@ function takeValue({ variable, id, jsonKey }: StoredSecret, text: string | null)
   const no = (what: string, help: string): Variable => {
     return { kind: 'unreadable', message: `${variable} names ${id}, which ${what}.`, help };
   };
-  if (text === null) return no('contains bytes and no text', 'Store the value as text.');
+  if (text === null) return no('contains bytes instead of text', 'Store the value as text.');
   const object = parseObject(text);
   if (jsonKey === null) {
     // The console of AWS makes such an object of each value that is typed into its form.
     if (object === null) return { kind: 'value', text };
     return no('is a JSON object', `Name the key of the value:  ${variable}='${id}#key'`);
   }
-  if (object === null) return no('is no JSON object', `Leave #${jsonKey} out to use all of its text.`);
+  if (object === null) return no('is not a JSON object', `To use the whole text, leave out #${jsonKey}.`);
   const value = Object.hasOwn(object, jsonKey) ? object[jsonKey] : undefined;
   if (typeof value === 'string') return { kind: 'value', text: value };
   return no(
-    value === undefined ? `has no key ${jsonKey}` : `has a key ${jsonKey} whose value is no text`,
+    value === undefined ? `has no key ${jsonKey}` : `has a key ${jsonKey} whose value is not text`,
     'Write the name as in the JSON object, and the value in quotes.',
   );
 }

@@ -47,7 +47,8 @@ const WHY_KEPT = {
   statements: 'Closed statements are never changed.',
   owners:
     'An influencer owns a code or link that contains the address. Change it in codes.csv, the console or the service first.',
-  other: 'It names a record that others refer to. Rename the file, order, handle or code at its origin.',
+  other:
+    'It names a record to which others refer. Rename the file, order, handle or code in the shop or the service.',
 };
 
 export type TextSearch = {

@@ -62,7 +62,7 @@ export function buildServer(context: Context): FastifyInstance {
   server.setErrorHandler(
     (error: { readonly statusCode?: number; readonly code?: string }, request, reply) => {
       const status = error.statusCode ?? 500;
-      const answer = refuse(status, MESSAGES[status] ?? 'The request could not be handled.');
+      const answer = refuse(status, MESSAGES[status] ?? 'The request could not be processed.');
       finish(context, visitOf(context, null, { request, reply }), answer);
     },
   );

@@ -28,7 +28,7 @@ export function checkAccounts(accounts: readonly AccountData[], isListed: boolea
     .map(({ path }) => ({
       path,
       message: 'This key is already used above.',
-      help: 'Give each account and each user a key of its own.',
+      help: 'Give each account and each user its own key.',
     }));
   const ids = accounts.map(({ id }) => id);
   return [...own, ...keysTwice, ...(isListed ? repeated(ids, 'accounts', 'id') : [])];

@@ -32,7 +32,7 @@ export function findCollaboration(account: Account, named: Identification): Foun
     return refused(404, `Collaboration not found: this influencer has none with brand_id ${brandId}.`);
   if (second === undefined) return { kind: 'found', collaboration: first };
   const choose = brandId === undefined ? 'brand_id or collab_id' : 'deal_id or collab_id';
-  return refused(400, `Several collaborations fit: give ${choose} to say which one is meant.`);
+  return refused(400, `Several collaborations match: choose one with ${choose}.`);
 }
 
 /** `{app_url}/deal/<deal_id>` or the id itself. */

@@ -103,7 +103,7 @@ test('ends a server that drips at the deadline of the whole exchange', async () 
   const exchange = await openClient(server.url, { timeoutMs: 200 }).exchange('new_influencer_referral', {
     body: ORDER,
   });
-  expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'no whole answer in time' });
+  expect(exchange).toEqual({ kind: 'failure', written: true, reason: 'no complete answer in time' });
   expect(performance.now() - began).toBeGreaterThan(190);
 });
 

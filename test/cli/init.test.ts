@@ -184,7 +184,7 @@ test('nothing to recognise is an error with the reason of each file', async () =
   const { run } = open({ 'products.csv': 'Product,SKU,Price\nHat,H-1,2.00\n' });
   const { exitCode, stdout, stderr } = await run(['init', './exports']);
   expect(exitCode).toBe(2);
-  expect(stdout).toContain('products.csv: No column holds');
+  expect(stdout).toContain('products.csv: Judging by the names');
   expect(stderr).toContain('No file here is an export');
   expect((await run(['init'])).stderr).toContain('npx influencer-sync init ./exports');
 });

@@ -22,7 +22,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>, boolean]>([
   ['reset_after', {}, { kind: 'failure', written: true, reason: 'the connection was reset' }, true],
   ['stall_before', {}, { kind: 'failure', written: true, reason: 'no answer in time' }, false],
   ['stall_after', {}, { kind: 'failure', written: true, reason: 'no answer in time' }, true],
-  ['stall_body', {}, { kind: 'failure', written: true, reason: 'no whole answer in time' }, true],
+  ['stall_body', {}, { kind: 'failure', written: true, reason: 'no complete answer in time' }, true],
   ['cut_body', {}, { kind: 'failure', written: true }, true],
   ['error_before', {}, { kind: 'answer', status: 500, text: expect.stringContaining('"message"') }, false],
   ['error_after', { status: 503 }, { kind: 'answer', status: 503 }, true],

@@ -39,7 +39,12 @@ export const accountSearchOperations = {
     otherPaths: [],
     sendsKey: true,
     query: z.looseObject({
-      q: z.string().optional().describe('Name or handle. Its name is not shown; ours is q.'),
+      q: z
+        .string()
+        .optional()
+        .describe(
+          'Name or handle. The specification does not show the name of this parameter; this project uses q.',
+        ),
     }),
     body: null,
     response: listing,

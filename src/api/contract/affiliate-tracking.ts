@@ -47,18 +47,18 @@ export const affiliateTrackingOperations = {
         order_revenue: z
           .number()
           .describe(
-            'Exact JSON number. Required or not: not shown. An order without an amount earns nothing, so it is.',
+            'Exact JSON number. Required or not: not shown. This project requires it, because an order without an amount earns nothing.',
           ),
         order_platform: z.string().optional().describe('Name of the shop platform.'),
         order_discount_codes_used: z.string().optional(),
         order_notes: z.string().optional(),
-        currency: z.string().optional().describe('Currency code; in some variants only.'),
+        currency: z.string().optional().describe('Currency code; only in some variants.'),
         order_name: z.string().optional().describe('Not in the specification.'),
         order_commission: z.number().optional().describe('Not in the specification.'),
         timestamp: z
           .union([z.number(), z.string()])
           .optional()
-          .describe('Time of the order; now when not given. Not in the specification.'),
+          .describe('Time of the order; the present time if not given. Not in the specification.'),
       })
       .refine(namesDeal, mustNameDeal),
     response: messageResponse.extend({ deal_id: answeredId, collab_id: answeredId }),

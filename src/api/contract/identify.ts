@@ -20,12 +20,12 @@ export const identifyOperations = {
     }),
     response: z.looseObject({
       message: z.string().describe('States that the contacts were queued.'),
-      success: z.boolean().optional().describe('In one variant only.'),
+      success: z.boolean().optional().describe('Only in one variant.'),
     }),
     repeatable: true,
     credits: null,
     description:
-      'Queues contacts; those who are influencers appear after some minutes, at the latest after an hour. Endpoints, Identify influencers; Limits.',
+      'Queues contacts. Those who are influencers appear after some minutes, or at the latest after an hour. Endpoints, Identify influencers; Limits.',
   }),
   identify_influencers_real_time: defineOperation({
     group: 'identify',
@@ -52,6 +52,6 @@ export const identifyOperations = {
     repeatable: true,
     credits: null,
     description:
-      'Identifies one influencer by e-mail address at once. Which query members are required: not shown. Endpoints, Identify influencers.',
+      'Identifies one influencer by e-mail address, and answers at once. Which query members are required: not shown. Endpoints, Identify influencers.',
   }),
 };

@@ -48,7 +48,7 @@ export const importOperations = {
         .boolean()
         .optional()
         .describe(
-          'True: code and link are created in the connected store; false: only recorded on the deal page.',
+          'True: creates the code and the link in the connected store; false: only records them on the deal page.',
         ),
     }),
     response: messageResponse.extend({

@@ -115,15 +115,13 @@ export const influencerPageOperations = {
     sendsKey: true,
     query: null,
     body: z.looseObject({
-      deal_id: text.describe(
-        'Not in the specification, which shows no other member than status_update_only.',
-      ),
+      deal_id: text.describe('Not in the specification, which shows only the member status_update_only.'),
       new_deal_info: z.looseObject({}).optional().describe('Not in the specification.'),
       status_update_only: z.boolean().optional().describe('True: only the active status changes.'),
       brand_id: brandId
         .optional()
-        .describe('Whose collaboration changes, where a deal has several. Not in the specification.'),
-      collab_id: z.string().optional().describe('Which collaboration changes. Not in the specification.'),
+        .describe('Brand of the collaboration to change, if the deal has several. Not in the specification.'),
+      collab_id: z.string().optional().describe('Collaboration to change. Not in the specification.'),
     }),
     response: z.looseObject({}).describe('Not shown.'),
     repeatable: true,
@@ -144,7 +142,7 @@ export const influencerPageOperations = {
         enabled: z.boolean().describe('True: posts are captured. Not in the specification.'),
       })
       .refine(namesDeal, mustNameDeal)
-      .describe('Not shown; these members are ours.'),
+      .describe('Not shown; these members are an assumption of this project.'),
     response: z.looseObject({}).describe('Not shown.'),
     repeatable: true,
     credits: null,

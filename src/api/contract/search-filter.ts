@@ -54,7 +54,9 @@ export const searchFilter = z.looseObject({
   with_contact: z
     .array(z.looseObject({ type: z.string(), action: z.string() }))
     .optional()
-    .describe('I T Y. Contact channels that must or must not be there. Allowed values: not shown.'),
+    .describe(
+      'I T Y. Contact channels that the influencer must or must not have. Allowed values: not shown.',
+    ),
   audience_race: z.looseObject({ code, weight }).optional().describe('I. Ethnicity and minimum share.'),
   gender: z.looseObject({ code }).optional().describe('I T Y. Gender of the influencer.'),
   audience_gender: z.looseObject({ code, weight }).optional().describe('I T Y. Gender of the audience.'),

@@ -24,14 +24,14 @@ export const searchOperations = {
       search_credits_left: z
         .number()
         .describe(
-          'Search credits left, divided by 50; times 50 is the number of new influencers still to see.',
+          'Search credits left, divided by 50; multiplied by 50, it is the number of new influencers that you can still see.',
         ),
       search_timestamp: z.int(),
       success: z.boolean(),
     }),
     repeatable: false,
     credits: '1 search credit for each new influencer seen',
-    description: 'Finds influencers, 10 a request. Endpoints, Search and reports.',
+    description: 'Finds influencers, 10 per request. Endpoints, Search and reports.',
   }),
   database_influencers: defineOperation({
     group: 'search',
@@ -80,14 +80,14 @@ export const searchOperations = {
         influencer_handle: z.string().optional().describe('Instead of user_id. Not in the specification.'),
         platform: platform
           .optional()
-          .describe('Of influencer_handle, which may stand on several. Not in the specification.'),
+          .describe('Platform of influencer_handle, which may exist on several. Not in the specification.'),
       })
-      .describe('Not shown; these members are ours.'),
+      .describe('Not shown; these members are an assumption of this project.'),
     body: null,
     response: z.unknown().describe('Not shown.'),
     repeatable: false,
     credits: 'none if the report exists; 1 report credit when a new one is generated',
     description:
-      'Returns the analytics report of one influencer and generates it if there is none. Endpoints, Search and reports; Limits.',
+      'Returns the analytics report of one influencer and generates the report if there is none. Endpoints, Search and reports; Limits.',
   }),
 };

@@ -34,6 +34,6 @@ export const testOperations = {
     repeatable: true,
     credits: null,
     description:
-      'Says to which account and user the key belongs. Endpoints, Test endpoints; Authentication, 3.',
+      'Returns the account and the user to which the key belongs. Endpoints, Test endpoints; Authentication, 3.',
   }),
 };

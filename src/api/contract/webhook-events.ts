@@ -43,7 +43,10 @@ function event(description: string, details: z.ZodRawShape) {
 export const webhookEvents = {
   new_payout_request: event('A user creates a payout request.', {
     payout_comment: z.string(),
-    brand_id: z.string().meta({ pattern: '^[0-9]+$' }).describe('Text here, an integer everywhere else.'),
+    brand_id: z
+      .string()
+      .meta({ pattern: '^[0-9]+$' })
+      .describe('Text in this event, an integer in all others.'),
     payout_currency: z.string(),
     payout_amount: z.number(),
   }),

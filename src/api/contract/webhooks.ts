@@ -48,6 +48,6 @@ export const webhookOperations = {
     repeatable: true,
     credits: null,
     description:
-      'Removes a registration. The service refuses an unknown one with 400, not 404. Endpoints, Webhook management.',
+      'Removes a registration. The service refuses an unknown registration with 400, not 404. Endpoints, Webhook management.',
   }),
 };

@@ -3,7 +3,7 @@ import type { Call } from '../create-api.ts';
 
 /** Every operation of the service, grouped as its specification groups them. */
 export type Operations = {
-  /** Whether a request arrives, and whose key it carries. */
+  /** Tests whether a request arrives, and to which account its key belongs. */
   readonly test: {
     /**
      * Confirms that a request was received and points to the authenticated test endpoint. Endpoints, Test
@@ -15,7 +15,8 @@ export type Operations = {
      */
     readonly publicHello: Call<'public_hello'>;
     /**
-     * Says to which account and user the key belongs. Endpoints, Test endpoints; Authentication, 3.
+     * Returns the account and the user to which the key belongs. Endpoints, Test endpoints; Authentication,
+     * 3.
      *
      * GET /v1/account/hello. May be repeated.
      *
@@ -26,7 +27,7 @@ export type Operations = {
   /** Finds influencers, and the handles, tags and places to search by. Costs credits. */
   readonly search: {
     /**
-     * Finds influencers, 10 a request. Endpoints, Search and reports.
+     * Finds influencers, 10 per request. Endpoints, Search and reports.
      *
      * POST /v1/search/get_search. Must not be repeated. Costs 1 search credit for each new influencer seen.
      *
@@ -50,8 +51,8 @@ export type Operations = {
      */
     readonly locations: Call<'locations'>;
     /**
-     * Returns the analytics report of one influencer and generates it if there is none. Endpoints, Search and
-     * reports; Limits.
+     * Returns the analytics report of one influencer and generates the report if there is none. Endpoints,
+     * Search and reports; Limits.
      *
      * GET /v1/search/get_analytics_page. Must not be repeated. Costs none if the report exists; 1 report
      * credit when a new one is generated.
@@ -60,10 +61,10 @@ export type Operations = {
      */
     readonly getAnalyticsPage: Call<'get_analytics_page'>;
   };
-  /** Tells which contacts are influencers. */
+  /** Finds out which contacts are influencers. */
   readonly identify: {
     /**
-     * Queues contacts; those who are influencers appear after some minutes, at the latest after an hour.
+     * Queues contacts. Those who are influencers appear after some minutes, or at the latest after an hour.
      * Endpoints, Identify influencers; Limits.
      *
      * POST /v1/search/identify_influencers. May be repeated.
@@ -72,8 +73,8 @@ export type Operations = {
      */
     readonly identifyInfluencers: Call<'identify_influencers'>;
     /**
-     * Identifies one influencer by e-mail address at once. Which query members are required: not shown.
-     * Endpoints, Identify influencers.
+     * Identifies one influencer by e-mail address, and answers at once. Which query members are required: not
+     * shown. Endpoints, Identify influencers.
      *
      * GET /v1/search/identify_influencers_real_time. May be repeated.
      *
@@ -176,7 +177,7 @@ export type Operations = {
      */
     readonly newInfluencerReferral: Call<'new_influencer_referral'>;
   };
-  /** What the account holds. */
+  /** Lists the brands, dealflows and deals of the account. */
   readonly accountSearch: {
     /**
      * Lists all dealflows of the account. Endpoints, Account search.
@@ -222,8 +223,8 @@ export type Operations = {
      */
     readonly getWebhooks: Call<'get_webhooks'>;
     /**
-     * Removes a registration. The service refuses an unknown one with 400, not 404. Endpoints, Webhook
-     * management.
+     * Removes a registration. The service refuses an unknown registration with 400, not 404. Endpoints,
+     * Webhook management.
      *
      * DELETE /v1/account/delete_webhook. May be repeated.
      *

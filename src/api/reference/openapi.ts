@@ -23,7 +23,7 @@ function describeService(): object {
     info: {
       title: 'Influencer-marketing service',
       version: VERSION,
-      summary: 'Every operation of the service, as influencer-sync and its sandbox speak it.',
+      summary: 'Every operation of the service, as influencer-sync calls it and its sandbox implements it.',
       description:
         'Drawn from the contract in src/api/contract. Amounts are exact JSON numbers. Where the specification says "not shown", schemas stay open.',
       license: { name: 'Not licensed for others', identifier: 'LicenseRef-UNLICENSED' },
@@ -140,7 +140,7 @@ const REASONS = {
   '400': 'A field is missing or does not fit; the message names it.',
   '401': 'The key is missing or invalid.',
   '402': 'Not enough credits.',
-  '404': 'What the request names does not exist.',
+  '404': 'A resource that the request names does not exist.',
   '409': 'It exists already.',
   '413': 'The body is too large.',
   '415': 'The body is not application/json.',
@@ -219,7 +219,7 @@ const EVENT_HEADERS = [
 ];
 
 const NOT_REPEATABLE =
-  'Must not be repeated: after a lost answer it is unknown whether the request was processed.';
+  'Must not be repeated: if the answer is lost, it is unknown whether the request was processed.';
 
 function rulesIn(schema: z.ZodType | null): readonly string[] {
   return schema === null ? [] : rulesOf(schema).map((rule) => `Rule: ${rule}.`);
@@ -259,7 +259,7 @@ const COMPONENTS = {
   },
   responses: {
     Refused: {
-      description: 'The request is at fault. Which status means what: not shown.',
+      description: 'The request is wrong. What each status means: not shown.',
       content: { 'application/json': { schema: ERROR } },
     },
     TooManyRequests: {
@@ -268,7 +268,7 @@ const COMPONENTS = {
       content: { 'application/json': { schema: ERROR } },
     },
     Failed: {
-      description: 'The service is at fault. Whether the request was processed is unknown.',
+      description: 'The service failed. It is unknown whether the request was processed.',
       content: { 'application/json': { schema: ERROR } },
     },
   },

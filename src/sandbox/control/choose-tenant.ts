@@ -26,10 +26,7 @@ export function chooseTenant(
   if (chosen.kind === 'refused') return chosen;
   const [tenant, other] = chosen.tenants;
   if (tenant !== undefined && other === undefined) return { kind: 'chosen', tenant };
-  const answer = refuse(
-    400,
-    `Say which account is meant with ?account=. There are: ${idsOf(context.tenants)}.`,
-  );
+  const answer = refuse(400, `Name the account with ?account=. There are: ${idsOf(context.tenants)}.`);
   return { kind: 'refused', answer };
 }
 

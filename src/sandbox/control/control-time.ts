@@ -32,17 +32,18 @@ export function addTimeRoutes(server: FastifyInstance, context: Context, onReque
 
   server.post('/_sandbox/reset', { onRequest }, () => {
     context.reset();
-    return { message: 'The sandbox is as it was at its start.' };
+    return { message: 'The sandbox is in its initial state.' };
   });
   server.get('/_sandbox/snapshot', { onRequest }, () => takeSnapshot(kept));
   server.post('/_sandbox/restore', { onRequest, bodyLimit: MAX_SNAPSHOT_BYTES }, (request, reply) => {
     const read = snapshot.safeParse(bodyOf(request));
-    if (!read.success) return refuse(reply, `This is no snapshot: ${explainIssues(read.error.issues)}`);
+    if (!read.success) return refuse(reply, `This is not a snapshot: ${explainIssues(read.error.issues)}`);
     const isOurs =
       read.data.seed === kept.seed && read.data.account_ids.join('\n') === kept.accountIds.join('\n');
-    if (!isOurs) return refuse(reply, 'This snapshot is of a sandbox with another seed or other accounts.');
+    if (!isOurs)
+      return refuse(reply, 'This snapshot belongs to a sandbox with another seed or other accounts.');
     context.restore(read.data);
-    return reply.send({ message: 'The sandbox is as it was when the snapshot was taken.' });
+    return reply.send({ message: 'The sandbox is in the state of the snapshot.' });
   });
 }
 

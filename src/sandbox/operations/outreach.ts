@@ -13,7 +13,7 @@ export const outreach: Handlers = {
     if (unknown > 0)
       return refuse(
         404,
-        `Influencer not found: ${unknown} of influencer_ids are no user ids of ${platform}.`,
+        `Influencer not found: ${unknown} of influencer_ids are not user ids of ${platform}.`,
       );
     const added = [...new Set(influencer_ids)].filter((id) => {
       const handle = population.find(id)?.handle ?? '';

@@ -74,7 +74,7 @@ export const search: Handlers = {
       return refuse(404, 'Influencer not found: no influencer has this user_id or influencer_handle.');
     const madeBefore = account.reports.items.get(influencer.userId);
     if (madeBefore === undefined && !account.credits.spendReport())
-      return refuse(402, 'Not enough report credits: none is left.');
+      return refuse(402, 'Not enough report credits: none are left.');
     const madeAt = madeBefore ?? new Date(clock.now()).toISOString();
     if (madeBefore === undefined) account.reports.set(influencer.userId, madeAt);
     return answer({

@@ -13,7 +13,7 @@ export async function openStateStore(
 ): Promise<StateStore | null> {
   if (db === undefined) return null;
   if (referralLog !== undefined)
-    throw unusable('--db and --referral-log exclude each other: the database keeps the request log.');
+    throw unusable('You cannot combine --db and --referral-log: the database keeps the request log.');
   const stateStore = await open(db);
   const known = stateStore.all('seed')[0]?.[1];
   if (known === undefined) stateStore.put('seed', 'seed', seed);
