@@ -113,7 +113,7 @@ test.each<[string, Exchange, 'create_note' | 'search_brands', RegExp, RegExp]>([
     /is empty/,
     /repeat it without harm/,
   ],
-  ['a redirect', answered(302, ''), 'create_note', /is empty/, /leads elsewhere.*may have been/],
+  ['a redirect', answered(302, ''), 'create_note', /is empty/, /redirects to another address.*may have been/],
   [
     'a refused connection',
     { kind: 'failure', written: false, reason: 'refused' },

@@ -113,7 +113,7 @@ describe('an error', () => {
     [409, 'in_doubt', 'Do not send it again'],
     [422, 'not_processed', 'Change the request'],
     [500, 'in_doubt', 'Do not send it again'],
-    [302, 'in_doubt', 'leads elsewhere'],
+    [302, 'in_doubt', 'redirects to another address'],
     [200, 'in_doubt', 'Do not send it again'],
   ])('HTTP %i of an order means %s', async (status, fate, safe) => {
     const api = await openTalker(status, '{"key":"planted-key-1"}');
