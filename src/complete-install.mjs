@@ -16,6 +16,10 @@ const isInstall = command === 'ci' || command === 'install';
 
 if (isInstall && major < NEW_ENOUGH && npm !== undefined && existsSync(pinned)) {
   const options = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { status } = spawnSync(pinned, [npm, ...options], { stdio: 'inherit' });
+  const { status, error } = spawnSync(pinned, [npm, ...options], { stdio: 'inherit' });
+  if (error !== undefined)
+    process.stderr.write(
+      `Error: the Node that was installed here does not run on this system (${error.code}): it needs glibc, which Alpine (musl) does not have. Run npm ci with Node 22.19 or later.\n`,
+    );
   process.exitCode = status ?? 1;
 }

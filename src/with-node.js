@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 
 const PACKAGES = fileURLToPath(new URL('../node_modules', import.meta.url));
 
+/** The Node that `npm ci` installs. */
+const PINNED = join(PACKAGES, 'node', 'bin', 'node');
+
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT'];
 
 /**
@@ -55,9 +58,8 @@ function endAs(signal) {
 
 /** @returns {string | null} the path of a Node that runs TypeScript. */
 function findNode() {
-  const pinned = join(PACKAGES, 'node', 'bin', 'node');
   const others = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
-  const found = [pinned, process.execPath, ...others].filter((path) => existsSync(path));
+  const found = [PINNED, process.execPath, ...others].filter((path) => existsSync(path));
   const paths = [...new Set(found.map((path) => realpathSync(path)))];
   return paths.find(runsTypeScript) ?? null;
 }
@@ -70,11 +72,16 @@ function runsTypeScript(node) {
 
 function describeMissing() {
   const problem = `No Node here can run TypeScript; this one is ${process.version} (${process.execPath}).`;
+  return `Error: ${problem} ${describeFix()} Node 22.19 or later on the PATH. Nothing was done.`;
+}
+
+function describeFix() {
+  if (existsSync(PINNED))
+    return 'The one that `npm ci` installed does not run on this system: it needs glibc, which Alpine (musl) does not have. Put';
   const isListed = existsSync(join(PACKAGES, 'node', 'package.json'));
-  const fix = isListed
+  return isListed
     ? 'Run `npm rebuild node --ignore-scripts=false`, which installs Node 24 in this folder, or put'
     : 'Put';
-  return `Error: ${problem} ${fix} Node 22.19 or later on the PATH. Nothing was done.`;
 }
 
 const [, self = '', program, ...rest] = process.argv;

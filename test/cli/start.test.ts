@@ -16,6 +16,9 @@ const stub = (name: string) => `#!/bin/sh\nCHOSEN=${name} exec '${process.execPa
 /** Installed for another platform, or a Node that is too old. */
 const UNUSABLE = '#!/bin/sh\nexit 126\n';
 
+/** What the pinned Node is on Alpine: a program whose loader is not there. To start it fails as if the file were missing. */
+const WITHOUT_GLIBC = '#!/lib64/no-such-loader\n';
+
 /** A program that says which Node runs it, and what it was given. */
 const MAIN = `
 type Chosen = string | undefined;
@@ -72,6 +75,35 @@ it('where no install script ran, another Node of the machine takes over', () => 
 it('a pinned Node that does not run here, such as one of another platform, is passed over', () => {
   const checkout = layCheckout(MAIN, { pinned: UNUSABLE, onPath: stub('other') });
   expect(start(checkout, OLD, 'src/start.js').stdout).toBe('["other"]\n');
+});
+
+it('on Alpine, where the pinned Node needs a loader that is not there, the Node of the system takes over', () => {
+  const checkout = layCheckout(MAIN, { pinned: WITHOUT_GLIBC, onPath: stub('system') });
+  expect(start(checkout, OLD, 'src/start.js').stdout).toBe('["system"]\n');
+});
+
+it('on Alpine with a Node that is too old, one line says that the pinned one needs glibc, and which to install', () => {
+  const checkout = layCheckout(MAIN, { pinned: WITHOUT_GLIBC });
+  const { status, stdout, stderr } = start(checkout, OLD, 'src/start.js', '--help');
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain('it needs glibc, which Alpine (musl) does not have. Put Node 22.19 or later');
+  expect(stderr).not.toContain('npm rebuild');
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+it('`npm ci` of an old npm on Alpine says so too, where it would complete the install with the pinned Node', () => {
+  const { folder } = layCheckout(MAIN, { pinned: WITHOUT_GLIBC });
+  const env = {
+    npm_command: 'ci',
+    npm_config_user_agent: 'npm/10.8.0 node/v20.15.0 linux x64',
+    npm_execpath: 'npm-cli.js',
+  };
+  const script = join(ROOT, 'src/complete-install.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: folder, env, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(
+    /^Error: the Node that was installed here .*glibc.* Run npm ci with Node 22\.19 or later\.\n$/,
+  );
 });
 
 it.each(['src/start.js', 'src/with-node.js'])(
