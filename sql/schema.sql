@@ -1101,11 +1101,11 @@ CREATE VIEW bi.conflicts AS
      LEFT JOIN mirror.deal_versions m ON (((m.deal_id = s.deal_id) AND m.is_latest)))
   WHERE (s.disposition <> ALL (ARRAY['excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text]));
 
-COMMENT ON VIEW bi.conflicts IS 'Orders whose evidence names more than one owner, one row an order: who is credited, and who would be by other rules. It decides nothing. As of the last refresh. Answers: Which orders carry evidence for two creators? How much money would another rule move?';
+COMMENT ON VIEW bi.conflicts IS 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';
 
-COMMENT ON COLUMN bi.conflicts.job IS 'Job that looked at the order.';
+COMMENT ON COLUMN bi.conflicts.job IS 'Job that decided about the order.';
 
-COMMENT ON COLUMN bi.conflicts.source IS 'Source in the configuration. With job and order_id the key of the row.';
+COMMENT ON COLUMN bi.conflicts.source IS 'Source in the configuration. With job and order_id, the key of the row.';
 
 COMMENT ON COLUMN bi.conflicts.order_id IS 'Order, see bi.orders.';
 
@@ -1113,37 +1113,37 @@ COMMENT ON COLUMN bi.conflicts.ordered_at IS 'When it was ordered.';
 
 COMMENT ON COLUMN bi.conflicts.day_utc IS 'Day of ordered_at in UTC.';
 
-COMMENT ON COLUMN bi.conflicts.conflict IS 'What disagrees: named (the export names an owner, and a code or link another one), link_and_code, codes or links.';
+COMMENT ON COLUMN bi.conflicts.conflict IS 'Kind of conflict: named (the export names one owner, and a code or link another), link_and_code, codes or links.';
 
-COMMENT ON COLUMN bi.conflicts.evidence IS 'What the order carries that an owner has, in the order of time: what the export names, links, codes.';
+COMMENT ON COLUMN bi.conflicts.evidence IS 'The owned codes, links and names of the order, in the assumed order of time: names of the export, links, codes.';
 
-COMMENT ON COLUMN bi.conflicts.is_same_creator IS 'Whether all of it belongs to deals of one creator. Null: the creator of one is unknown.';
+COMMENT ON COLUMN bi.conflicts.is_same_creator IS 'Whether all the evidence belongs to deals of one creator. Null: the creator of one deal is unknown.';
 
 COMMENT ON COLUMN bi.conflicts.currency IS 'ISO 4217. Never add up amounts of different currencies.';
 
 COMMENT ON COLUMN bi.conflicts.amount IS 'Revenue, in currency.';
 
-COMMENT ON COLUMN bi.conflicts.disposition IS 'What became of the order, see bi.orders_attributed.';
+COMMENT ON COLUMN bi.conflicts.disposition IS 'Disposition of the order, see bi.orders_attributed.';
 
-COMMENT ON COLUMN bi.conflicts.disposition_reason IS 'Why, where it is held.';
+COMMENT ON COLUMN bi.conflicts.disposition_reason IS 'Why it is held, if it is.';
 
-COMMENT ON COLUMN bi.conflicts.matched_by IS 'What decided it: explicit, code or link. Null: nothing did.';
+COMMENT ON COLUMN bi.conflicts.matched_by IS 'What decided who is credited: explicit, code or link. Null: nothing.';
 
-COMMENT ON COLUMN bi.conflicts.target IS 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: nobody, the order is held.';
+COMMENT ON COLUMN bi.conflicts.target IS 'Who is credited: deal:<id>, collab:<id> or handle:<name>. Null: nobody, because the order is held.';
 
-COMMENT ON COLUMN bi.conflicts.influencer_handle IS 'Creator who is credited, where known.';
+COMMENT ON COLUMN bi.conflicts.influencer_handle IS 'Creator who is credited, if known.';
 
-COMMENT ON COLUMN bi.conflicts.first_target IS 'Who would be if the first link or code counted: links before codes, since a visit comes before the checkout; then as the export writes them. Null: two own it.';
+COMMENT ON COLUMN bi.conflicts.first_target IS 'Who would be credited if the first link or code counted. Links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. Null: it has two owners.';
 
-COMMENT ON COLUMN bi.conflicts.first_influencer_handle IS 'Creator of first_target, where known.';
+COMMENT ON COLUMN bi.conflicts.first_influencer_handle IS 'Creator of first_target, if known.';
 
-COMMENT ON COLUMN bi.conflicts.last_target IS 'Who would be if the last link or code counted. Null: two own it.';
+COMMENT ON COLUMN bi.conflicts.last_target IS 'Who would be credited if the last link or code counted. Null: it has two owners.';
 
-COMMENT ON COLUMN bi.conflicts.last_influencer_handle IS 'Creator of last_target, where known.';
+COMMENT ON COLUMN bi.conflicts.last_influencer_handle IS 'Creator of last_target, if known.';
 
-COMMENT ON COLUMN bi.conflicts.explicit_target IS 'Who would be if only what the export names counted. Null: it names nobody.';
+COMMENT ON COLUMN bi.conflicts.explicit_target IS 'Who would be credited if only the name in the export counted. Null: it names nobody.';
 
-COMMENT ON COLUMN bi.conflicts.explicit_influencer_handle IS 'Creator of explicit_target, where known.';
+COMMENT ON COLUMN bi.conflicts.explicit_influencer_handle IS 'Creator of explicit_target, if known.';
 
 CREATE TABLE intake.creators (
     creator_id bigint NOT NULL,

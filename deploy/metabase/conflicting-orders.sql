@@ -1,5 +1,5 @@
 -- Title: Which orders carry evidence for two creators?
--- Description: Orders whose codes, links or columns name more than one owner: who is credited, and who would be by other rules.
+-- Description: Orders whose codes, links or columns name more than one owner: who is credited, and who would be credited by other rules.
 -- View: bi.conflicts
 select day_utc, source, order_id, conflict, evidence, amount, currency, disposition, target, first_target, last_target, explicit_target
 from bi.conflicts

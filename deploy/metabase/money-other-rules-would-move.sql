@@ -1,5 +1,5 @@
--- Title: How much money would another rule move?
--- Description: Revenue of orders in conflict that would go to somebody else than now, by rule.
+-- Title: How much revenue would other rules move?
+-- Description: Revenue of orders in conflict that each rule would credit to a different owner.
 -- View: bi.conflicts
 select conflict, currency, count(*) as orders, sum(amount) as amount,
   coalesce(sum(amount) filter (where first_target is distinct from target), 0) as first_would_move_amount,

@@ -68,7 +68,7 @@ describe('the pages about money', () => {
     const page = textOf((await get('/money?from=2026-04&to=2026-04')).text);
     expect(page).toContain('DEALMIA mia.test 2 160.00 EUR 16.00 EUR 64.00 EUR 400 % 10 1 1 16.00 EUR');
     expect(page).toMatch(
-      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service say/,
+      /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
     );
     // By itself a page shows the newest month; a year of them by month.
     expect(textOf((await get('/money')).text)).toMatch(

@@ -5,7 +5,7 @@ import { plural } from '../text.ts';
 
 /** What disagrees, in words. */
 export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
-  named: 'the export names one owner, a code or link another',
+  named: 'the export names one owner, and a code or link another',
   link_and_code: 'a link and a code',
   codes: 'codes of several owners',
   links: 'links of several owners',
@@ -13,7 +13,7 @@ export const CONFLICTS: Readonly<Record<ConflictKind, string>> = {
 
 /** How each rule decides, for a terminal and the console. */
 export const RULES_SAY =
-  'first: the first link or code; links stand before codes, because a visit comes before the checkout, then the order of the export counts. last: the last link or code. explicit: only what the export names.';
+  'first: the first link or code; links come before codes, because a visit comes before the checkout, and otherwise in the order of the export. last: the last link or code. explicit: only the owner whom the export names.';
 
 /** A creator with the deal, `mia (deal:D1)`; `nobody` where a rule credits none. */
 export function describeWinner({ target, influencerHandle }: RuleWinner): string {
@@ -30,13 +30,13 @@ export function describeConflicts(
 ): readonly Block[] {
   const [first] = orders;
   if (first === undefined)
-    return [{ kind: 'text', text: 'No order carries evidence for more than one owner.', tone: 'green' }];
+    return [{ kind: 'text', text: 'No order has evidence for more than one owner.', tone: 'green' }];
   const right = (title: string) => ({ title, align: 'right' as const });
   return [
     {
       kind: 'section',
       title: 'Revenue of orders in conflict',
-      why: `What each rule would credit. It decides nothing. ${RULES_SAY}`,
+      why: `What each rule would credit. It changes no decision. ${RULES_SAY}`,
       parts: [
         {
           kind: 'table',
@@ -82,7 +82,7 @@ export function describeConflicts(
           : []),
       ],
       commands: {
-        about: 'everything that is known of one',
+        about: 'the history of one of them',
         lines: [`npx influencer-sync explain order ${first.orderId}${configOption}`],
       },
     },

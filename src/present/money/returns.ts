@@ -10,9 +10,9 @@ const NONE = 'none';
 
 /** Why numbers of a sum are unknown, in words. */
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
-  rate: 'neither your terms nor the service say what an order earns',
+  rate: 'neither your terms nor the service state a commission rate',
   margin: 'statements.margin_percent is not set',
-  customers: 'nobody knows of some orders whether their customers are new',
+  customers: 'for some orders, it is unknown whether their customers are new',
 };
 
 /** Numbers of a sum as a person reads them: a number that cannot be known says so. Terminal and console show the same. */
@@ -82,7 +82,7 @@ export function describeReturns(
       kind: 'section',
       title: `What each ${by} brought and cost`,
       note: months,
-      why: 'It says which orders carried a code or link, not what a creator caused. docs/money.md says how each number is made.',
+      why: 'It says which orders carried a code or link, not what a creator caused. docs/money.md explains each number.',
       parts: [
         {
           kind: 'table',

@@ -20,13 +20,11 @@ export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
   define(command, act) {
     addConfigOptions(
-      command.description(
-        'list orders with evidence for several creators, and what each rule would credit them with',
-      ),
+      command.description('list orders with evidence for several creators, and what each rule would credit'),
     )
       .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
       .option('--to <month>', 'last month', parseMonth)
-      .option('--deal <id>', 'orders that some rule credits to one deal')
+      .option('--deal <id>', 'only orders that some rule credits to this deal')
       .option('--limit <count>', 'maximum orders to list', parseCount, DEFAULT_ROWS)
       .action(
         act(async (output, options: ConflictsOptions) =>
@@ -35,11 +33,8 @@ export const conflictsCommand: CommandDefinition = {
       );
     addExamples(command, [
       ['conflicts --from 2026-08', 'orders since August, and the revenue that other rules would move'],
-      ['conflicts --deal D1 --json', 'those of one deal, for a program'],
+      ['conflicts --deal D1 --json', 'orders of one deal, for a program'],
     ]);
-    command.addHelpText(
-      'after',
-      '\nReads the database only, as of the last run. It decides nothing: the job credits as before.',
-    );
+    command.addHelpText('after', '\nReads only the database, as of the last run. It changes no decision.');
   },
 };

@@ -34,12 +34,12 @@ export const returnsCommand: CommandDefinition = {
         ),
       );
     addExamples(command, [
-      ['returns --by creator --from 2026-01', 'creators of this year, those with most net revenue first'],
-      ['returns --by month', 'how the months went'],
+      ['returns --by creator --from 2026-01', 'creators of this year, the highest net revenue first'],
+      ['returns --by month', 'the sums of each month'],
     ]);
     command.addHelpText(
       'after',
-      '\nIt says which orders carried a code or link, not what a creator caused. A number that nobody can know is unknown, never 0.',
+      '\nIt says which orders carried a code or link, not what a creator caused. A number that cannot be known is shown as unknown, never as 0.',
     );
   },
 };

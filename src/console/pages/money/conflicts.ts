@@ -28,7 +28,7 @@ export const conflictsPage: ConsolePage = {
     return {
       title: 'Orders with evidence for several creators',
       content: html`${moneySections(visit)}
-<p>Each carries codes or links of more than one owner, or the export names another owner than they do. The job has credited or held each by its own rules. The table says what other rules would credit; nothing is changed by it.</p>
+<p>Each order carries codes or links of more than one owner, or the export names a different owner. The job has credited or held each order by its own rules. The table shows what other rules would credit; it changes nothing.</p>
 ${filterForm(visit, PATH, [
   { name: 'kind', label: 'What disagrees', options: CONFLICT_KINDS },
   { name: 'from', label: 'From month' },
@@ -61,7 +61,7 @@ ${table<ConflictingOrder>(
   orders.slice(0, PAGE_ROWS),
   {
     about: 'Orders with evidence for several creators',
-    none: 'No such order carries evidence for more than one owner.',
+    none: 'No order that matches has evidence for more than one owner.',
   },
 )}
 ${pager(visit, PATH, { after: nextKey(orders, ({ day, job, source, orderId }) => writeKey(day, job, source, orderId)) })}`,

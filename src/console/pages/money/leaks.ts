@@ -74,7 +74,7 @@ function decision({ code, acknowledged }: LeakedCode, visit: Visit) {
     return html`${instant(acknowledged.at, visit)} by ${acknowledged.by}: ${acknowledged.reason}`;
   return actionForm(visit, '/money/leaks/acknowledge', {
     hidden: { code },
-    reasonLabel: `Why ${code} is no news`,
+    reasonLabel: `Why ${code} needs no more attention`,
     button: 'Acknowledge',
   });
 }

@@ -72,7 +72,7 @@ function returnTable(
       number('Revenue for 1 of cost', 'netPerCost'),
       number('New customers', 'newCustomers'),
       number('Returning', 'returning'),
-      number('Cost of a new one', 'perNewCustomer'),
+      number('Cost of a new customer', 'perNewCustomer'),
       { title: 'Unknown', cell: (sum) => describeReturn(sum).why },
     ],
     rows,
