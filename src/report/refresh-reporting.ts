@@ -3,6 +3,7 @@ import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { addUpDays } from './add-up-days.ts';
 import { dispositionOfOrders, STATED_BY_ORDER } from './disposition.ts';
 
@@ -65,13 +66,22 @@ async function* stepsOf(
     source = page.lastSource;
     orderId = page.lastId;
   }
-  for (const file of await listChangedFiles(db, job)) {
+  for (const files of inSteps(await listChangedFiles(db, job), stepOrders)) {
+    const [file] = files;
+    if (files.length > 1) {
+      yield await inStep(db, async (trx) => {
+        const refreshed = await refreshPage(trx, { job, limit: null, orders: ordersOfFiles(files) });
+        await countFiles(trx, { job, files });
+        return refreshed;
+      });
+      continue;
+    }
     orderId = '';
     for (let isOver = false; !isOver; ) {
       const orders = ordersOfFile(file.sourceFileId, orderId);
       const page = await inStep(db, async (trx) => {
         const refreshed = await refreshPage(trx, { job, limit: stepOrders, orders });
-        if (refreshed.seen < stepOrders) await countFile(trx, { job, ...file });
+        if (refreshed.seen < stepOrders) await countFiles(trx, { job, files });
         return refreshed;
       });
       yield page;
@@ -79,6 +89,26 @@ async function* stepsOf(
       orderId = page.lastId;
     }
   }
+}
+
+/** Small files share a step, since a commit for each of thousands takes longer than their orders do; a large one has several. */
+function* inSteps(
+  files: readonly ChangedFile[],
+  stepOrders: number,
+): Generator<readonly [ChangedFile, ...ChangedFile[]]> {
+  let step: [ChangedFile, ...ChangedFile[]] | null = null;
+  let orders = 0;
+  for (const file of files) {
+    orders += file.orders;
+    if (step !== null && orders < stepOrders) {
+      step.push(file);
+      continue;
+    }
+    if (step !== null) yield step;
+    step = [file];
+    orders = file.orders;
+  }
+  if (step !== null) yield step;
 }
 
 /** One commit. The row of `reporting.refresh` is locked first: what another refresh has just written is seen by the statements after. */
@@ -97,12 +127,17 @@ type ChangedFile = {
   readonly sourceFileId: string;
   /** As text: a Date would lose its microseconds. */
   readonly attributedAt: string;
+  /** Versions of orders that it states, at most. */
+  readonly orders: number;
 };
 
 async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
   const { rows } = await sql<ChangedFile>`
-    select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt"
+    select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt", f.orders
     from intake.attributed_files d
+    cross join lateral (
+      select f.order_rows::float8 as orders from intake.source_files f
+      where f.source_file_id = d.source_file_id limit 1) f
     left join lateral (
       select c.attributed_at from reporting.counted_files c
       where c.job = d.job and c.source_file_id = d.source_file_id limit 1) c on true
@@ -111,13 +146,14 @@ async function listChangedFiles(db: Database, job: string): Promise<readonly Cha
   return rows;
 }
 
-async function countFile(
+async function countFiles(
   trx: Transaction<DB>,
-  { job, sourceFileId, attributedAt }: ChangedFile & { readonly job: string },
+  { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
 ): Promise<void> {
   await sql`
     insert into reporting.counted_files (job, source_file_id, attributed_at)
-    values (${job}, ${sourceFileId}::bigint, ${attributedAt}::timestamptz)
+    select ${job}::text, f."sourceFileId", f."attributedAt"
+    from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint, "attributedAt" timestamptz)
     on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
 }
 
@@ -129,6 +165,18 @@ function ordersOfFile(sourceFileId: string, afterId: string): Orders {
       where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
       order by o.source_file_id, o.order_id collate "C"`,
     lastFirst: sql`order_id collate "C" desc`,
+  };
+}
+
+/** All orders of some files. */
+function ordersOfFiles(files: readonly ChangedFile[]): Orders {
+  const ids = files.map(({ sourceFileId }) => sourceFileId).join(',');
+  return {
+    inOrder: sql`
+      select o.* from unnest(string_to_array(${ids}::text, ',')::bigint[]) as f(id)
+      cross join lateral (
+        select o.is_current, ${STATED_BY_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
+    lastFirst: sql`source desc, order_id desc`,
   };
 }
 
@@ -151,12 +199,12 @@ function openOrders(job: string, after: { readonly source: string; readonly orde
 type Page = Step & { readonly lastSource: string; readonly lastId: string };
 
 /**
- * Compares the first so many of some orders with `order_dispositions`, replaces what stands otherwise, and notes the days, before and now. No
+ * Compares the first so many of some orders, or all of them, with `order_dispositions`, replaces what stands otherwise, and notes the days, before and now. No
  * other refresh writes there meanwhile, so a plain insert does, which takes half the time of one that looks for conflicts.
  */
 async function refreshPage(
   trx: Transaction<DB>,
-  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number },
+  { job, orders, limit }: { readonly job: string; readonly orders: Orders; readonly limit: number | null },
 ): Promise<Page> {
   const { rows } = await sql<{ seen: string; changed: string; last_source: string; last_id: string }>`
     with page as materialized (${orders.inOrder} limit ${limit}::bigint),

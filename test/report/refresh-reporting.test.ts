@@ -76,6 +76,16 @@ describe('a refresh', () => {
     expect(await readSums(db)).toEqual(await rebuild(db, JOB));
   });
 
+  test('takes small files together, in one step', async () => {
+    const { db } = await setup();
+    await seedRuns(db);
+    const seen: number[] = [];
+    await refreshReporting(db, { job: JOB, onStep: (orders) => seen.push(orders) });
+    const { rows } = await sql`select from reporting.counted_files`.execute(db);
+    expect(rows.length).toBeGreaterThan(1);
+    expect(seen.filter((orders) => orders > 0)).toHaveLength(1);
+  });
+
   test('in steps of three orders comes to the same as in one', async () => {
     const { db } = await setup();
     await seedRuns(db);
