@@ -1,11 +1,19 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/connect.ts';
 import { inTransaction } from '../db/in-transaction.ts';
 import { suitLargeStatements } from '../db/large-statements.ts';
 import type { DB } from '../db/tables.ts';
-import { toJsonParameter } from '../db/to-json-parameter.ts';
 import { addUpDays } from './add-up-days.ts';
-import { dispositionOfOrders, STATED_BY_ORDER } from './disposition.ts';
+import { dispositionOfOrders } from './disposition.ts';
+import {
+  countFiles,
+  inSteps,
+  listChangedFiles,
+  type Orders,
+  openOrders,
+  ordersOfFile,
+  ordersOfFiles,
+} from './orders-to-refresh.ts';
 
 export type RefreshOptions = {
   readonly job: string;
@@ -91,26 +99,6 @@ async function* stepsOf(
   }
 }
 
-/** Small files share a step, since a commit for each of thousands takes longer than their orders do; a large one has several. */
-function* inSteps(
-  files: readonly ChangedFile[],
-  stepOrders: number,
-): Generator<readonly [ChangedFile, ...ChangedFile[]]> {
-  let step: [ChangedFile, ...ChangedFile[]] | null = null;
-  let orders = 0;
-  for (const file of files) {
-    orders += file.orders;
-    if (step !== null && orders < stepOrders) {
-      step.push(file);
-      continue;
-    }
-    if (step !== null) yield step;
-    step = [file];
-    orders = file.orders;
-  }
-  if (step !== null) yield step;
-}
-
 /** One commit. The row of `reporting.refresh` is locked first: what another refresh has just written is seen by the statements after. */
 function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Result>): Promise<Result> {
   return inTransaction(db, async (trx) => {
@@ -118,82 +106,6 @@ function inStep<Result>(db: Database, work: (trx: Transaction<DB>) => Promise<Re
     await sql`update reporting.refresh set refreshed_at = clock_timestamp()`.execute(trx);
     return work(trx);
   });
-}
-
-/** Some orders in the order of an index, and how the last of them is found. */
-type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
-
-type ChangedFile = {
-  readonly sourceFileId: string;
-  /** As text: a Date would lose its microseconds. */
-  readonly attributedAt: string;
-  /** Versions of orders that it states, at most. */
-  readonly orders: number;
-};
-
-async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
-  const { rows } = await sql<ChangedFile>`
-    select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt", f.orders
-    from intake.attributed_files d
-    cross join lateral (
-      select f.order_rows::float8 as orders from intake.source_files f
-      where f.source_file_id = d.source_file_id limit 1) f
-    left join lateral (
-      select c.attributed_at from reporting.counted_files c
-      where c.job = d.job and c.source_file_id = d.source_file_id limit 1) c on true
-    where d.job = ${job} and c.attributed_at is distinct from d.attributed_at
-    order by d.source_file_id`.execute(db);
-  return rows;
-}
-
-async function countFiles(
-  trx: Transaction<DB>,
-  { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
-): Promise<void> {
-  await sql`
-    insert into reporting.counted_files (job, source_file_id, attributed_at)
-    select ${job}::text, f."sourceFileId", f."attributedAt"
-    from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint, "attributedAt" timestamptz)
-    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
-}
-
-/** Orders of a file after one of them, in the order of its index. Those that another file states by now are looked at with that one. */
-function ordersOfFile(sourceFileId: string, afterId: string): Orders {
-  return {
-    inOrder: sql`
-      select o.is_current, ${STATED_BY_ORDER} from intake.orders o
-      where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
-      order by o.source_file_id, o.order_id collate "C"`,
-    lastFirst: sql`order_id collate "C" desc`,
-  };
-}
-
-/** All orders of some files. */
-function ordersOfFiles(files: readonly ChangedFile[]): Orders {
-  const ids = files.map(({ sourceFileId }) => sourceFileId).join(',');
-  return {
-    inOrder: sql`
-      select o.* from unnest(string_to_array(${ids}::text, ',')::bigint[]) as f(id)
-      cross join lateral (
-        select o.is_current, ${STATED_BY_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
-    lastFirst: sql`source desc, order_id desc`,
-  };
-}
-
-/** Orders that were open when they were last looked at, after one of them. */
-function openOrders(job: string, after: { readonly source: string; readonly orderId: string }): Orders {
-  return {
-    inOrder: sql`
-      select o.* from (
-        select s.source, s.order_id from reporting.order_dispositions s
-        where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
-        order by s.job, s.source, s.order_id offset 0) s
-      cross join lateral (
-        select o.is_current, ${STATED_BY_ORDER} from intake.orders o
-        where o.source = s.source and o.order_id = s.order_id and o.is_current limit 1) o
-      order by s.source, s.order_id`,
-    lastFirst: sql`source desc, order_id desc`,
-  };
 }
 
 type Page = Step & { readonly lastSource: string; readonly lastId: string };

@@ -1,0 +1,107 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Database } from '../db/connect.ts';
+import type { DB } from '../db/tables.ts';
+import { toJsonParameter } from '../db/to-json-parameter.ts';
+import { STATED_BY_ORDER } from './disposition.ts';
+
+/** Some orders in the order of an index, and how the last of them is found. */
+export type Orders = { readonly inOrder: RawBuilder<unknown>; readonly lastFirst: RawBuilder<unknown> };
+
+/** A file about whose orders a job has decided since the reports counted it. */
+export type ChangedFile = {
+  readonly sourceFileId: string;
+  /** As text: a Date would lose its microseconds. */
+  readonly attributedAt: string;
+  /** Versions of orders that it states, at most. */
+  readonly orders: number;
+};
+
+/** Files whose decisions for a job are others than those that its reports count, in the order in which they were read. */
+export async function listChangedFiles(db: Database, job: string): Promise<readonly ChangedFile[]> {
+  const { rows } = await sql<ChangedFile>`
+    select d.source_file_id as "sourceFileId", d.attributed_at::text as "attributedAt", f.orders
+    from intake.attributed_files d
+    cross join lateral (
+      select f.order_rows::float8 as orders from intake.source_files f
+      where f.source_file_id = d.source_file_id limit 1) f
+    left join lateral (
+      select c.attributed_at from reporting.counted_files c
+      where c.job = d.job and c.source_file_id = d.source_file_id limit 1) c on true
+    where d.job = ${job} and c.attributed_at is distinct from d.attributed_at
+    order by d.source_file_id`.execute(db);
+  return rows;
+}
+
+/** From now on the reports of a job count what was decided about these files. */
+export async function countFiles(
+  trx: Transaction<DB>,
+  { job, files }: { readonly job: string; readonly files: readonly ChangedFile[] },
+): Promise<void> {
+  await sql`
+    insert into reporting.counted_files (job, source_file_id, attributed_at)
+    select ${job}::text, f."sourceFileId", f."attributedAt"
+    from jsonb_to_recordset(${toJsonParameter(files)}::jsonb) as f ("sourceFileId" bigint, "attributedAt" timestamptz)
+    on conflict (job, source_file_id) do update set attributed_at = excluded.attributed_at`.execute(trx);
+}
+
+/** Orders of a file after one of them, in the order of its index. Those that another file states by now are looked at with that one. */
+export function ordersOfFile(sourceFileId: string, afterId: string): Orders {
+  return {
+    inOrder: sql`
+      select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+      where o.source_file_id = ${sourceFileId}::bigint and o.order_id collate "C" > ${afterId}
+      order by o.source_file_id, o.order_id collate "C"`,
+    lastFirst: sql`order_id collate "C" desc`,
+  };
+}
+
+/** All orders of some files. */
+export function ordersOfFiles(files: readonly ChangedFile[]): Orders {
+  const ids = files.map(({ sourceFileId }) => sourceFileId).join(',');
+  return {
+    inOrder: sql`
+      select o.* from unnest(string_to_array(${ids}::text, ',')::bigint[]) as f(id)
+      cross join lateral (
+        select o.is_current, ${STATED_BY_ORDER} from intake.orders o where o.source_file_id = f.id offset 0) o`,
+    lastFirst: sql`source desc, order_id desc`,
+  };
+}
+
+/** Orders that were open when they were last looked at, after one of them. */
+export function openOrders(
+  job: string,
+  after: { readonly source: string; readonly orderId: string },
+): Orders {
+  return {
+    inOrder: sql`
+      select o.* from (
+        select s.source, s.order_id from reporting.order_dispositions s
+        where s.job = ${job} and s.is_open and (s.source, s.order_id) > (${after.source}, ${after.orderId})
+        order by s.job, s.source, s.order_id offset 0) s
+      cross join lateral (
+        select o.is_current, ${STATED_BY_ORDER} from intake.orders o
+        where o.source = s.source and o.order_id = s.order_id and o.is_current limit 1) o
+      order by s.source, s.order_id`,
+    lastFirst: sql`source desc, order_id desc`,
+  };
+}
+
+/** Small files share a step, since a commit for each of thousands takes longer than their orders do; a large one has several. */
+export function* inSteps(
+  files: readonly ChangedFile[],
+  stepOrders: number,
+): Generator<readonly [ChangedFile, ...ChangedFile[]]> {
+  let step: [ChangedFile, ...ChangedFile[]] | null = null;
+  let orders = 0;
+  for (const file of files) {
+    orders += file.orders;
+    if (step !== null && orders < stepOrders) {
+      step.push(file);
+      continue;
+    }
+    if (step !== null) yield step;
+    step = [file];
+    orders = file.orders;
+  }
+  if (step !== null) yield step;
+}
