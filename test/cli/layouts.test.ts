@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { jobKinds } from '../../jobs/index.ts';
+import { pipelineSchemaOf } from '../../src/config/schema.ts';
 import { FIXTURES } from '../map/map-text.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService } from '../support/sandbox-process.ts';
@@ -138,4 +140,30 @@ test('config show names the origin of every setting and shows no secret', async 
   expect(stdout).toContain('jobs.orders.revenue: total  (default)');
   const none = await run(['config', 'show']);
   expect(none.stdout).toContain('api.key: (not set)  (file (INFLUENCER_API_KEY not set))');
+  const shown = new Set(stdout.split('\n').flatMap((line) => /^(\w+)\.[\w.-]+: /.exec(line)?.[1] ?? []));
+  expect([...shown].toSorted(), 'a section of pipeline.yaml is missing').toEqual(
+    Object.keys(pipelineSchemaOf(jobKinds).shape).toSorted(),
+  );
+});
+
+test('config show shows who may use the console, and neither hashes nor secrets', async () => {
+  const { folder } = open();
+  writeFileSync(
+    join(folder, 'console.yaml'),
+    `sources: {}
+jobs: {}
+console:
+  url: https://ops.example.com
+  auth:
+    users: [{name: ann, password_hash: planted}]
+    oidc: {issuer: "https://login.example.com", client_id: us, client_secret: planted, viewers: ["*"]}
+`,
+  );
+  const { stdout, exitCode } = await runHere(['config', 'show', '--config', 'console.yaml'], { cwd: folder });
+  expect(exitCode).toBe(0);
+  expect(stdout).not.toContain('planted');
+  expect(stdout).toContain('console.auth.users: (set, not shown)  (file)');
+  expect(stdout).toContain('console.auth.oidc.client_secret: (set, not shown)  (file)');
+  expect(stdout).toContain('console.auth.oidc.client_id: us  (file)');
+  expect(stdout).toContain('console.auth.tokens: (not set)  (default)');
 });

@@ -58,9 +58,19 @@ function settingsOf(config: PipelineConfig): readonly Leaf[] {
     customers: rest.customers,
     webhooks: { ...ofWebhooks, secret: secrets[0] ?? '', previousSecret: secrets[1] ?? '' },
     serve: rest.serve,
+    work: rest.work,
+    console: consoleSection(rest.console),
     notify: notifySection(rest.notify),
+    statements: rest.statements,
+    reconcile: rest.reconcile,
+    retention: rest.retention,
   };
   return leavesOf(sections, []);
+}
+
+/** As the file has it: who may use it under `auth`. */
+function consoleSection({ users, tokens, proxy, oidc, ...console }: PipelineConfig['console']) {
+  return { ...console, auth: { users, tokens, proxy, oidc } };
 }
 
 /** As the file has it: every channel under its name. */
@@ -127,7 +137,7 @@ function mask(path: readonly string[], value: unknown, { database }: PipelineCon
 }
 
 function format(value: unknown): string {
-  if (value === null || value === '') return '(none)';
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '(none)';
   if (Array.isArray(value)) return value.map(String).join(', ');
   return withoutCredentials(String(value));
 }
