@@ -111,7 +111,7 @@ describe('a call', () => {
     ['a field that is missing', ['create_note', '--deal_id', 'D1'], 'note_description'],
     ['a field that is misspelt', ['locations', '--qq', 'x', '--q', 'y'], 'did you mean --q'],
     ['an amount that is none', [...REFERRAL.slice(0, 5), '--order_revenue', '1,50'], 'order_revenue'],
-    ['a word too much', ['create_note', 'D1'], 'belongs to no option'],
+    ['a word too much', ['create_note', 'D1'], 'There is a value without an option'],
     ['an operation that there is not', ['create_deals'], 'create_deal'],
   ])('is refused before anything is sent: %s', async (_what, args, words) => {
     const { url, seen } = await startEcho();

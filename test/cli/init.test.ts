@@ -48,11 +48,13 @@ test('what init writes from real exports passes doctor and plan, and the first r
   const env = {
     DATABASE_URL: databaseUrl,
     INFLUENCER_API_URL: service.url,
-    INFLUENCER_API_KEY: service.key,
+    INFLUENCER_API_KEY_FILE: join(folder, 'key'),
     CUSTOMER_HASH_KEY: '0123456789abcdef0123456789abcdef',
   };
+  writeFileSync(join(folder, 'key'), `${service.key}\n`);
   const run = (...args: string[]) => runHere(args, { cwd: folder, env });
   const init = await run('init', './exports', '--out', 'my-shop', ...ANSWERS);
+  expect(init.stdout).not.toContain('No service was asked');
   expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
   expect(init.stdout).toContain(
     'Next:  npx influencer-sync plan attribute-orders --config my-shop/pipeline.yaml',

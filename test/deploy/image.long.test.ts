@@ -31,7 +31,8 @@ describe.skipIf(!isPossible)(
       expect(readdirSync(join(image.root, 'app')).toSorted()).toEqual(
         ['.compiled', 'config', 'dist', 'node_modules', 'package.json', 'sql', 'src'].toSorted(),
       );
-      expect(readdirSync(join(image.root, 'app/src'))).toEqual(['start.js']);
+      expect(readdirSync(join(image.root, 'app/src')).toSorted()).toEqual(['console', 'start.js']);
+      expect(readdirSync(join(image.root, 'app/src/console'))).toEqual(['assets']);
       expect(readdirSync(join(image.root, 'app/config'))).not.toContain('demo');
       const packages = readdirSync(join(image.root, 'app/node_modules'));
       expect(packages).toContain('pg');

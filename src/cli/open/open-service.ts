@@ -33,9 +33,7 @@ export async function findService(
     const config = await openConfig(rest);
     return config.api.url !== '' && !needsKey ? config.api : requireService(config);
   }
-  const stored = await fetchStored(() => ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY']);
-  const url = requireReadable('INFLUENCER_API_URL', stored);
-  const key = requireReadable('INFLUENCER_API_KEY', stored);
+  const { url, key } = await readServiceVariables();
   if (url !== '' && (key !== '' || !needsKey)) return { url, key, timeoutSeconds: TIMEOUT_SECONDS };
   const variable = url === '' ? 'INFLUENCER_API_URL' : 'INFLUENCER_API_KEY';
   throw new KnownError({
@@ -45,6 +43,19 @@ export async function findService(
     safe: 'Nothing was sent.',
     exitCode: EXIT.configuration,
   });
+}
+
+/**
+ * Address and key as the environment gives them, in whichever way; empty text where it does not.
+ *
+ * @throws KnownError `variable_unreadable` (exit 2); `secret_store_unreachable` (exit 1).
+ */
+export async function readServiceVariables(): Promise<Pick<ApiSettings, 'url' | 'key'>> {
+  const stored = await fetchStored(() => ['INFLUENCER_API_URL', 'INFLUENCER_API_KEY']);
+  return {
+    url: requireReadable('INFLUENCER_API_URL', stored),
+    key: requireReadable('INFLUENCER_API_KEY', stored),
+  };
 }
 
 function requireReadable(name: string, stored: StoredVariables): string {

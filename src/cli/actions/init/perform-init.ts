@@ -16,7 +16,7 @@ import { type Recognised, type RecognisedSource, recognise } from '../../../pipe
 import { renderFates, renderRefused, renderSource } from '../../../present/recognised/sources.ts';
 import { openSourceClients } from '../../../source/source-clients.ts';
 import type { InitOptions } from '../../commands/setup/init.ts';
-import { openClient } from '../../open/open-service.ts';
+import { openClient, readServiceVariables } from '../../open/open-service.ts';
 import { readEnvFile } from '../../open/read-env-file.ts';
 import type { Output } from '../../terminal/output.ts';
 import { usageError } from '../../usage-error.ts';
@@ -52,7 +52,7 @@ export async function performInit(
   output.print(renderRefused(found, output.terminal));
   if (found.sources.length === 0) throw nothingRecognised(places);
 
-  const client = openServiceIfGiven();
+  const client = await openServiceIfGiven();
   const brands = client === null ? [] : await listBrands(client, output);
   const canAsk = !output.json && asking.input.isTTY === true && asking.output.isTTY === true;
   const questions = questionsFor(
@@ -111,8 +111,8 @@ async function recogniseAll(output: Output, places: readonly string[], folder: s
 }
 
 /** The service of the environment, where both its address and a key are set; without them nothing is asked of it. */
-function openServiceIfGiven(): Client | null {
-  const { INFLUENCER_API_URL: url = '', INFLUENCER_API_KEY: key = '' } = process.env;
+async function openServiceIfGiven(): Promise<Client | null> {
+  const { url, key } = await readServiceVariables();
   return url === '' || key === '' ? null : openClient({ url, key, timeoutSeconds: 15 });
 }
 
