@@ -57,7 +57,13 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What returns are added up by. */
-const RULES = { terms: [], returnWindowDays: 30, timeZone: 'UTC', marginPercent: '40' } as const;
+const RULES = {
+  terms: [],
+  returnWindowDays: 30,
+  timeZone: 'UTC',
+  marginPercent: '40',
+  exchange: null,
+} as const;
 
 /** @returns milliseconds at the 95th percentile for each page, the slowest of its addresses. */
 export async function measureConsole(

@@ -1366,6 +1366,10 @@ CREATE TABLE reporting.return_months (
     net_365_amount numeric(24,4) NOT NULL,
     last_won_at timestamp with time zone,
     fee_amount numeric(18,4) DEFAULT 0 NOT NULL,
+    net_converted numeric(24,4) DEFAULT 0 NOT NULL,
+    commission_converted numeric(24,4) DEFAULT 0 NOT NULL,
+    fee_converted numeric(24,4),
+    unconverted_orders bigint DEFAULT 0 NOT NULL,
     CONSTRAINT return_months_orders_check CHECK ((orders > 0))
 );
 
@@ -1408,6 +1412,14 @@ COMMENT ON COLUMN reporting.return_months.net_365_amount IS 'The same, in 365 da
 COMMENT ON COLUMN reporting.return_months.last_won_at IS 'First order of the last of new_customers.';
 
 COMMENT ON COLUMN reporting.return_months.fee_amount IS 'Fixed fees of the terms that begin in the month; of a deal with several brands, beside the first.';
+
+COMMENT ON COLUMN reporting.return_months.net_converted IS 'net_amount in the reporting currency, each order at the rate of its day.';
+
+COMMENT ON COLUMN reporting.return_months.commission_converted IS 'The same of commission_amount.';
+
+COMMENT ON COLUMN reporting.return_months.fee_converted IS 'The same of fee_amount; null: unknown.';
+
+COMMENT ON COLUMN reporting.return_months.unconverted_orders IS 'Orders in another currency for whose day no rate is known: they are in no converted amount.';
 
 CREATE VIEW bi.customer_cohorts AS
  SELECT r.month_utc,
@@ -3069,7 +3081,8 @@ CREATE TABLE reporting.return_fees (
     month_utc date NOT NULL,
     deal_id text NOT NULL,
     currency text NOT NULL,
-    fee_amount numeric(18,4) NOT NULL
+    fee_amount numeric(18,4) NOT NULL,
+    fee_converted numeric(24,4)
 );
 
 COMMENT ON TABLE reporting.return_fees IS 'Fixed fees of the terms. Replaced whole when the terms change.';
@@ -3082,10 +3095,13 @@ COMMENT ON COLUMN reporting.return_fees.currency IS 'ISO 4217.';
 
 COMMENT ON COLUMN reporting.return_fees.fee_amount IS 'Fee, in currency.';
 
+COMMENT ON COLUMN reporting.return_fees.fee_converted IS 'Fee in the reporting currency, at the rate of valid_from; null: unknown.';
+
 CREATE TABLE reporting.return_rules (
     only_row boolean DEFAULT true NOT NULL,
     rules_hash text NOT NULL,
     margin_percent numeric(7,4),
+    reporting_currency text,
     CONSTRAINT return_rules_only_row_check CHECK (only_row)
 );
 
@@ -3096,6 +3112,8 @@ COMMENT ON COLUMN reporting.return_rules.only_row IS 'There is one row.';
 COMMENT ON COLUMN reporting.return_rules.rules_hash IS 'Digest of terms, rates, time zone, and since when customers are known.';
 
 COMMENT ON COLUMN reporting.return_rules.margin_percent IS 'statements.margin_percent; null: not configured.';
+
+COMMENT ON COLUMN reporting.return_rules.reporting_currency IS 'statements.reporting_currency; null: not configured.';
 
 CREATE VIEW bi.returns_monthly AS
  SELECT m.month_utc,
@@ -3136,7 +3154,16 @@ CREATE VIEW bi.returns_monthly AS
         CASE
             WHEN (m.unknown_orders > 0) THEN 'customers'::text
             ELSE NULL::text
-        END), ''::text) AS unknown
+        END,
+        CASE
+            WHEN (((m.reporting_currency IS NOT NULL) AND (m.net_reporting_amount IS NULL)) OR m.is_fee_unconverted) THEN 'exchange'::text
+            ELSE NULL::text
+        END), ''::text) AS unknown,
+    m.reporting_currency,
+    m.unconverted_orders,
+    m.net_reporting_amount,
+    m.cost_reporting_amount,
+    round((((m.net_reporting_amount * m.margin_percent) / (100)::numeric) - m.cost_reporting_amount), 4) AS profit_reporting_amount
    FROM ((( SELECT r.month_utc,
             NULLIF(r.deal_id, ''::text) AS deal_id,
             COALESCE(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) AS influencer_handle,
@@ -3159,7 +3186,21 @@ CREATE VIEW bi.returns_monthly AS
             rules.margin_percent,
             r.new_customers,
             r.returning_orders,
-            r.unknown_orders
+            r.unknown_orders,
+            rules.reporting_currency,
+                CASE
+                    WHEN (rules.reporting_currency IS NOT NULL) THEN r.unconverted_orders
+                    ELSE NULL::bigint
+                END AS unconverted_orders,
+            ((rules.reporting_currency IS NOT NULL) AND (r.fee_converted IS NULL)) AS is_fee_unconverted,
+                CASE
+                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0)) THEN r.net_converted
+                    ELSE NULL::numeric
+                END AS net_reporting_amount,
+                CASE
+                    WHEN ((rules.reporting_currency IS NOT NULL) AND (r.unconverted_orders = 0) AND (r.unrated_orders = 0)) THEN (r.commission_converted + r.fee_converted)
+                    ELSE NULL::numeric
+                END AS cost_reporting_amount
            FROM ((( SELECT return_months.month_utc,
                     return_months.deal_id,
                     return_months.brand_id,
@@ -3173,7 +3214,11 @@ CREATE VIEW bi.returns_monthly AS
                     return_months.fee_amount,
                     return_months.new_customers,
                     return_months.returning_orders,
-                    return_months.unknown_orders
+                    return_months.unknown_orders,
+                    return_months.unconverted_orders,
+                    return_months.net_converted,
+                    return_months.commission_converted,
+                    return_months.fee_converted
                    FROM reporting.return_months
                 UNION ALL
                  SELECT e.month_utc,
@@ -3189,7 +3234,11 @@ CREATE VIEW bi.returns_monthly AS
                     e.fee_amount,
                     0,
                     0,
-                    0
+                    0,
+                    0,
+                    0,
+                    0,
+                    e.fee_converted
                    FROM reporting.return_fees e
                   WHERE (NOT (EXISTS ( SELECT
                            FROM reporting.return_months r_1
@@ -3247,7 +3296,17 @@ COMMENT ON COLUMN bi.returns_monthly.unknown_orders IS 'Orders for which it is u
 
 COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 
-COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, margin, customers. Null: nothing.';
+COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, margin, customers, exchange. Null: nothing.';
+
+COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'statements.reporting_currency, ISO 4217, of the amounts that follow. Null: not configured.';
+
+COMMENT ON COLUMN bi.returns_monthly.unconverted_orders IS 'Orders in another currency for whose day statements.fx has no rate. Null: no reporting currency.';
+
+COMMENT ON COLUMN bi.returns_monthly.net_reporting_amount IS 'net_amount in reporting_currency, each order at the rate of its day. Null: a rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in reporting_currency, each order at the rate of its day, a fee at that of its first. Null: a rate is unknown.';
+
+COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from the two before. Null: one is unknown, or the margin.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,
@@ -6249,6 +6308,21 @@ COMMENT ON COLUMN reporting.counted_files.source_file_id IS 'File whose orders i
 
 COMMENT ON COLUMN reporting.counted_files.attributed_at IS 'When it decided, as intake.attributed_files says.';
 
+CREATE TABLE reporting.exchange_rates (
+    currency text NOT NULL,
+    day_local date NOT NULL,
+    rate numeric(24,12) NOT NULL,
+    CONSTRAINT exchange_rates_rate_check CHECK ((rate > (0)::numeric))
+);
+
+COMMENT ON TABLE reporting.exchange_rates IS 'Rates of statements.fx into statements.reporting_currency. Replaced when the file changes.';
+
+COMMENT ON COLUMN reporting.exchange_rates.currency IS 'ISO 4217.';
+
+COMMENT ON COLUMN reporting.exchange_rates.day_local IS 'Day, in statements.time_zone.';
+
+COMMENT ON COLUMN reporting.exchange_rates.rate IS 'What 1 of currency was worth on the day, in statements.reporting_currency.';
+
 ALTER TABLE ONLY intake.attributed_files
     ADD CONSTRAINT attributed_files_pkey PRIMARY KEY (job, source_file_id);
 
@@ -6521,6 +6595,9 @@ ALTER TABLE ONLY reporting.changed_deals
 
 ALTER TABLE ONLY reporting.counted_files
     ADD CONSTRAINT counted_files_pkey PRIMARY KEY (job, source_file_id);
+
+ALTER TABLE ONLY reporting.exchange_rates
+    ADD CONSTRAINT exchange_rates_pkey PRIMARY KEY (currency, day_local);
 
 ALTER TABLE ONLY reporting.order_dispositions
     ADD CONSTRAINT order_dispositions_pkey PRIMARY KEY (job, source, order_id);

@@ -8,20 +8,28 @@ create view bi.returns_monthly as
     round(m.net_amount / nullif(m.cost_amount, 0), 4) as net_per_cost, m.new_customers, m.returning_orders, m.unknown_orders,
     case when m.unknown_orders = 0 then round(m.cost_amount / nullif(m.new_customers, 0), 4) end as cost_per_new_customer_amount,
     nullif(concat_ws(', ', case when m.unrated_orders > 0 then 'rate' end, case when m.margin_percent is null then 'margin' end,
-      case when m.unknown_orders > 0 then 'customers' end), '') as unknown
+      case when m.unknown_orders > 0 then 'customers' end,
+      case when m.reporting_currency is not null and m.net_reporting_amount is null or m.is_fee_unconverted then 'exchange' end), '') as unknown,
+    m.reporting_currency, m.unconverted_orders, m.net_reporting_amount, m.cost_reporting_amount,
+    round(m.net_reporting_amount * m.margin_percent / 100 - m.cost_reporting_amount, 4) as profit_reporting_amount
   from (
     select r.month_utc, nullif(r.deal_id, '') as deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,
       coalesce(nullif(r.brand_id, ''), d.brand_id) as brand_id, d.dealflow_id, r.currency, r.orders, r.sent_amount, r.net_amount, r.unrated_orders,
       case when r.unrated_orders = 0 then r.commission_amount end as commission_amount, r.fee_amount,
       case when r.unrated_orders = 0 then r.commission_amount + r.fee_amount end as cost_amount, rules.margin_percent, r.new_customers,
-      r.returning_orders, r.unknown_orders
+      r.returning_orders, r.unknown_orders, rules.reporting_currency,
+      case when rules.reporting_currency is not null then r.unconverted_orders end as unconverted_orders,
+      rules.reporting_currency is not null and r.fee_converted is null as is_fee_unconverted,
+      case when rules.reporting_currency is not null and r.unconverted_orders = 0 then r.net_converted end as net_reporting_amount,
+      case when rules.reporting_currency is not null and r.unconverted_orders = 0 and r.unrated_orders = 0
+        then r.commission_converted + r.fee_converted end as cost_reporting_amount
     from (
       select month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount, unrated_orders, commission_amount,
-        fee_amount, new_customers, returning_orders, unknown_orders
+        fee_amount, new_customers, returning_orders, unknown_orders, unconverted_orders, net_converted, commission_converted, fee_converted
       from reporting.return_months
       union all
       -- The fee of a month without orders.
-      select e.month_utc, e.deal_id, '', e.currency, null, 0, 0, 0, 0, 0, e.fee_amount, 0, 0, 0
+      select e.month_utc, e.deal_id, '', e.currency, null, 0, 0, 0, 0, 0, e.fee_amount, 0, 0, 0, 0, 0, 0, e.fee_converted
       from reporting.return_fees e
       where not exists (
         select from reporting.return_months r where r.deal_id = e.deal_id and r.month_utc = e.month_utc and r.currency = e.currency)
@@ -55,7 +63,12 @@ comment on column bi.returns_monthly.new_customers is 'Customers whose first kno
 comment on column bi.returns_monthly.returning_orders is 'Orders of customers who had ordered before, with or without a creator.';
 comment on column bi.returns_monthly.unknown_orders is 'Orders for which it is unknown whether the customer is new: without customer_key, or in the first 90 days for which customers are known.';
 comment on column bi.returns_monthly.cost_per_new_customer_amount is 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
-comment on column bi.returns_monthly.unknown is 'What is unknown and makes numbers of this row null: rate, margin, customers. Null: nothing.';
+comment on column bi.returns_monthly.unknown is 'What is unknown and makes numbers of this row null: rate, margin, customers, exchange. Null: nothing.';
+comment on column bi.returns_monthly.reporting_currency is 'statements.reporting_currency, ISO 4217, of the amounts that follow. Null: not configured.';
+comment on column bi.returns_monthly.unconverted_orders is 'Orders in another currency for whose day statements.fx has no rate. Null: no reporting currency.';
+comment on column bi.returns_monthly.net_reporting_amount is 'net_amount in reporting_currency, each order at the rate of its day. Null: a rate is unknown.';
+comment on column bi.returns_monthly.cost_reporting_amount is 'cost_amount in reporting_currency, each order at the rate of its day, a fee at that of its first. Null: a rate is unknown.';
+comment on column bi.returns_monthly.profit_reporting_amount is 'profit_amount in reporting_currency, from the two before. Null: one is unknown, or the margin.';
 
 create view bi.customer_cohorts as
   select r.month_utc, r.deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,

@@ -6,6 +6,7 @@ import { checkTiming, helpForTimeZone, isTimeZone } from './check-timing.ts';
 import type { ConfigFinding, ConfiguredKind } from './configured-kind.ts';
 import { layoutFolders, layoutNames } from './layout-folders.ts';
 import { type ConfigPath, type Places, shortPath } from './locate.ts';
+import { checkStatements } from './money/check-statements.ts';
 import { checkNotify } from './notify/check-notify.ts';
 
 /**
@@ -125,12 +126,6 @@ function* checkConsole({ console: { url, basePath, oidc } }: PipelineConfig): Ge
       message: 'console.auth.oidc lets nobody in.',
       help: "List the people who may change things in `operators` or `operator_groups`, and those who may only look in `viewers` or `viewer_groups`; `viewers: ['*']` is everybody whom the provider signs in.",
     };
-}
-
-function* checkStatements({ statements: { timeZone } }: PipelineConfig): Generator<ConfigFinding> {
-  if (isTimeZone(timeZone)) return;
-  const message = `statements.time_zone: "${timeZone}" is not a time zone.`;
-  yield { path: ['statements', 'time_zone'], message, help: helpForTimeZone(timeZone) };
 }
 
 function* checkDatabase({ database }: PipelineConfig): Generator<ConfigFinding> {

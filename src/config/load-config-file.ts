@@ -166,6 +166,8 @@ function toConfig(path: string, file: PipelineFile, variables: readonly string[]
       terms: file.statements.terms === null ? null : resolvePath(file.statements.terms),
       returnWindowDays: file.statements.return_window_days,
       marginPercent: file.statements.margin_percent,
+      reportingCurrency: file.statements.reporting_currency,
+      fx: file.statements.fx === null ? null : resolvePath(file.statements.fx),
       timeZone: file.statements.time_zone,
     },
     retention: file.retention,

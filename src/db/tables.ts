@@ -4401,6 +4401,21 @@ export interface ReportingDealDays {
   target: string;
 }
 
+export interface ReportingExchangeRates {
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+  /**
+   * Day, in statements.time_zone.
+   */
+  day_local: Timestamp;
+  /**
+   * What 1 of currency was worth on the day, in statements.reporting_currency.
+   */
+  rate: Numeric;
+}
+
 export interface ReportingFunnelDays {
   /**
    * Their revenue, in currency.
@@ -4627,6 +4642,10 @@ export interface ReportingReturnFees {
    */
   fee_amount: Numeric;
   /**
+   * Fee in the reporting currency, at the rate of valid_from; null: unknown.
+   */
+  fee_converted: Numeric | null;
+  /**
    * First day of the month in which it is owed.
    */
   month_utc: Timestamp;
@@ -4642,6 +4661,10 @@ export interface ReportingReturnMonths {
    */
   commission_amount: Numeric;
   /**
+   * The same of commission_amount.
+   */
+  commission_converted: Generated<Numeric>;
+  /**
    * ISO 4217.
    */
   currency: string;
@@ -4653,6 +4676,10 @@ export interface ReportingReturnMonths {
    * Fixed fees of the terms that begin in the month; of a deal with several brands, beside the first.
    */
   fee_amount: Generated<Numeric>;
+  /**
+   * The same of fee_amount; null: unknown.
+   */
+  fee_converted: Numeric | null;
   /**
    * Influencer, where an order names one.
    */
@@ -4682,6 +4709,10 @@ export interface ReportingReturnMonths {
    */
   net_amount: Numeric;
   /**
+   * net_amount in the reporting currency, each order at the rate of its day.
+   */
+  net_converted: Generated<Numeric>;
+  /**
    * Orders that are the first known one of their customer.
    */
   new_customers: Int8;
@@ -4702,6 +4733,10 @@ export interface ReportingReturnMonths {
    */
   sent_amount: Numeric;
   /**
+   * Orders in another currency for whose day no rate is known: they are in no converted amount.
+   */
+  unconverted_orders: Generated<Int8>;
+  /**
    * Orders of which it is unknown: without a key of the customer, or too soon after keys begin.
    */
   unknown_orders: Int8;
@@ -4720,6 +4755,10 @@ export interface ReportingReturnRules {
    * There is one row.
    */
   only_row: Generated<boolean>;
+  /**
+   * statements.reporting_currency; null: not configured.
+   */
+  reporting_currency: string | null;
   /**
    * Digest of terms, rates, time zone, and since when customers are known.
    */
@@ -4821,6 +4860,7 @@ export interface DB {
   "reporting.code_use_days": ReportingCodeUseDays;
   "reporting.counted_files": ReportingCountedFiles;
   "reporting.deal_days": ReportingDealDays;
+  "reporting.exchange_rates": ReportingExchangeRates;
   "reporting.funnel_days": ReportingFunnelDays;
   "reporting.order_dispositions": ReportingOrderDispositions;
   "reporting.reconciliation": ReportingReconciliation;

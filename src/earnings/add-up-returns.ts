@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from '../db/in-transaction.ts';
 import { toJsonParameter } from '../db/to-json-parameter.ts';
+import type { Exchange } from './convert-lines.ts';
 import { ratedOrders } from './rated-orders.ts';
 import type { StatementRules } from './statement.ts';
 
@@ -9,6 +10,8 @@ import type { StatementRules } from './statement.ts';
 export type ReturnRules = StatementRules & {
   /** What is left of 100 of net revenue after the goods are paid for; null: unknown. */
   readonly marginPercent: string | null;
+  /** Into which amounts are converted as well, and by what; null: nothing is. */
+  readonly exchange: Exchange | null;
 };
 
 /** Customers who order in the first so many days of which we know customers may have ordered before: nobody can tell. */
@@ -31,7 +34,13 @@ const history = sql`
  * @returns whether it is something else than before: then all of them are to be added up anew.
  */
 export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRules): Promise<boolean> {
-  const { terms, timeZone, marginPercent } = rules;
+  const { terms, timeZone, marginPercent, exchange } = rules;
+  const reportingCurrency = exchange?.reportingCurrency ?? null;
+  const fees = terms.flatMap(({ dealId, fixedFee, currency, validFrom }) =>
+    fixedFee === null || validFrom === null ? [] : [{ dealId: dealId ?? '', fixedFee, currency, validFrom }],
+  );
+  const feeDays = new Set(fees.map(({ currency, validFrom }) => `${currency} ${validFrom}`));
+  const feeRates = (exchange?.rates ?? []).filter(({ currency, day }) => feeDays.has(`${currency} ${day}`));
   const { rows } = await sql<{ known: unknown }>`
     select jsonb_build_array(
       (select jsonb_agg(jsonb_build_array(source, since) order by source) from (${history}) h),
@@ -39,22 +48,23 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
     trx,
   );
   const rulesHash = createHash('sha256')
-    .update(JSON.stringify([terms, timeZone, rows[0]?.known, HISTORY_DAYS]))
+    .update(JSON.stringify([terms, timeZone, rows[0]?.known, HISTORY_DAYS, reportingCurrency, feeRates]))
     .digest('hex');
   const { rows: changed } = await sql<{ is_other: boolean }>`
-    update reporting.return_rules r set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric
+    update reporting.return_rules r
+    set rules_hash = ${rulesHash}, margin_percent = ${marginPercent}::numeric, reporting_currency = ${reportingCurrency}
     from (select rules_hash from reporting.return_rules for update) before
     where r.rules_hash <> ${rulesHash} or r.margin_percent is distinct from ${marginPercent}::numeric
     returning before.rules_hash <> ${rulesHash} as is_other`.execute(trx);
   if (changed[0]?.is_other !== true) return false;
-  const fees = terms.flatMap(({ dealId, fixedFee, currency, validFrom }) =>
-    fixedFee === null || validFrom === null ? [] : [{ dealId: dealId ?? '', fixedFee, currency, validFrom }],
-  );
   await sql`delete from reporting.return_fees`.execute(trx);
   await sql`
-    insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount)
-    select date_trunc('month', "validFrom"::date)::date, "dealId", currency, sum("fixedFee")
+    insert into reporting.return_fees (month_utc, deal_id, currency, fee_amount, fee_converted)
+    select date_trunc('month', f."validFrom"::date)::date, f."dealId", f.currency, sum(f."fixedFee"),
+      case when bool_and(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)} is not null)
+        then sum(${converted(sql`f."fixedFee"`, sql`f.currency`, reportingCurrency)}) end
     from jsonb_to_recordset(${toJsonParameter(fees)}::jsonb) as f ("dealId" text, "fixedFee" numeric, currency text, "validFrom" text)
+    left join reporting.exchange_rates x on x.currency = f.currency and x.day_local = f."validFrom"::date
     group by 1, 2, 3`.execute(trx);
   return true;
 }
@@ -66,6 +76,7 @@ export async function adoptReturnRules(trx: DatabaseTransaction, rules: ReturnRu
  * of the customer's orders count for what winning them has brought.
  */
 export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules): Promise<void> {
+  const reportingCurrency = rules.exchange?.reportingCurrency ?? null;
   await sql`
     delete from reporting.return_months r using pg_temp.changed_deals c
     where r.deal_id = c.deal_id and r.month_utc = c.month_utc and r.deal_id = any (array(select deal_id from pg_temp.changed_deals))`.execute(
@@ -84,7 +95,9 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
     history as materialized (${history}),
     orders as materialized (
       select c.deal_id, c.month_utc, coalesce(e.brand_id, '') as brand_id, e.currency, e.influencer_handle, e.sent_amount, e.net_amount,
-        e.earned_amount, e.earned_amount is null as is_unrated, v.ordered_at, v.customer_key,
+        e.earned_amount, e.earned_amount is null as is_unrated,
+        ${converted(sql`e.net_amount`, sql`e.currency`, reportingCurrency)} as net_converted,
+        ${converted(sql`e.earned_amount`, sql`e.currency`, reportingCurrency)} as earned_converted, v.ordered_at, v.customer_key,
         case when v.is_excluded then 'none' when v.customer_key is null then 'unknown' when v.has_earlier then 'returning'
           when v.ordered_at < h.since + ${HISTORY_DAYS} * interval '1 day' then 'unknown' else 'new' end as customer
       from chosen c
@@ -97,6 +110,7 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
               and (${orderedAt('p')}, p.source, p.order_id) < (${orderedAt('o')}, o.source, o.order_id)) as has_earlier
         from intake.orders o where o.order_version_id = c.order_version_id limit 1) v
       left join history h on h.source = v.source
+      left join reporting.exchange_rates x on x.currency = e.currency and x.day_local = e.ordered_on
     ),
     won as (
       select n.*, k.*
@@ -120,12 +134,15 @@ export async function addUpReturns(trx: DatabaseTransaction, rules: ReturnRules)
     )
     insert into reporting.return_months (month_utc, deal_id, brand_id, currency, influencer_handle, orders, sent_amount, net_amount,
       commission_amount, unrated_orders, new_customers, returning_orders, unknown_orders, repeat_customers, net_30_amount, net_90_amount,
-      net_365_amount, last_won_at, fee_amount)
+      net_365_amount, last_won_at, fee_amount, net_converted, commission_converted, unconverted_orders, fee_converted)
     select o.month_utc, o.deal_id, o.brand_id, o.currency, max(reporting.without_addresses(o.influencer_handle)), count(*), sum(o.sent_amount),
       sum(o.net_amount), coalesce(sum(o.earned_amount), 0), count(*) filter (where o.is_unrated), coalesce(max(w.new_customers), 0),
       count(*) filter (where o.customer = 'returning'), count(*) filter (where o.customer = 'unknown'), coalesce(max(w.repeat_customers), 0),
       coalesce(max(w.net_30), 0), coalesce(max(w.net_90), 0), coalesce(max(w.net_365), 0), max(w.last_won_at),
-      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) then coalesce(max(f.fee_amount), 0) else 0 end
+      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) then coalesce(max(f.fee_amount), 0) else 0 end,
+      coalesce(sum(o.net_converted), 0), coalesce(sum(o.earned_converted), 0), count(*) filter (where o.net_converted is null),
+      case when o.brand_id = min(min(o.brand_id)) over (partition by o.deal_id, o.month_utc, o.currency) and max(f.fee_amount) is not null
+        then max(f.fee_converted) else 0 end
     from orders o left join won_sums w using (deal_id, month_utc, brand_id, currency)
     left join reporting.return_fees f using (deal_id, month_utc, currency)
     group by 1, 2, 3, 4`.execute(trx);
@@ -139,4 +156,9 @@ function isSealed(o: string) {
 /** Version `o` is of no order that a customer keeps: cancelled, a test. A draft may be one: its job decides. */
 function isExcluded(o: string) {
   return sql`(coalesce(${sql.ref(`${o}.exclusion`)}, 'draft') <> 'draft' or ${sql.ref(`${o}.cancelled_at`)} is not null)`;
+}
+
+/** An amount in the reporting currency, at the rate of row `x`; null where there is none. Nothing is nothing in any currency. */
+function converted(amount: RawBuilder<unknown>, currency: RawBuilder<unknown>, to: string | null) {
+  return sql`case when ${amount} = 0 then 0 when ${currency} = ${to}::text then ${amount} else round(${amount} * x.rate, 4) end`;
 }

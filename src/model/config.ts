@@ -34,6 +34,10 @@ export type StatementSettings = {
   readonly returnWindowDays: number;
   /** What is left of 100 of net revenue after the goods are paid for; null: not configured. */
   readonly marginPercent: DecimalText | null;
+  /** ISO 4217: into which totals are converted; null: nothing is. */
+  readonly reportingCurrency: string | null;
+  /** Absolute path of fx.csv; null: no rate is known. */
+  readonly fx: string | null;
   /** IANA zone of days and months. */
   readonly timeZone: string;
 };

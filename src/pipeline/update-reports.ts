@@ -5,7 +5,7 @@ import { EXIT } from '../model/exit-code.ts';
 import { KnownError } from '../model/known-error.ts';
 import { explainStale, refreshReporting } from '../report/refresh-reporting.ts';
 import type { Run } from './run.ts';
-import { loadStatementRules } from './statements/load-rules.ts';
+import { loadExchange, loadStatementRules } from './statements/load-rules.ts';
 import { updateReturns } from './statements/update-returns.ts';
 
 /** Once the run is to end, the refresh may take so long to come to its end. */
@@ -54,10 +54,14 @@ export async function updateReports(run: Run): Promise<string | null> {
   return null;
 }
 
-/** By what returns are added up; null, with a note, where the terms cannot be used: then they stay as they are. */
+/** By what returns are added up; null, with a note, where the terms or rates cannot be used: then they stay as they are. */
 function loadReturnRules({ config, progress }: Run): ReturnRules | null {
   try {
-    return { ...loadStatementRules(config.statements), marginPercent: config.statements.marginPercent };
+    return {
+      ...loadStatementRules(config.statements),
+      marginPercent: config.statements.marginPercent,
+      exchange: loadExchange(config.statements),
+    };
   } catch (error) {
     if (!(error instanceof KnownError)) throw error;
     progress.note(

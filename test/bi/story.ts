@@ -70,6 +70,7 @@ const RULES: ReturnRules = {
   returnWindowDays: 30,
   timeZone: 'UTC',
   marginPercent: '40',
+  exchange: null,
 };
 
 /** Of today in UTC: no test may depend on the hour. */

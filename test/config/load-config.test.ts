@@ -315,6 +315,20 @@ describe('problems', () => {
     ]);
   });
 
+  test('exchange rates need a currency into which they convert, and it must exist', () => {
+    const messages = (statements: string) =>
+      problemsOf(`${SPECIFIED}statements: ${statements}\n`).map(({ message }) => message);
+    expect(messages('{fx: ./fx.csv}')).toEqual([
+      'statements.fx needs statements.reporting_currency, into which its rates convert amounts.',
+    ]);
+    expect(messages('{reporting_currency: euro}')).toEqual([
+      'statements.reporting_currency: "EURO" is not a currency.',
+    ]);
+    expect(load(`${SPECIFIED}statements: {reporting_currency: eur}\n`).statements.reportingCurrency).toBe(
+      'EUR',
+    );
+  });
+
   test('a setting of another kind of job is answered with the settings of its own kind', () => {
     const [problem] = problemsOf(SPECIFIED.replace('revenue: total', 'autocomplete: false'));
     expect(problem).toMatchObject({ message: 'jobs.attribute-orders has no setting "autocomplete".' });

@@ -263,6 +263,6 @@ describe('terms', () => {
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(/terms\.csv:2 rate[\s\S]*"a lot": This is not a readable number\./);
     shop.write('pipeline.yaml', FLOW.replace('terms.csv', 'none.csv'));
-    expect((await shop.cli('statement')).stderr).toContain('The terms cannot be read.');
+    expect((await shop.cli('statement')).stderr).toContain('The terms or exchange rates cannot be read.');
   });
 });

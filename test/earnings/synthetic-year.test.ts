@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { sumMoney } from '../../src/model/money.ts';
 import { openWorkshop } from '../pipeline/workshop.ts';
 import { propertyRuns } from '../support/property-runs.ts';
-import { CODES, MARGIN, makeSyntheticYear, TERMS, YEAR } from './synthetic-year.ts';
+import { CODES, MARGIN, makeSyntheticYear, RATES, TERMS, YEAR } from './synthetic-year.ts';
 
 // In a campaign there are many years, and each has more orders.
 vi.setConfig({ testTimeout: 300_000 });
@@ -15,7 +15,7 @@ sources:
 jobs:
   orders: {kind: attribute-orders, source: shop, brand_id: 4819, codes: ./codes.csv, revenue: total}
   mirror: {kind: mirror-account, refresh_after_hours: 0}
-statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, time_zone: UTC}
+statements: {terms: ./terms.csv, margin_percent: ${MARGIN}, reporting_currency: EUR, fx: ./fx.csv, time_zone: UTC}
 `;
 
 const years = Array.from({ length: propertyRuns(1) }, (_, index) => ({
@@ -30,6 +30,7 @@ it.each(years)(
     const shop = await openWorkshop({ flow: FLOW });
     shop.write('codes.csv', CODES);
     shop.write('terms.csv', TERMS);
+    shop.write('fx.csv', RATES);
     // Totals are read before anything is posted.
     await shop.cli('run', 'mirror');
     for (const { name, content } of year.exports) {
@@ -40,7 +41,7 @@ it.each(years)(
 
     const returns = await sql`
     select month_utc::text as month, deal_id, currency, orders, sent_amount, net_amount, unrated_orders, cost_amount, profit_amount, new_customers,
-      returning_orders, unknown_orders
+      returning_orders, unknown_orders, unconverted_orders, net_reporting_amount, cost_reporting_amount
     from bi.returns_monthly order by month_utc, deal_id, currency`.execute(shop.db);
     expect(returns.rows).toEqual(year.returns);
     // The command adds the same up for each deal.
@@ -64,6 +65,7 @@ it.each(years)(
       });
     }
     expect(summed.length).toBe(new Set(year.returns.map((row) => `${row.deal_id} ${row.currency}`)).size);
+    expect(year.returns.some(({ unconverted_orders: lost }) => lost !== '0')).toBe(true);
     const cohorts = await sql`
     select month_utc::text as month, deal_id, currency, new_customers, repeat_customers, net_30_amount, net_90_amount, net_365_amount
     from bi.customer_cohorts order by month_utc, deal_id, currency`.execute(shop.db);

@@ -21,6 +21,20 @@ DEALMIA,,10,,,,
 DEALBEN,,12.5,200,EUR,${YEAR}-03-10,
 ,ZOE20,20.25,,,${YEAR}-06-01,${YEAR}-09-30
 `;
+/** What 1 USD was worth in EUR on each day, in thousandths; null in May and September: nobody published one. */
+function dollarOn(at: number): number | null {
+  const day = Math.floor(at / DAY_MS);
+  const isLost = [4, 8].includes(new Date(at).getUTCMonth());
+  return isLost ? null : 850 + (day % 97);
+}
+export const RATES = `day,from,to,rate
+${Array.from({ length: 365 }, (_, index) => Date.UTC(YEAR, 0, 1 + index))
+  .flatMap((at) => {
+    const rate = dollarOn(at);
+    return rate === null ? [] : [`${new Date(at).toISOString().slice(0, 10)},USD,EUR,0.${rate}`];
+  })
+  .join('\n')}
+`;
 export const CODES = `code,brand_id,influencer_handle,deal_id,collab_id,valid_from,valid_to
 ${Object.entries(DEALS)
   .map(([code, deal]) => `${code},4819,,${deal},,,`)
@@ -214,6 +228,8 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
     const group = groups.get(name) ?? [];
     const won: Order[] = [];
     let [returning, unknown, unrated, sent, net, commission] = [0, 0, 0, 0, 0, 0n];
+    // In the reporting currency, in ten-thousandths, each order rounded.
+    let [netInEuros, commissionInEuros, unconverted] = [0n, 0n, 0];
     for (const order of group) {
       const isKept = order.cancelled === 'never';
       const left = isKept ? order.finalCents : 0;
@@ -223,6 +239,14 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       if (rate === null) unrated += left === 0 ? 0 : 1;
       // Half a cent is rounded up.
       else commission += (BigInt(left) * BigInt(rate) + 5_000n) / 10_000n;
+      const dollar = dollarOn(order.at);
+      if (left > 0 && currency === 'USD' && dollar === null) unconverted += 1;
+      else {
+        const inEuros = (cents: bigint): bigint =>
+          currency === 'EUR' ? cents * 100n : (cents * BigInt(dollar ?? 0) * 100n + 500n) / 1_000n;
+        netInEuros += inEuros(BigInt(left));
+        if (rate !== null) commissionInEuros += inEuros((BigInt(left) * BigInt(rate) + 5_000n) / 10_000n);
+      }
       const first = byCustomer.get(order.email)?.[0];
       if (!isKept) continue;
       if (order.email === '') unknown += 1;
@@ -249,6 +273,10 @@ function answer(orders: readonly Order[], now: number): Omit<SyntheticYear, 'exp
       new_customers: String(won.length),
       returning_orders: String(returning),
       unknown_orders: String(unknown),
+      unconverted_orders: String(unconverted),
+      net_reporting_amount: unconverted > 0 ? null : tenThousandths(netInEuros),
+      cost_reporting_amount:
+        unconverted > 0 || cost === null ? null : tenThousandths(commissionInEuros + fees * 100n),
     });
     if (won.length === 0) continue;
     const last = Math.max(...won.map(({ at }) => at));

@@ -19,6 +19,19 @@ export const statementsSchema = z
       .describe(
         'Share of the net revenue that remains after the cost of goods, in percent. bi.returns_monthly needs it for profit and return. Without it, they are unknown.',
       ),
+    reporting_currency: text(10)
+      .transform((code) => code.toUpperCase())
+      .nullable()
+      .default(null)
+      .describe(
+        'Currency (ISO 4217) into which totals of several currencies are converted, beside the amounts themselves. Omit it to convert nothing.',
+      ),
+    fx: text(500)
+      .nullable()
+      .default(null)
+      .describe(
+        'CSV file with exchange rates by day (relative to this file): day, from, to, rate. It needs reporting_currency. An amount is converted only if the rate of its day is known.',
+      ),
     time_zone: text(100)
       .default('UTC')
       .describe('IANA zone of days and months, for example Europe/Amsterdam.'),

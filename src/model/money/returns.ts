@@ -5,7 +5,7 @@ export const RETURN_GROUPS = ['deal', 'creator', 'brand', 'campaign', 'month'] a
 export type ReturnGroup = (typeof RETURN_GROUPS)[number];
 
 /** Why a number is unknown: see docs/money.md. */
-export type UnknownReturn = 'rate' | 'margin' | 'customers';
+export type UnknownReturn = 'rate' | 'margin' | 'customers' | 'exchange';
 
 /** What a deal, a creator, a brand, a campaign or a month brought and cost, in one currency. */
 export type ReturnSum = {
@@ -16,8 +16,8 @@ export type ReturnSum = {
   /** ISO 4217, of all amounts. */
   readonly currency: string;
   readonly orders: number;
-  /** Net of refunds and cancellations. */
-  readonly netAmount: DecimalText;
+  /** Net of refunds and cancellations; null: an exchange rate is unknown. */
+  readonly netAmount: DecimalText | null;
   /** Commission and fees; null: a rate is unknown. */
   readonly costAmount: DecimalText | null;
   readonly profitAmount: DecimalText | null;

@@ -1,7 +1,8 @@
 import type { Database } from '../../db/connect.ts';
 import { inTransaction } from '../../db/in-transaction.ts';
 import { addUpReturns, adoptReturnRules, type ReturnRules } from '../../earnings/add-up-returns.ts';
-import { noteAllDeals, takeChangedDeals } from '../../report/money/changed-deals.ts';
+import { adoptRates } from '../../earnings/adopt-rates.ts';
+import { noteAllDeals, noteDealsOf, takeChangedDeals } from '../../report/money/changed-deals.ts';
 
 /** So many deals and months take a second or less. */
 const STEP_DEALS = 2_000;
@@ -16,6 +17,7 @@ export async function updateReturns(
   { rules, onStep = () => {} }: { readonly rules: ReturnRules; readonly onStep?: () => void },
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
+    await noteDealsOf(trx, await adoptRates(trx, rules.exchange));
     if (await adoptReturnRules(trx, rules)) await noteAllDeals(trx);
   });
   for (let taken = STEP_DEALS; taken === STEP_DEALS; onStep())

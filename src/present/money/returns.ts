@@ -12,6 +12,7 @@ const NONE = 'none';
 const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   rate: 'neither your terms nor the service state a commission rate',
   margin: 'statements.margin_percent is not set',
+  exchange: 'statements.fx has no rate for the day of some orders',
   customers: 'for some orders, it is unknown whether their customers are new',
 };
 
@@ -28,7 +29,12 @@ export function describeReturn(sum: ReturnSum) {
     profit: money(profitAmount),
     // Without a cost there is no return on it.
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${withoutZeros(roiPercent)} %`,
-    netPerCost: netPerCost === null ? (costAmount === null ? UNKNOWN : NONE) : withoutZeros(netPerCost),
+    netPerCost:
+      netPerCost === null
+        ? costAmount === null || sum.netAmount === null
+          ? UNKNOWN
+          : NONE
+        : withoutZeros(netPerCost),
     newCustomers:
       sum.unknownOrders === 0
         ? formatCount(sum.newCustomers)
@@ -38,7 +44,7 @@ export function describeReturn(sum: ReturnSum) {
     returning: formatCount(sum.returningOrders),
     perNewCustomer:
       costPerNewCustomer === null
-        ? unknown.includes('rate') || unknown.includes('customers')
+        ? costAmount === null || sum.unknownOrders > 0
           ? UNKNOWN
           : NONE
         : formatMoney(costPerNewCustomer, currency),

@@ -1,3 +1,4 @@
+import type { ConvertedTotal } from '../../earnings/convert-lines.ts';
 import type { Statement, StatementLine, UncountedOrders } from '../../earnings/statement.ts';
 import { formatAmounts, formatMoney, sumMoney } from '../../model/money.ts';
 import { formatInstant } from '../../model/text/format-instant.ts';
@@ -13,7 +14,16 @@ import { plural } from '../text.ts';
  */
 export function describeStatement(
   statement: Statement,
-  { showsLines, configOption = '' }: { readonly showsLines: boolean; readonly configOption?: string },
+  {
+    showsLines,
+    configOption = '',
+    total = null,
+  }: {
+    readonly showsLines: boolean;
+    readonly configOption?: string;
+    /** Of all currencies in one, where that is configured. */
+    readonly total?: ConvertedTotal | null;
+  },
 ): readonly Block[] {
   const { lines, closed, month } = statement;
   const pending = statement.uncounted.filter(({ why }) => why === 'pending');
@@ -29,6 +39,7 @@ export function describeStatement(
           parts: [dealsTable(lines)],
           help: 'Commission is a share of the revenue net of refunds and cancellations. A correction is the difference to what an earlier statement said about an order.',
         },
+    ...(total !== null && lines.length > 0 ? [{ kind: 'text', text: describeTotal(total) } as const] : []),
     ...(showsLines && lines.length > 0
       ? [{ kind: 'section', title: 'Lines', count: lines.length, parts: [linesTable(lines)] } as const]
       : []),
@@ -69,6 +80,17 @@ export function describeStatement(
         ]
       : []),
   ];
+}
+
+/** So many missing rates are named. */
+const NAMED_RATES = 5;
+
+function describeTotal({ currency, amount, missing }: ConvertedTotal): string {
+  if (amount !== null)
+    return `In all ${formatMoney(amount, currency)}, each line at the exchange rate of the day on which it counts.`;
+  const named = missing.slice(0, NAMED_RATES).map((one) => `${one.currency} on ${one.day}`);
+  const others = missing.length - named.length;
+  return `The total in ${currency} is unknown: statements.fx has no rate for ${named.join(', ')}${others === 0 ? '' : ` and ${others} more`}.`;
 }
 
 function describeState({ month, closed, timeZone }: Statement): string {

@@ -33,3 +33,12 @@ export async function noteAllDeals(trx: DatabaseTransaction): Promise<void> {
     where deal_id is not null and disposition = 'accepted'
     on conflict do nothing`.execute(trx);
 }
+
+/** Deals of some months, as `2026-10-01`, are to be made anew. */
+export async function noteDealsOf(trx: DatabaseTransaction, months: readonly string[]): Promise<void> {
+  if (months.length === 0) return;
+  await sql`
+    insert into reporting.changed_deals (deal_id, month_utc)
+    select distinct deal_id, month_utc from reporting.return_months where month_utc = any (${[...months]}::date[])
+    on conflict do nothing`.execute(trx);
+}

@@ -32,6 +32,37 @@ const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   month: sql`null::text`,
 };
 
+type Amounts = Readonly<
+  Record<'currency' | 'net' | 'cost' | 'profit' | 'isUnconverted', RawBuilder<unknown>>
+>;
+
+const STATED: Amounts = {
+  currency: sql`currency`,
+  net: sql`net_amount`,
+  cost: sql`cost_amount`,
+  profit: sql`profit_amount`,
+  isUnconverted: sql`false`,
+};
+
+/** Rows that were added up before the currency was configured are unknown until the next run. */
+function convertedTo(currency: string): Amounts {
+  const only = (amount: RawBuilder<unknown>) =>
+    sql`case when reporting_currency = ${currency}::text then ${amount} end`;
+  return {
+    currency: sql`${currency}::text`,
+    net: only(sql`net_reporting_amount`),
+    cost: only(sql`cost_reporting_amount`),
+    profit: only(sql`profit_reporting_amount`),
+    isUnconverted: sql`(reporting_currency is distinct from ${currency}::text or net_reporting_amount is null
+      or cost_reporting_amount is null and cost_amount is not null)`,
+  };
+}
+
+/** Null where one is. */
+function sumOf(amount: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when count(*) = count(${amount}) then sum(${amount}) end`;
+}
+
 /**
  * Adds up what deals brought and cost, one sum for each group and currency, as of the last refresh: those of a currency with most net revenue
  * first, months from the newest. A number of a sum is null where one of its parts is unknown.
@@ -42,24 +73,31 @@ export async function listReturns(
     by,
     limit,
     after = null,
+    inCurrency = null,
     ...filter
-  }: ReturnFilter & { readonly by: ReturnGroup; readonly limit: number; readonly after?: ReturnKey | null },
+  }: ReturnFilter & {
+    readonly by: ReturnGroup;
+    readonly limit: number;
+    readonly after?: ReturnKey | null;
+    /** Amounts of all currencies in this one, statements.reporting_currency; null: each in its own. */
+    readonly inCurrency?: string | null;
+  },
 ): Promise<readonly ReturnSum[]> {
-  const rank = by === 'month' ? sql`0::numeric` : sql`net_amount`;
-  const inOrder = by === 'month' ? sql`currency, key desc` : sql`currency, net_amount desc, key`;
+  const rank = by === 'month' ? sql`0::numeric` : sql`coalesce(net_amount, 0)`;
+  const inOrder = by === 'month' ? sql`currency, key desc` : sql`currency, coalesce(net_amount, 0) desc, key`;
   const isAfter =
     after === null
       ? sql`true`
       : by === 'month'
         ? sql`(currency > ${after.currency} or currency = ${after.currency} and key < ${after.key})`
-        : sql`(currency, -net_amount, key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
+        : sql`(currency, -coalesce(net_amount, 0), key) > (${after.currency}, -${after.rank}::numeric, ${after.key})`;
+  const of = inCurrency === null ? STATED : convertedTo(inCurrency);
   const { rows } = await sql<ReturnSum>`
     with sums as (
-      select ${KEYS[by]} as key, ${NAMES[by]} as name, currency collate "C" as currency, sum(orders) as orders, sum(net_amount) as net_amount,
-        case when count(*) = count(cost_amount) then sum(cost_amount) end as cost_amount,
-        case when count(*) = count(profit_amount) then sum(profit_amount) end as profit_amount,
+      select ${KEYS[by]} as key, ${NAMES[by]} as name, ${of.currency} collate "C" as currency, sum(orders) as orders,
+        ${sumOf(of.net)} as net_amount, ${sumOf(of.cost)} as cost_amount, ${sumOf(of.profit)} as profit_amount,
         sum(new_customers) as new_customers, sum(returning_orders) as returning_orders, sum(unknown_orders) as unknown_orders,
-        sum(unrated_orders) as unrated_orders, bool_or(margin_percent is null) as lacks_margin
+        sum(unrated_orders) as unrated_orders, bool_or(margin_percent is null) as lacks_margin, bool_or(${of.isUnconverted}) as is_unconverted
       from bi.returns_monthly
       where ${matches(filter)}
       group by 1, 3
@@ -70,7 +108,7 @@ export async function listReturns(
       returning_orders::float8 as "returningOrders", unknown_orders::float8 as "unknownOrders",
       case when unknown_orders = 0 then round(cost_amount / nullif(new_customers, 0), 4) end::text as "costPerNewCustomer",
       array_remove(array[case when unrated_orders > 0 then 'rate' end, case when lacks_margin then 'margin' end,
-        case when unknown_orders > 0 then 'customers' end], null) as unknown, ${rank}::text as rank
+        case when unknown_orders > 0 then 'customers' end, case when is_unconverted then 'exchange' end], null) as unknown, ${rank}::text as rank
     from sums where ${isAfter} order by ${inOrder} limit ${limit}::bigint`.execute(db);
   return rows;
 }

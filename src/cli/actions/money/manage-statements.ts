@@ -1,11 +1,12 @@
 import { inTransaction } from '../../../db/in-transaction.ts';
 import { verifyStatements } from '../../../earnings/close-statement.ts';
+import { convertLines } from '../../../earnings/convert-lines.ts';
 import { readStatement } from '../../../earnings/read-statement.ts';
 import { monthBefore, type Statement } from '../../../earnings/statement.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { closeMonth, whyNotClosed } from '../../../pipeline/decisions/close-month.ts';
-import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
+import { loadExchange, loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
 import { renderBlocksPage } from '../../../present/html/report-page.ts';
 import { describeStatement, renderStatementCsv } from '../../../present/money/statement.ts';
@@ -26,16 +27,20 @@ export async function showStatement(output: Output, options: StatementOptions): 
   const statement = narrow(whole, options);
   for (const line of statement.lines) output.emit({ event: 'statement_line', month, ...line });
   for (const orders of statement.uncounted) output.emit({ event: 'statement_uncounted', month, ...orders });
+  const exchange = loadExchange(config.statements);
+  const total = exchange === null ? null : convertLines(statement.lines, exchange);
   const { closed } = statement;
   output.emit({
     event: 'statement',
     month,
     closed: closed === null ? null : { by: closed.by, at: closed.at, hash: closed.hash },
     lines: statement.lines.length,
+    ...(total === null ? {} : { inReportingCurrency: total }),
   });
   const blocks = describeStatement(statement, {
     showsLines: options.deal !== undefined || options.format === 'html',
     configOption: configOption(options),
+    total,
   });
   if (options.format === 'csv') output.print(renderStatementCsv(statement));
   else if (options.format === 'html')

@@ -13,6 +13,7 @@ export type ReturnsOptions = ConfigOptions & {
   readonly by: ReturnGroup;
   readonly from?: string;
   readonly to?: string;
+  readonly oneCurrency?: boolean;
   readonly limit: number;
 };
 
@@ -27,6 +28,7 @@ export const returnsCommand: CommandDefinition = {
       .addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal'))
       .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
       .option('--to <month>', 'last month', parseMonth)
+      .option('--one-currency', 'amounts of all currencies in statements.reporting_currency')
       .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS)
       .action(
         act(async (output, options: ReturnsOptions) =>
@@ -36,6 +38,7 @@ export const returnsCommand: CommandDefinition = {
     addExamples(command, [
       ['returns --by creator --from 2026-01', 'creators of this year, the highest net revenue first'],
       ['returns --by month', 'the sums of each month'],
+      ['returns --by creator --one-currency', 'with amounts at the exchange rates of statements.fx'],
     ]);
     command.addHelpText(
       'after',

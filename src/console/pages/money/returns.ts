@@ -20,8 +20,11 @@ export const returnsPage: ConsolePage = {
     const chosen = textOf(visit, 'by');
     const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
     const months = await readMonths(visit, { count: by === 'month' ? MONTHS_OF_A_YEAR : 1 });
+    const { reportingCurrency } = visit.config.statements;
+    const inCurrency =
+      reportingCurrency !== null && textOf(visit, 'in') === reportingCurrency ? reportingCurrency : null;
     const rows = await listReturns(visit.db, {
-      by,
+      ...{ by, inCurrency },
       from: months.from,
       to: months.to,
       dealId: textOf(visit, 'deal'),
@@ -43,7 +46,11 @@ ${filterForm(visit, PATH, [
   { name: 'handle', label: 'Creator' },
   { name: 'brand', label: 'Brand id' },
   { name: 'currency', label: 'Currency' },
+  ...(reportingCurrency === null
+    ? []
+    : [{ name: 'in', label: 'Convert into', options: [reportingCurrency] }]),
 ])}
+${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. Where a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows.slice(0, PAGE_ROWS), { by, visit })}
 ${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKey(currency, rank, key)) })}
 <p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that nobody can know is unknown, never 0. ${explainUnknown(rows)}</p>`,
@@ -86,7 +93,9 @@ function nameOf(
   { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
 ) {
   if (key === '') return by === 'deal' ? 'fees of codes' : 'unknown';
-  const kept = Object.fromEntries(['from', 'to', 'currency'].map((field) => [field, textOf(visit, field)]));
+  const kept = Object.fromEntries(
+    ['from', 'to', 'currency', 'in'].map((field) => [field, textOf(visit, field)]),
+  );
   switch (by) {
     case 'deal':
       return anchor(dealLink(visit, key), key);
@@ -97,7 +106,7 @@ function nameOf(
     case 'campaign':
       return name ?? key;
     case 'month':
-      return anchor(visit.link(PATH, { by: 'deal', from: key, to: key }), key);
+      return anchor(visit.link(PATH, { ...kept, by: 'deal', from: key, to: key }), key);
   }
 }
 

@@ -1,0 +1,54 @@
+import { minorDigits } from '../model/money.ts';
+import type { DecimalText } from '../model/order.ts';
+import type { ExchangeRate } from './parse-rates.ts';
+import type { StatementLine } from './statement.ts';
+
+/** Into which currency amounts are converted, and by what. */
+export type Exchange = { readonly reportingCurrency: string; readonly rates: readonly ExchangeRate[] };
+
+export type ConvertedTotal = {
+  readonly currency: string;
+  /** Rounded once, as the currency is paid; null where a rate is missing. */
+  readonly amount: DecimalText | null;
+  /** Days and currencies without a rate, each once. */
+  readonly missing: readonly { readonly currency: string; readonly day: string }[];
+};
+
+const AMOUNT_DIGITS = 4;
+const RATE_DIGITS = 12;
+
+/** What lines come to in one currency, each at the rate of the day on which it counts. Unknown where the rate of one is: nothing is guessed. */
+export function convertLines(
+  lines: readonly Pick<StatementLine, 'amount' | 'currency' | 'dueOn'>[],
+  { reportingCurrency, rates }: Exchange,
+): ConvertedTotal {
+  const byDay = new Map(rates.map(({ currency, day, rate }) => [`${currency} ${day}`, rate]));
+  const missing = new Map<string, { readonly currency: string; readonly day: string }>();
+  let total = 0n;
+  for (const { amount, currency, dueOn: day } of lines) {
+    const rate = currency === reportingCurrency ? '1' : byDay.get(`${currency} ${day}`);
+    if (rate !== undefined) total += scaled(amount, AMOUNT_DIGITS) * scaled(rate, RATE_DIGITS);
+    // Nothing is nothing in any currency.
+    else if (/[1-9]/.test(amount)) missing.set(`${currency} ${day}`, { currency, day });
+  }
+  return {
+    currency: reportingCurrency,
+    amount: missing.size > 0 ? null : rounded(total, minorDigits(reportingCurrency)),
+    missing: [...missing.values()],
+  };
+}
+
+function scaled(decimal: DecimalText, digits: number): bigint {
+  const [whole = '0', fraction = ''] = decimal.replace('-', '').split('.');
+  const number = BigInt(whole + fraction.padEnd(digits, '0').slice(0, digits));
+  return decimal.startsWith('-') ? -number : number;
+}
+
+/** Half is rounded away from zero, as Postgres does. */
+function rounded(total: bigint, digits: number): DecimalText {
+  const unit = 10n ** BigInt(AMOUNT_DIGITS + RATE_DIGITS - digits);
+  const size = total < 0n ? -total : total;
+  const text = String((size + unit / 2n) / unit).padStart(digits + 1, '0');
+  const sign = total < 0n && /[1-9]/.test(text) ? '-' : '';
+  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
