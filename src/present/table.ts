@@ -15,16 +15,22 @@ const GAP = '  ';
 const MIN_WIDTH = 8;
 
 /**
- * Rows under their titles, within the width of the terminal: the widest cells that may be cut are, with … to show it.
+ * Rows under their titles, within the width of the terminal: the widest cells that may be cut are, with … to show it. A column in which no row has
+ * anything is left out.
  *
  * @param indent before each line; counts towards the width.
  */
 export function renderTable(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  allColumns: readonly Column[],
+  allRows: readonly (readonly string[])[],
   options: { readonly terminal: Terminal; readonly indent?: string },
 ): string {
   const { terminal, indent = '' } = options;
+  const isFilled = allColumns.map(
+    (_, index) => allRows.length === 0 || allRows.some((row) => (row[index] ?? '') !== ''),
+  );
+  const columns = allColumns.filter((_, index) => isFilled[index]);
+  const rows = allRows.map((row) => row.filter((_, index) => isFilled[index]));
   const clean = rows.map((row) => columns.map((_, index) => oneLine(row[index] ?? '')));
   const widths = fitWidths(columns, clean, terminal.columns - indent.length);
   const line = (cells: readonly string[]): string =>

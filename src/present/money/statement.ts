@@ -137,16 +137,18 @@ function dealsTable(lines: readonly StatementLine[]): Part {
 function linesTable(lines: readonly StatementLine[]): Part {
   const columns: readonly Column[] = [
     { title: 'deal', cutAt: 'never' },
-    { title: 'day' },
-    { title: 'what' },
+    { title: 'day', cutAt: 'never' },
+    { title: 'order', cutAt: 'never' },
     { title: 'net revenue', ...RIGHT },
     { title: 'rate', ...RIGHT },
     { title: 'earned', ...RIGHT },
     { title: 'before', ...RIGHT },
     { title: 'adds', ...RIGHT },
   ];
+  // Of one deal it is said above: a column without any value is left out.
+  const isOneDeal = new Set(lines.map(({ dealId }) => dealId)).size === 1;
   const rows = lines.map((line) => [
-    line.dealId ?? '',
+    isOneDeal ? '' : (line.dealId ?? ''),
     line.orderedOn ?? line.dueOn,
     describeLine(line),
     line.netAmount === null ? '' : formatMoney(line.netAmount, null),
@@ -159,7 +161,7 @@ function linesTable(lines: readonly StatementLine[]): Part {
 }
 
 function describeLine({ kind, orderId }: StatementLine): string {
-  const subject = orderId === null ? 'fee' : `order ${orderId}`;
+  const subject = orderId ?? 'fixed fee';
   return kind === 'correction' ? `${subject}, corrected` : subject;
 }
 

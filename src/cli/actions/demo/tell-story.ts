@@ -57,6 +57,7 @@ ${terminal.style('bold', 'Look around')}:
   npx influencer-sync console --open --config ${config}
   npx influencer-sync explain order 5601000000101 --config ${config}
   npx influencer-sync rejected --config ${config}
+  npx influencer-sync statement --month 2026-05 --config ${config}
   npx influencer-sync status --config ${config}
 `;
 }
