@@ -46,20 +46,20 @@ const PARTS = 10;
 export async function decideOutreach(
   trx: Transaction<DB>,
   decision: OutreachDecision,
-): Promise<{ readonly candidates: number; readonly wanted: number }> {
+): Promise<{ readonly candidates: number; readonly eligible: number }> {
   await listMembers(trx, decision.accountId);
   await chooseInfluencers(trx, decision);
   const resent = await countResent(trx, decision);
   await allow(trx, decision.allowance, resent);
   await proposeBatches(trx, decision);
   await keepDecisions(trx, decision);
-  const { rows } = await sql<{ candidates: string; wanted: string }>`
-    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as wanted from outreach_choice`.execute(
+  const { rows } = await sql<{ candidates: string; eligible: string }>`
+    select count(*) as candidates, count(*) filter (where is_chosen or reason = 'approval') as eligible from outreach_choice`.execute(
     trx,
   );
   const { credits, limit } = decision.allowance;
-  const wanted = Number(rows[0]?.wanted ?? 0) + Math.min(resent, credits, limit);
-  return { candidates: Number(rows[0]?.candidates ?? 0), wanted };
+  const eligible = Number(rows[0]?.eligible ?? 0) + Math.min(resent, credits, limit);
+  return { candidates: Number(rows[0]?.candidates ?? 0), eligible };
 }
 
 /**

@@ -42,26 +42,26 @@ async function choose(
     inTransaction(db, async (trx) => {
       await suitLargeStatements(trx);
       await lockJob(trx, job.name);
-      const { candidates, wanted } = await decideOutreach(trx, {
+      const { candidates, eligible } = await decideOutreach(trx, {
         settings: job,
         ...{ accountId, runId, allowance: { ...within, approved } },
       });
       progress.advance(candidates);
-      return wanted;
+      return eligible;
     });
   // A plan shows what an approved run would do.
   if (job.approve || client === null) {
     await decide(Number.MAX_SAFE_INTEGER);
     return Math.min(within.credits, within.limit);
   }
-  const wanted = await decide(0);
-  if (wanted === 0 || options.approve === undefined) return 0;
+  const eligible = await decide(0);
+  if (eligible === 0 || options.approve === undefined) return 0;
   progress.end();
-  const question = describeApproval(job, { wanted, next: await readNext(db, job.name) });
+  const question = describeApproval(job, { eligible, next: await readNext(db, job.name) });
   if (!(await options.approve(question))) return 0;
   // Who has unsubscribed while the question was open is out, and none is added beyond the number that was approved.
-  await decide(wanted);
-  return wanted;
+  await decide(eligible);
+  return eligible;
 }
 
 /** Sends what is ready, at most so many influencers: requests hold several, and one that a person let be sent again counts as well. */

@@ -50,11 +50,11 @@ export const renderOutreach: ReportRenderer<OutreachReport> = {
 /** What a person is asked before anything is sent. */
 export function describeApproval(
   { outreachId, name }: SubmitOutreachSettings,
-  { wanted, next }: { readonly wanted: number; readonly next: readonly ShownInfluencer[] },
+  { eligible, next }: { readonly eligible: number; readonly next: readonly ShownInfluencer[] },
 ): string {
   const lines = next.map((one) => `  ${nameOf(one)}`);
-  return `${name} would submit ${plural(wanted, 'influencer')} to outreach ${outreachId}, for ${costOf(wanted)} search credits at most:
-${[...lines, ...andMore(wanted - next.length)].join('\n')}
+  return `${name} would submit ${plural(eligible, 'influencer')} to outreach ${outreachId}, for ${costOf(eligible)} search credits at most:
+${[...lines, ...andMore(eligible - next.length)].join('\n')}
 The service may write to them at once. You cannot undo that.
 `;
 }

@@ -36,7 +36,7 @@ export async function freezeBulk(trx: DatabaseTransaction, bulk: ToFreeze): Prom
     with items as (
       insert into ops.bulk_items
         (bulk_id, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, is_eligible, outcome)
-      select ${bulkId}::bigint, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, obstacle is null, obstacle
+      select ${bulkId}::bigint, subject_id, job, state, attempt, credits, amount, currency, deal_id, collab_id, exclusion_reason is null, exclusion_reason
       from (${judged}) judged
       returning is_eligible, currency, amount
     )
@@ -77,11 +77,11 @@ export function judgeDoubts({
     return sql`
       select c.entry_id as subject_id, c.job, c.state, c.attempt, null::integer as credits, c.amount, c.currency, null::text as deal_id,
         null::text as collab_id,
-        case when c.state <> 'in_doubt' then 'not_in_doubt' when c.has_evidence then 'has_evidence' end as obstacle
+        case when c.state <> 'in_doubt' then 'not_in_doubt' when c.has_evidence then 'has_evidence' end as exclusion_reason
       from (${chosen}) c`;
   return sql`
     select n.entry_id as subject_id, n.job, n.state, n.attempt, null::integer as credits, n.amount, n.currency, n.deal_id, n.collab_id,
-      case when n.state <> 'in_doubt' then 'not_in_doubt' when n.lacks_deal and n.deal_id is null and n.collab_id is null then 'deal_unknown' end as obstacle
+      case when n.state <> 'in_doubt' then 'not_in_doubt' when n.lacks_deal and n.deal_id is null and n.collab_id is null then 'deal_unknown' end as exclusion_reason
     from (
       select c.entry_id, c.job, c.state, c.attempt, c.amount, c.currency, l.lacks_deal,
         case when l.lacks_deal then ${dealId}::text else c.deal_id end as deal_id,
@@ -95,18 +95,18 @@ export function judgeDoubts({
 export function judgeDoubleCredits(chosen: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select c.entry_id as subject_id, c.job, c.state, c.attempt, c.credits, c.amount * (c.credits - 1) as amount, c.currency,
-      null::text as deal_id, null::text as collab_id, case when c.credits is null then 'not_credited_twice' end as obstacle
+      null::text as deal_id, null::text as collab_id, case when c.credits is null then 'not_credited_twice' end as exclusion_reason
     from (${chosen}) c`;
 }
 
 /** Files. @param chosen as SQL: rows with source_file_id, state, and whether it is the last reading of its name (is_last). */
 export function judgeFiles(decision: FileDecision, chosen: RawBuilder<unknown>): RawBuilder<unknown> {
-  const obstacle =
+  const exclusionReason =
     decision === 'release'
       ? sql`case when c.state <> 'held' or not c.is_last then 'not_held' end`
       : sql`case when c.state = 'reading' or not c.is_last then 'being_read' end`;
   return sql`
     select c.source_file_id as subject_id, null::text as job, c.state, null::integer as attempt, null::integer as credits,
-      null::numeric as amount, null::text as currency, null::text as deal_id, null::text as collab_id, ${obstacle} as obstacle
+      null::numeric as amount, null::text as currency, null::text as deal_id, null::text as collab_id, ${exclusionReason} as exclusion_reason
     from (${chosen}) c`;
 }

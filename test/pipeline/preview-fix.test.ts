@@ -24,7 +24,7 @@ OK,1.00,EUR,MIA10,2026-04-10T11:11:26Z,paid
   expect((await shop.cli('rejected')).stdout).toContain('6 rejected rows');
   const ofTimes = await effect('bad_time');
   expect(ofTimes).toContain('4 orders would be read. 3 of them carry a code');
-  expect(ofTimes).toContain('Stated by those that can be credited 17.00 EUR, 5.00 USD');
+  expect(ofTimes).toContain('Amounts of the orders that can be credited 17.00 EUR, 5.00 USD');
   const ofMoney = await effect('bad_money');
   expect(ofMoney).toContain('1 order would be read. 1 of them carries a code');
   expect(ofMoney).toContain('Amount unknown 1 order: the value at fault is the amount');

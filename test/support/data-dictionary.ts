@@ -18,7 +18,7 @@ export const DATA_MODEL_FILE = new URL('docs/data-model.svg', ROOT).pathname;
 const CHAPTERS = [
   { file: 'orders', title: 'Orders', colour: '#dbeafe' },
   { file: 'clicks', title: 'Clicks', colour: '#ede9fe' },
-  { file: 'performance', title: 'Sums a day', colour: '#dcfce7' },
+  { file: 'performance', title: 'Daily sums', colour: '#dcfce7' },
   { file: 'earnings', title: 'Earnings', colour: '#dcfce7' },
   { file: 'returns', title: 'Returns and customers won', colour: '#dcfce7' },
   { file: 'conflicts', title: 'Conflicts', colour: '#dcfce7' },

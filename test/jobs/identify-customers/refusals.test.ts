@@ -83,7 +83,7 @@ describe('a service that refuses everything', () => {
     shop.drop('1.csv', toCustomers(manyEmails(300)));
     const { exitCode, stderr } = await shop.cli('run', 'customers');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('took no batch');
+    expect(stderr).toContain('accepted no batch');
     expect(service.batches.length).toBeLessThanOrEqual(callsAtMost + 1);
     expect(await countCustomers(shop.db)).toEqual({ staged: 300 });
     isWell = true;

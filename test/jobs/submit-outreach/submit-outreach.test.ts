@@ -218,7 +218,7 @@ jobs:
     );
     const { exitCode, stderr } = await shop.cli('plan', 'outreach', '--config', 'ignored.yaml');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('it is unknown who has unsubscribed');
+    expect(stderr.replace(/\s+/g, ' ')).toContain('it is unknown who has unsubscribed');
   });
 });
 
