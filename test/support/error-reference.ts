@@ -12,7 +12,8 @@ the database or the service failed. The next run continues from what the ledger 
 sent. \`npx influencer-sync doctor\` checks all of it at once ([doctor.md](doctor.md)).`,
   rowsRejected: `The run did its work, and some rows or files could not be used. \`rejected\` and \`files\` list
 them ([held-files.md](held-files.md)); correct them in the export and upload it again.`,
-  authentication: `The service refused the API key, or the key belongs to another account. Nothing was credited with it.`,
+  authentication: `The service refused the API key, or the key belongs to another account. Nothing was credited
+with it.`,
   alreadyRunning: `Another process is doing this work. This is not a failure: the next run continues.`,
   doubts: `Requests that the service may have processed, without an answer that says so. They are not sent
 again. \`npx influencer-sync review\` lists them and says how to settle each
@@ -52,8 +53,8 @@ const INTRODUCTION = `# Troubleshooting
 <!-- \`npm run schema\` writes this page from the errors in src/ and jobs/. -->
 
 Every error says what happened, where, how to fix it, and what is safe. With \`--json\` it is an event
-with a \`code\`, by which you find it here. \`…\` stands for text that differs from case to case. Some files
-are held instead of failing a run: see [held-files.md](held-files.md).
+with a \`code\`, by which you find it here. \`…\` stands for text that differs from case to case. Some
+files are held instead of failing a run: see [held-files.md](held-files.md).
 `;
 
 /** The errors that a module makes with a code that is written out. */
