@@ -56,7 +56,7 @@ function placeOf({ line, column, value }: CodeProblem): string {
 const ORDER_EVENT = 'new_influencer_order';
 
 const WHY =
-  'The service has no operation to look up an order, and an order that two channels record is credited twice. Only you can know whether its shop integration, or another tool, also records orders of your codes.';
+  'The service has no operation to look up an order, and an order that two channels record is credited twice. Only you can know whether the shop integration of the service, or another tool, also records orders of your codes.';
 
 /** Whether something else may credit the same orders: what events say, whether they are received at all, and what is declared. */
 const channels: Check = {

@@ -18,7 +18,7 @@ const hashKey: Check = {
   async look({ config }) {
     if (!Object.values(config.jobs).some(isIdentifyCustomers)) return [];
     requireCustomerKeys(config);
-    return [{ status: 'ok', about: HASH_KEY, what: 'It is set and long enough.' }];
+    return [{ status: 'ok', about: HASH_KEY, what: 'The key is set and long enough.' }];
   },
 };
 

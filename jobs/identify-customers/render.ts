@@ -55,7 +55,7 @@ function describeDispositions({ counts }: CustomersReport, isPlan: boolean): rea
     ['unsubscribed', unsubscribed, { note: 'never sent' }],
   ];
   const meaning =
-    'Submitted means that the service has queued them. The influencers that it identifies appear there, under "Your customers", within the hour.';
+    'Submitted means that the service has queued them. The influencers that it identifies appear in the service, under "Your customers", within the hour.';
   return [
     {
       kind: 'counts',

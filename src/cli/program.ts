@@ -95,7 +95,7 @@ service which orders an influencer earned: each order once, and none lost.`;
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 crash, 2 configuration or usage, 3 rows or files need correction,
 4 key refused, 5 already running, 6 orders in doubt, 7 the database lost claims
-or is another one, 8 nothing known of a customer to forget, 130 interrupted`;
+or is another one, 8 no data of a customer to forget, 130 interrupted`;
 
 /** Runs one command line. Known errors are explained, others are reported as bugs; nothing is thrown. */
 export async function runProgram({ argv, stdout, stderr }: Surroundings): Promise<ExitCode> {

@@ -82,7 +82,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const continuous = new Gauge(
     define(
       'ledger_continuous',
-      'Whether the database has every claim that was made from here; 0 means that nothing is posted.',
+      'Whether the database has every claim that this machine made; 0 means that nothing is posted.',
     ),
   );
   const lastPoll = new Gauge(

@@ -42,7 +42,7 @@ const STATUS_WORDS = {
   ok: ['green', 'ok'],
   issues: ['yellow', 'finished with warnings'],
   failed: ['red', 'failed'],
-  interrupted: ['yellow', 'interrupted; the next run continues from here'],
+  interrupted: ['yellow', 'interrupted; the next run continues'],
 } as const;
 
 /** `ok`; `finished; 4 rows were rejected and 2 orders need your attention`. */

@@ -10,7 +10,7 @@ import { formatCount, plural } from './text.ts';
 export function renderSeeded({ seedId, orders, heldBack, untouched }: Seeded, terminal: Terminal): string {
   const width = terminal.columns;
   const lines = [
-    `${terminal.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never to be posted from here.`,
+    `${terminal.style('bold', `Seed ${seedId}`)}: ${plural(orders, 'order')} credited elsewhere, never posted by this tool.`,
   ];
   if (heldBack > 0)
     lines.push(

@@ -165,7 +165,7 @@ describe('the pages about money', () => {
     }
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => `D${String(60 - index).padStart(3, '0')}`));
     const one = textOf((await get('/money/reconciliation?deal=D060')).text);
-    expect(one).toMatch(/Theirs 70, unknown Ours 0, unknown Before 10 .* Unexplained \+60, unknown/);
+    expect(one).toMatch(/Counted 70, unknown Posted 0, unknown Before 10 .* Unexplained \+60, unknown/);
     expect((await get('/money/reconciliation?deal=NONE')).status).toBe(404);
   });
 

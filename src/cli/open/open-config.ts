@@ -260,7 +260,7 @@ function unreachable(config: PipelineConfig, cause: unknown): KnownError {
     where: databasePlace(config.database),
     help: isRefused
       ? 'Check DATABASE_URL (database.url): user, password (special characters %-encoded) and database name.'
-      : 'Check that the server runs and can be reached from here.',
+      : 'Check that the server runs and can be reached from this machine.',
     safe: 'Nothing was sent.',
     exitCode: isRefused ? EXIT.configuration : EXIT.crash,
     cause,

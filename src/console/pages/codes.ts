@@ -22,7 +22,7 @@ const ABOUT: Readonly<Record<View, string>> = {
     'Orders carry these codes, links or handles, but they have no owner. An order with two of them counts for both.',
   assigned: 'Codes that were assigned in the console. A row of codes.csv for the same code takes precedence.',
   owned:
-    'As the last run of each job loaded them: from codes.csv, from here, and from events of the service.',
+    'As the last run of each job loaded them: from codes.csv, from the console, and from events of the service.',
   ambiguous: 'Codes that have several owners at the same time. Their orders are held. Fix codes.csv.',
   expiring: 'Codes whose validity ends within 30 days, or has ended.',
 };

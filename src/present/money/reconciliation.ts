@@ -44,7 +44,7 @@ export function describeReconciliation({
       kind: 'section',
       title: 'Orders',
       note: plural(deals.length, 'deal'),
-      why: 'theirs: counted by the service. ours: posted, and accepted when the deal was last read. before: counted beyond ours when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
+      why: 'counted: orders that the service counts. posted: orders that this tool posted, and that were accepted when the deal was last read. before: counted beyond those posted when the deal was first read. others: counted since, and named by events. may be: in doubt, written off, credited twice, or in flight while the deal was read.',
       parts: [ordersTable(deals)],
     },
     amountsSection(deals),
@@ -109,8 +109,8 @@ function ordersTable(deals: readonly ReconciledDeal[]): Part {
     [{ title: 'deal', cutAt: 'never' }, ({ dealId }) => dealId],
     [{ title: 'influencer' }, ({ influencerHandle }) => influencerHandle ?? ''],
     [{ title: 'read' }, ({ readAt }) => (readAt === null ? 'never' : formatInstant(readAt))],
-    [{ title: 'theirs', ...RIGHT }, ({ theirs }) => orUnknown(theirs)],
-    [{ title: 'ours', ...RIGHT }, ({ ours }) => String(ours)],
+    [{ title: 'counted', ...RIGHT }, ({ theirs }) => orUnknown(theirs)],
+    [{ title: 'posted', ...RIGHT }, ({ ours }) => String(ours)],
     [{ title: 'before', ...RIGHT }, ({ before }) => orUnknown(before)],
     [{ title: 'others', ...RIGHT }, ({ others }) => String(others)],
     [
@@ -142,8 +142,8 @@ function amountsSection(deals: readonly ReconciledDeal[]): Block {
     };
   const columns = [
     { title: 'deal', cutAt: 'never' as const },
-    { title: 'theirs', ...RIGHT },
-    { title: 'ours', ...RIGHT },
+    { title: 'counted', ...RIGHT },
+    { title: 'posted', ...RIGHT },
     { title: 'other currency', ...RIGHT },
     { title: 'unexplained', ...RIGHT },
     { title: 'paid out', ...RIGHT },
@@ -198,8 +198,8 @@ function ordersSections(orders: readonly DisputedOrder[]): readonly Block[] {
       { title: 'order', cutAt: 'never' },
       { title: 'platform' },
       { title: 'deal', cutAt: 'never' },
-      { title: 'ours', ...RIGHT },
-      { title: 'theirs', ...RIGHT },
+      { title: 'posted', ...RIGHT },
+      { title: 'counted', ...RIGHT },
       { title: 'at' },
     ];
     const money = (amount: string | null, currency: string | null): string =>

@@ -55,7 +55,7 @@ ${pager(visit, PATH, {
     writeKey(String(unexplained === null ? -1 : Math.abs(unexplained)), dealId),
   ),
 })}
-<p class="dim">Theirs: counted by the service. Ours: posted, and accepted when the deal was last read. Before: counted beyond ours when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
+<p class="dim">Counted: orders that the service counts. Posted: orders that this tool posted, and that were accepted when the deal was last read. Before: counted beyond those posted when the deal was first read; it is unknown which orders. Others: counted since, and named by events. May be: in doubt, written off, credited twice, or in flight while the deal was read.</p>`,
   };
 }
 
@@ -73,8 +73,8 @@ function dealTable(rows: readonly ReconciledDeal[], visit: Visit): Html {
       { title: 'Deal', cell: ({ dealId }) => anchor(visit.link(PATH, { deal: dealId }), dealId) },
       { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
       { title: 'Read', cell: ({ readAt }) => (readAt === null ? 'never' : instant(readAt, visit)) },
-      count('Theirs', ({ theirs }) => theirs),
-      count('Ours', ({ ours }) => ours),
+      count('Counted', ({ theirs }) => theirs),
+      count('Posted', ({ ours }) => ours),
       count('Difference', ({ theirs, ours }) => (theirs === null ? null : theirs - ours)),
       count('Before', ({ before }) => before),
       count('Others', ({ others }) => others),
@@ -120,8 +120,8 @@ ${factList([
   ['Deal', html`${anchor(dealLink(visit, dealId), dealId)} ${deal.influencerHandle}`],
   ['First read', deal.firstReadAt === null ? 'never' : instant(deal.firstReadAt, visit)],
   ['Last read', deal.readAt === null ? 'never' : instant(deal.readAt, visit)],
-  ['Theirs', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
-  ['Ours', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
+  ['Counted', `${countOf(deal.theirs)}, ${money(deal.theirsAmount)}`],
+  ['Posted', `${formatCount(deal.ours)}, ${money(deal.oursAmount)}`],
   ['Before', countOf(deal.before)],
   ['Others', formatCount(deal.others)],
   [
@@ -160,8 +160,8 @@ ${table<DisputedOrder>(
       cell: ({ orderId }) => anchor(orderLink(visit, { source: null, orderId }), orderId),
     },
     { title: 'Platform', cell: ({ orderPlatform }) => orderPlatform },
-    { title: 'Ours', align: 'right', cell: ({ oursAmount, currency }) => money(oursAmount, currency) },
-    { title: 'Theirs', align: 'right', cell: ({ theirsAmount, currency }) => money(theirsAmount, currency) },
+    { title: 'Posted', align: 'right', cell: ({ oursAmount, currency }) => money(oursAmount, currency) },
+    { title: 'Counted', align: 'right', cell: ({ theirsAmount, currency }) => money(theirsAmount, currency) },
     { title: 'When', cell: ({ at }) => instant(at, visit) },
   ],
   group,

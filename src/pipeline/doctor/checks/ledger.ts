@@ -75,7 +75,7 @@ async function continuityOf({ db, config }: Opened): Promise<readonly Finding[]>
       about: ABOUT,
       what:
         continuity.kind === 'continuous'
-          ? `${name} has every order that was posted from here.`
+          ? `${name} has every order that this machine posted.`
           : `${name}: nothing was posted yet.`,
     },
   ];
