@@ -151,7 +151,7 @@ async function fillBackfill(db: Database): Promise<void> {
       returning backfill_id
     )
     insert into ops.backfill_orders (backfill_id, key, source, order_id, body_hash, amount, currency)
-    select backfill_id, key, source, order_id, body_hash, amount, currency from backfill, ledger.entries`.execute(
+    select b.backfill_id, e.key, e.source, e.order_id, e.body_hash, e.amount, e.currency from backfill b, ledger.entries e`.execute(
     db,
   );
 }

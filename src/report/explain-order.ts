@@ -35,6 +35,8 @@ export type OrderAttribution = {
   readonly amount: string | null;
   readonly currency: string;
   readonly decidedAt: Date;
+  /** What names which owner, where the order names more than one: `link mia → deal:D1`. */
+  readonly claims: string | null;
 };
 
 /** The whole life of one order of one source. */
@@ -156,8 +158,10 @@ async function readAttributions(db: Database, { source, orderId }: Of): Promise<
   const { rows } = await sql<OrderAttribution>`
     with recursive ${JOBS}
     select job, outcome, reason, matched_by as "matchedBy", matched_value as "matchedValue", influencer_handle as "influencerHandle",
-      deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt"
-    from jobs join intake.attributions using (job) where source = ${source} and order_id = ${orderId} order by job`.execute(
+      deal_id as "dealId", collab_id as "collabId", brand_id as "brandId", amount, currency, decided_at as "decidedAt",
+      (select string_agg(c.kind || ' ' || c.written || ' → ' || c.target, ', ' order by c.place, c.target) from intake.order_claims c
+        where c.job = a.job and c.source = a.source and c.order_id = a.order_id) as claims
+    from jobs join intake.attributions a using (job) where a.source = ${source} and a.order_id = ${orderId} order by job`.execute(
     db,
   );
   return rows;

@@ -70,11 +70,11 @@ describe('the pages about money', () => {
     expect(page).toMatch(
       /DEALBEN ben\.test 1 40\.00 EUR unknown unknown unknown unknown unknown 0 unknown rate, customers .* rate, because neither your terms nor the service state/,
     );
-    // By itself a page shows the newest month; a year of them by month.
+    // By itself a page shows the newest month.
     expect(textOf((await get('/money')).text)).toMatch(
       /; 2026-05\. .* DEALMIA mia\.test 1 30\.00 EUR 3\.00 EUR 12\.00 EUR 400 % 10 0 1 none/,
     );
-    const months = textOf((await get('/money?by=month')).text);
+    const months = textOf((await get('/money?by=month&from=2025-12')).text);
     expect(months).toMatch(
       /2026-05 1 30\.00 EUR .* 2026-04 3 200\.00 EUR unknown .* 2025-12 0 0\.00 EUR 50\.00 EUR/,
     );
@@ -181,6 +181,11 @@ describe('the pages about money', () => {
     expect(listed).toMatch(/mia\.test \(deal:DEALMIA\) +0\.00 EUR +90\.00 EUR +0\.00 EUR +0\.00 EUR/);
     expect(listed).toMatch(/nobody +20\.00 EUR +0\.00 EUR +0\.00 EUR +90\.00 EUR/);
     expect(listed).toMatch(/2026-05-25 +91 +20\.00 EUR +held +code MIA10, code BEN15/);
+    const evidence = 'link mia.test → deal:DEALMIA, code BEN15 → deal:DEALBEN';
+    expect((await shop.cli('explain', 'order', '90')).stdout.replace(/\s+/g, ' ')).toContain(
+      `evidence for several owners: ${evidence}`,
+    );
+    expect(textOf((await get('/orders/shop/90')).text)).toContain(`Evidence for several owners ${evidence}`);
     const page = textOf((await get('/money/conflicts')).text);
     expect(page).toMatch(/ben\.test \(deal:DEALBEN\) 70\.00 EUR 0\.00 EUR 90\.00 EUR 0\.00 EUR/);
     expect(page).toMatch(/nobody 20\.00 EUR 0\.00 EUR 0\.00 EUR 90\.00 EUR/);

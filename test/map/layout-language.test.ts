@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { layoutSchema } from '../../src/map/layout/layout-schema.ts';
@@ -212,6 +213,19 @@ test('UTM columns name an influencer as they are', async () => {
     ['mira-spring', 'cleo', 'shop.test/mira'],
     [expect.not.stringContaining('ann')],
   ]);
+});
+
+test('renewals of subscriptions are left out by the rule that docs/layouts.md gives', async () => {
+  const page = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8');
+  const [, yaml = ''] = /```yaml\n(exclusions:\n.*reason: renewal.*\n)```/.exec(page) ?? [];
+  const { orders } = await mapRows(yaml, [
+    'id,total,currency,Source',
+    'A,1.00,EUR,web',
+    'B,1.00,EUR,subscription_contract',
+    'C,1.00,EUR,subscription_contract_checkout_one',
+    'D,1.00,EUR,',
+  ]);
+  expect(orders.map(({ exclusion }) => exclusion)).toEqual([null, 'renewal', 'renewal', null]);
 });
 
 test('none of several words: a blank cell is none of them, and a file without the column is not looked at', async () => {

@@ -60,6 +60,7 @@ function attributionItem(one: OrderAttribution, visit: Visit): Html {
   const facts: readonly (readonly [string, string | Html | null])[] = [
     ['Matched by', one.matchedBy === null ? null : `${one.matchedBy} ${one.matchedValue ?? ''}`],
     ['Tried', one.matchedBy === null ? one.matchedValue : null],
+    ['Evidence for several owners', one.claims],
     ['Influencer', one.influencerHandle],
     ['Deal', dealId === null ? null : anchor(dealLink(visit, dealId), dealId)],
     ['Collaboration', one.collabId],

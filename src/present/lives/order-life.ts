@@ -74,5 +74,6 @@ function renderAttribution(one: OrderAttribution, terminal: Terminal): readonly 
   return [
     datedLine(formatInstant(one.decidedAt), title, terminal),
     ...(facts === '' ? [] : [detailLine(facts, terminal)]),
+    ...(one.claims === null ? [] : [detailLine(`evidence for several owners: ${one.claims}`, terminal)]),
   ];
 }

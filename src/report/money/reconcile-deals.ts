@@ -84,11 +84,15 @@ export async function listReconciled(
       r.afterwards::float8 as afterwards, r.unexplained::float8 as unexplained, r.account_currency as "accountCurrency",
       r.theirs_amount::text as "theirsAmount", r.ours_amount::text as "oursAmount", r.other_currency::float8 as "otherCurrency",
       r.unexplained_amount::text as "unexplainedAmount", r.paid_amount::text as "paidAmount"
-    from reporting.reconciliation r left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
-    where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
-      and (${handle}::text is null or position(lower(${handle}::text) in lower(d.influencer_handle)) > 0)
-      and (not ${isOpen} or r.unexplained <> 0 or r.unexplained_amount <> 0)
-    order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint`.execute(db);
+    from (
+      select r.* from reporting.reconciliation r
+      where ${isAfter} and (${dealId}::text is null or r.deal_id = ${dealId})
+        and (${handle}::text is null or r.deal_id in (
+          select d.deal_id from mirror.deal_versions d where d.is_latest and position(lower(${handle}::text) in lower(d.influencer_handle)) > 0))
+        and (not ${isOpen} or r.unexplained <> 0 or r.unexplained_amount <> 0)
+      order by -coalesce(abs(r.unexplained), -1), r.deal_id limit ${limit}::bigint) r
+    left join mirror.deal_versions d on d.deal_id = r.deal_id and d.is_latest
+    order by -coalesce(abs(r.unexplained), -1), r.deal_id`.execute(db);
   return rows;
 }
 

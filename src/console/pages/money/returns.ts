@@ -10,7 +10,8 @@ import { readMonths } from './read-months.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money';
-const MONTHS_OF_A_YEAR = 12;
+/** By itself the page shows so many months, because more take longer than a person waits: the newest one, or a few to compare. */
+const SHOWN_MONTHS = { one: 1, several: 3 } as const;
 
 /** What deals, creators, brands, campaigns and months brought and cost. */
 export const returnsPage: ConsolePage = {
@@ -19,7 +20,9 @@ export const returnsPage: ConsolePage = {
   async show(visit) {
     const chosen = textOf(visit, 'by');
     const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
-    const months = await readMonths(visit, { count: by === 'month' ? MONTHS_OF_A_YEAR : 1 });
+    const months = await readMonths(visit, {
+      count: by === 'month' ? SHOWN_MONTHS.several : SHOWN_MONTHS.one,
+    });
     const { reportingCurrency } = visit.config.statements;
     const inCurrency =
       reportingCurrency !== null && textOf(visit, 'in') === reportingCurrency ? reportingCurrency : null;
