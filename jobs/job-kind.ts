@@ -1,5 +1,6 @@
 import type { ConfiguredKind } from '../src/config/configured-kind.ts';
 import type { Database } from '../src/db/connect.ts';
+import type { DB } from '../src/db/tables.ts';
 import type { JobSettings } from '../src/model/config.ts';
 import type { RunReport } from '../src/model/report.ts';
 import type { RunnableKind } from '../src/pipeline/runnable-kind.ts';
@@ -27,6 +28,8 @@ export type JobKind<
   RunnableKind<Settings, Report> & {
     /** One line for people: what it does. */
     readonly summary: string;
+    /** Tables that a run fills, and the views of `bi` that it feeds, for lineage; empty where it only deletes. */
+    readonly fills: readonly (keyof DB | `bi.${string}`)[];
     /** `by_days`: the past is posted by `backfill`, from a plan. Otherwise why that is not needed, in sentences. */
     readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
     /** The job of this kind that `init` writes; left out where it needs what no file can tell. */

@@ -152,6 +152,12 @@ describe('dependencies run one way: model ← stages ← pipeline ← notify ←
     );
   });
 
+  it('lineage is sent by src/observe/lineage alone, which is loaded only where a command asks for it', () => {
+    const folder = 'src/observe/lineage/';
+    const others = modules.filter(({ path }) => !path.startsWith(folder));
+    expect(findings(others, ({ loads }) => loads.filter((to) => to.startsWith(folder)))).toEqual([]);
+  });
+
   it('the SDK of AWS is loaded only where AWS is asked: import it in the function that needs it', () => {
     expect(findings(modules, ({ loads }) => loads.filter((to) => to.startsWith('@aws-sdk/')))).toEqual([]);
   });

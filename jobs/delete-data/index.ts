@@ -17,6 +17,7 @@ export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   // Its plan counts, and writes nothing.
   plansInOverlay: false,
   flow: async (run) => (await import('./flow.ts')).runDeletion(run),
+  fills: [],
   backfill: {
     needless: (name) =>
       `${name} needs no backfill: its first run deletes all data that is older than retention allows.`,

@@ -24,6 +24,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
   flow: async (run) => (await import('./flow.ts')).identifyCustomers(run),
   checkFile: async (file, { consent }) => (await import('./doctor.ts')).checkConsent(file, consent),
   checks: async () => (await import('./doctor.ts')).checks,
+  fills: ['intake.customer_states', 'intake.lookups', 'bi.influencers_among_customers', 'bi.self_purchases'],
   backfill: {
     needless: (name) =>
       `${name} needs no plan: exports of customers have no dates to divide them by, and submitting a customer twice does no harm. Put the old exports where the job reads, and run it. It submits each customer once:\n  npx influencer-sync run ${name}`,

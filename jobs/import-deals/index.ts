@@ -15,6 +15,7 @@ export const importDeals: JobKind<ImportDealsSettings, DealsReport> = {
   leases: ({ sources }) => sources.map((source) => `creators in source:${source}`),
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).importDeals(run),
+  fills: ['intake.creators', 'ledger.entries', 'bi.creators_imported', 'bi.doubts'],
   backfill: {
     needless: (name) =>
       `${name} needs no plan: a creator who has a deal gets no other one, however often a list is read. Put the list where the job reads, look at \`plan ${name}\`, and run it; with --limit, so many requests at a time:\n  npx influencer-sync run ${name}`,

@@ -18,6 +18,20 @@ export const mirrorAccount: JobKind<MirrorAccountSettings, MirrorReport> = {
   // Its plan writes a few rows, in tables of its own.
   plansInOverlay: false,
   flow: async (run) => (await import('./flow.ts')).mirrorAccount(run),
+  fills: [
+    'mirror.brand_versions',
+    'mirror.dealflow_versions',
+    'mirror.deal_versions',
+    'mirror.coverage',
+    'mirror.publications',
+    'reporting.reconciliation',
+    'bi.brands',
+    'bi.dealflows',
+    'bi.deals',
+    'bi.deal_history',
+    'bi.mirror_coverage',
+    'bi.reconciliation',
+  ],
   backfill: {
     needless: (name) =>
       `${name} needs no backfill: each run fetches the present state of the account, and the service has no history.`,

@@ -16,6 +16,7 @@ export const postClicks: JobKind<PostClicksSettings, ClicksReport> = {
   plansInOverlay: true,
   flow: async (run) => (await import('./flow.ts')).postClicks(run),
   openIntake: async () => (await import('./flow.ts')).createClickIntake(),
+  fills: ['intake.clicks', 'ledger.entries', 'bi.clicks', 'bi.clicks_posted', 'bi.doubts'],
   backfill: {
     needless: (name) =>
       `${name} needs no plan: each day of a file is posted once, and a newer file posts the difference. Put the old exports where the job reads, and run it. --limit bounds the requests of one run:\n  npx influencer-sync run ${name}`,

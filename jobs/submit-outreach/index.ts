@@ -21,6 +21,7 @@ export const submitOutreach: JobKind<SubmitOutreachSettings, OutreachReport> = {
   plansInOverlay: false,
   approves: 'submitting influencers, which spends credits',
   flow: async (run) => (await import('./flow.ts')).submitOutreach(run),
+  fills: ['intake.outreach_candidates', 'ledger.entries', 'bi.outreach_submissions', 'bi.doubts'],
   backfill: {
     needless: (name) =>
       `${name} needs no backfill: it considers all customers identified so far, however long ago, and submits each once. --limit limits the influencers in one run:\n  npx influencer-sync run ${name}`,

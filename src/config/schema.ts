@@ -4,7 +4,13 @@ import { expect } from './expect/expect-fields.ts';
 import { anyNumber, NAME, text, textOrEmpty, wholeNumber, yesOrNo } from './fields.ts';
 import { reconcileSchema, statementsSchema } from './money/money-fields.ts';
 import { notifySchema } from './notify/notify-fields.ts';
-import { consoleSchema, serveSchema, webhooksSchema, workSchema } from './server-fields.ts';
+import {
+  consoleSchema,
+  openlineageSchema,
+  serveSchema,
+  webhooksSchema,
+  workSchema,
+} from './server-fields.ts';
 
 const GIBIBYTE = 1024 ** 3;
 
@@ -274,6 +280,7 @@ export function pipelineSchemaOf(kinds: readonly ConfiguredKind[]) {
       statements: statementsSchema,
       reconcile: reconcileSchema,
       retention,
+      openlineage: openlineageSchema,
     })
     .describe(
       `influencer-sync pipeline.yaml. Any value may be \${VAR} or \${VAR:-default} from the environment.`,

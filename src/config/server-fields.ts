@@ -184,6 +184,29 @@ export const consoleSchema = z
   .prefault({})
   .describe('The console: pages that show what happened and let you settle it.');
 
+/** The receiver of lineage. */
+export const openlineageSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .trim()
+      .regex(/^(https?:\/\/[^\s?#@]+)?$/)
+      .default('')
+      .describe(
+        'Address of a receiver of OpenLineage events, without /api/v1/lineage: http://marquez:5000. Empty: OPENLINEAGE_URL, and without that nothing is sent.',
+      ),
+    api_key: textOrEmpty()
+      .prefault('')
+      .describe(
+        'Sent as a bearer token. Use an environment variable. Empty: OPENLINEAGE_API_KEY, and without that none is sent.',
+      ),
+    namespace: textOrEmpty()
+      .prefault('')
+      .describe('Namespace of the jobs. Empty: OPENLINEAGE_NAMESPACE, else influencer-sync.'),
+  })
+  .prefault({})
+  .describe('Where run events of OpenLineage are sent: what each run reads and fills.');
+
 /** @param file what the schema made of it. */
 export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {
   const { users, tokens, proxy, oidc } = file.auth;

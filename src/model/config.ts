@@ -25,6 +25,15 @@ export type PipelineConfig = {
   readonly statements: StatementSettings;
   readonly retention: RetentionSettings;
   readonly reconcile: ReconcileSettings;
+  readonly openlineage: OpenLineageSettings;
+};
+
+/** Where lineage is sent; what is empty, the environment may say. */
+export type OpenLineageSettings = {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Of jobs. */
+  readonly namespace: string;
 };
 
 /** How statements of earnings are made. */

@@ -350,7 +350,7 @@ describe('problems', () => {
       'jobs:',
       'alerts: {}\njobs:',
       {
-        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention.',
+        help: 'Remove it, or use one of: api, database, ledger, sources, jobs, customers, webhooks, serve, work, console, notify, statements, reconcile, retention, openlineage.',
       },
     ],
     [

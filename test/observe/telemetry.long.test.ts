@@ -122,7 +122,7 @@ it.each(['refuses', 'never answers'])(
     expect(await shop.posted()).toHaveLength(20);
     // Two seconds, and what a process takes to end on a busy machine.
     expect(tookMs).toBeLessThan(4_000);
-    expect(ended.stderr.match(/collector .* does not take/g)).toHaveLength(1);
+    expect(ended.stderr.match(/collector .* does not accept/g)).toHaveLength(1);
     expect(ended.stderr).not.toMatch(/ECONNREFUSED|at .*node_modules/);
   },
 );

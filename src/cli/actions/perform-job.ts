@@ -24,6 +24,7 @@ import {
   withMigratedDatabase,
   withPlanDatabase,
 } from '../open/open-config.ts';
+import { openLineage } from '../open/open-lineage.ts';
 import { openClient } from '../open/open-service.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork } from '../open/open-workers.ts';
@@ -63,6 +64,7 @@ export async function performConfigured(
   if (request.options.yes === true && kind.approves === undefined) throw needsNoApproval(job);
   warnOfPlainConnections(config, output);
   const telemetry = await openTelemetry(output);
+  const lineage = request.isPlan ? null : await openLineage(config, output);
   const opened = request.isPlan ? null : openJobClient(config, output);
   const sourceClients = openSourceClients();
   const stopping = listenForStop(output);
@@ -94,6 +96,7 @@ export async function performConfigured(
       progress,
       draining: stopping.signal,
       openSpread: work.openSpread,
+      lineage,
       onTarget: (target) => tellTarget(target, output),
     }).finally(() => work.close());
     const { finished, report, stop, exitCode, traceId } = result;
@@ -118,7 +121,7 @@ export async function performConfigured(
       } finally {
         if (!request.isPlan) await notifyAfter(db, { config, log });
         // While the database is open, which the metrics are read from.
-        await telemetry?.end();
+        await Promise.all([telemetry?.end(), lineage?.end()]);
       }
     });
     await ping?.ended(performed.exitCode);
@@ -131,7 +134,7 @@ export async function performConfigured(
     stopping.ignore();
     sourceClients.close();
     await opened?.close();
-    await telemetry?.end();
+    await Promise.all([telemetry?.end(), lineage?.end()]);
   }
 }
 

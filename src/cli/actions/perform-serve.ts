@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../../model/exit-code.ts';
 import { KnownError } from '../../model/known-error.ts';
 import { isLoopback } from '../../model/text/is-loopback.ts';
 import type { KeptNotices } from '../../notify/keep-notices.ts';
+import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { startObserver } from '../../observe/start-observer.ts';
 import { keepSchedule } from '../../pipeline/keep-schedule.ts';
@@ -21,6 +22,7 @@ import { startTicker } from '../../schedule/start-ticker.ts';
 import type { Receiver } from '../../webhook/start-receiver.ts';
 import type { ServeOptions } from '../commands/run/serve.ts';
 import { openConfig, warnOfPlainConnections } from '../open/open-config.ts';
+import { openLineage } from '../open/open-lineage.ts';
 import { openMetrics } from '../open/open-metrics.ts';
 import { type OpenTelemetry, openTelemetry } from '../open/open-telemetry.ts';
 import { openWork, serveWorker } from '../open/open-workers.ts';
@@ -45,6 +47,7 @@ export async function performServe(output: Output, options: ServeOptions): Promi
   const config = await openConfig(options);
   const jobs = jobsToServe(config);
   const telemetry = await openTelemetry(output);
+  const lineage = await openLineage(config, output);
   const log = createLogger({
     level: process.env.LOG_LEVEL,
     isInteractive: false,
@@ -69,13 +72,14 @@ export async function performServe(output: Output, options: ServeOptions): Promi
       db,
       log,
       telemetry,
+      lineage,
       output,
       draining: stopping.signal,
       port: options.port ?? config.serve.port,
     });
   } finally {
     stopping.ignore();
-    await telemetry?.end();
+    await Promise.all([telemetry?.end(), lineage?.end()]);
     await db.destroy();
   }
 }
@@ -86,13 +90,14 @@ type Serving = {
   readonly db: Database;
   readonly log: Logger;
   readonly telemetry: OpenTelemetry | null;
+  readonly lineage: Lineage | null;
   readonly output: Output;
   readonly draining: AbortSignal;
   readonly port: number;
 };
 
 async function serve(serving: Serving): Promise<ExitCode> {
-  const { config, jobs, db, log, telemetry, output, draining } = serving;
+  const { config, jobs, db, log, telemetry, lineage, output, draining } = serving;
   // The start leaves garbage, and so does every run.
   let isLittered = true;
   // What runs need is loaded with the first one: a process that waits is small.
@@ -118,6 +123,7 @@ async function serve(serving: Serving): Promise<ExitCode> {
       opened.workplace ??= openWorkplace({
         ...{ config, db, log, metrics, draining },
         openSpread: work.openSpread,
+        lineage,
       });
       return opened.workplace.work(claimed).finally(() => notices?.ask());
     },

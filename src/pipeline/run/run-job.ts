@@ -8,6 +8,7 @@ import { KnownError } from '../../model/known-error.ts';
 import type { Progress } from '../../model/progress.ts';
 import type { RunFinished, RunStatus, RunStop, RunTarget } from '../../model/run.ts';
 import type { Spread } from '../../model/work.ts';
+import type { Lineage } from '../../observe/lineage/start-lineage.ts';
 import type { Heartbeat } from '../../schedule/lease.ts';
 import { beginRun, endRun, settleDeadRuns } from '../../schedule/run-record.ts';
 import type { SourceClients } from '../../source/source-clients.ts';
@@ -39,6 +40,8 @@ export type RunJobOptions<Settings extends JobSettings> = {
   readonly draining: AbortSignal;
   /** Opens what hands out parts of a run to workers; left out where runs do everything themselves. */
   readonly openSpread?: ((of: UnitsOf) => Spread) | undefined;
+  /** Told when the run begins and how it ends; null or left out: nobody is. */
+  readonly lineage?: Pick<Lineage, 'runBegun'> | null | undefined;
   /** Told where the run sends to, as soon as the service has said whose the key is and before anything else is read or sent. */
   readonly onTarget?: (target: RunTarget) => void;
   /** Told of the run's record before anything else happens; what it throws ends the run. */
@@ -99,6 +102,7 @@ async function recorded<Settings extends JobSettings>(
   const service = config.api.url;
   const runId = await beginRun(db, { job: job.name, kind: job.kind, service, trace_id: traceId });
   await settleDeadRuns(db, { job: job.name, currentRunId: runId });
+  const tellLineage = options.lineage?.runBegun(job, runId);
   const activity = recordActivity(db, { ...options, runId });
   const { progress, client } = activity;
   try {
@@ -119,6 +123,7 @@ async function recorded<Settings extends JobSettings>(
       abandoned,
     );
     const { finished, exitCode, stop } = result;
+    tellLineage?.({ status: finished.status, problem: stop?.kind ?? null });
     await activity.stop();
     await endRun(db, {
       runId,
@@ -137,6 +142,7 @@ async function recorded<Settings extends JobSettings>(
     const problem = known?.message ?? 'a bug';
     await activity.stop();
     const problemCode = known?.code ?? 'crash';
+    tellLineage?.({ status, problem: problemCode });
     await endRun(db, { runId, status, exitCode, report: null, problem, problemCode }).catch(() => {});
     throw error;
   }

@@ -18,6 +18,8 @@ export type RunSlotOptions = {
   readonly db: Database;
   readonly sourceClients: SourceClients;
   readonly openSpread?: RunJobOptions<JobSettings>['openSpread'];
+  /** Told of each run; null or left out: nobody is. */
+  readonly lineage?: RunJobOptions<JobSettings>['lineage'];
   /** Opens a client of the service for this run, which closes it. `onAnswer` is told of each answer. */
   readonly openClient: (onAnswer: () => void) => Client;
   /** Aborts when the process is to end. */
@@ -44,7 +46,7 @@ const NO_LIMITS = { limit: null, file: null, allowEmpty: false };
 
 /** Runs the job of a slot that was claimed, watched, and says what is to become of the slot. */
 export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Promise<SlotEnd> {
-  const { config, db, job, kind, sourceClients, draining, openSpread } = options;
+  const { config, db, job, kind, sourceClients, draining, openSpread, lineage } = options;
   const client = options.openClient(() => watched.notice());
   const watched = watchRun({
     timing: job,
@@ -63,6 +65,7 @@ export async function runSlot(options: RunSlotOptions, claimed: ClaimedSlot): Pr
       options: NO_LIMITS,
       progress: watched.progress,
       openSpread,
+      lineage,
       draining: watched.draining,
       abandoned: watched.abandoned,
       ...(options.onTarget === undefined ? {} : { onTarget: options.onTarget }),

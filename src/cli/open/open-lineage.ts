@@ -1,0 +1,70 @@
+import { dirname, join } from 'node:path';
+import { kindOf } from '../../../jobs/index.ts';
+import type { PipelineConfig } from '../../model/config.ts';
+import type { Dataset } from '../../observe/lineage/lineage-events.ts';
+import type { Lineage } from '../../observe/lineage/start-lineage.ts';
+import { readVersion } from '../../package/read-version.ts';
+import { parseSourceUri, WILDCARD } from '../../source/parse-source-uri.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** As the clients of OpenLineage have it. */
+const DEFAULT_ENDPOINT = 'api/v1/lineage';
+const DEFAULT_NAMESPACE = 'influencer-sync';
+
+/**
+ * Tells a receiver of OpenLineage of runs if the configuration, or the environment by the variables of OpenLineage's own clients, names one.
+ * Else nothing of it is loaded, and this is null.
+ */
+export async function openLineage(
+  config: PipelineConfig,
+  output: Pick<Output, 'warn'>,
+): Promise<Lineage | null> {
+  const { env } = process;
+  const set = config.openlineage;
+  const url = set.url || (env.OPENLINEAGE_URL ?? '');
+  if (url === '' || env.OPENLINEAGE_DISABLED === 'true') return null;
+  const { startLineage } = await import('../../observe/lineage/start-lineage.ts');
+  return startLineage({
+    url: `${url.replace(/(?<=[^/])\/+$/, '')}/${(env.OPENLINEAGE_ENDPOINT || DEFAULT_ENDPOINT).replace(/^\/+/, '')}`,
+    apiKey: set.apiKey || (env.OPENLINEAGE_API_KEY ?? ''),
+    namespace: set.namespace || env.OPENLINEAGE_NAMESPACE || DEFAULT_NAMESPACE,
+    version: readVersion(),
+    nameRelation: relationNames(config),
+    describeJob: (job) => ({
+      job: job.name,
+      kind: job.kind,
+      inputs: job.sources.flatMap((name) => {
+        const source = config.sources[name];
+        return source === undefined ? [] : [nameFiles(source.uri)];
+      }),
+      fills: kindOf(job).fills,
+    }),
+    onTrouble: (reason) =>
+      output.warn(
+        `The receiver of lineage (openlineage.url) does not accept events: ${reason}. Runs continue without it.`,
+      ),
+  });
+}
+
+/** The files of a source: the folder that they are below, which is not what a wildcard begins in. */
+function nameFiles(uri: string): Dataset {
+  const place = parseSourceUri(uri);
+  const below = (path: string): string => {
+    const wildcard = path.search(WILDCARD);
+    const folder = wildcard < 0 ? path : dirname(`${path.slice(0, wildcard)}x`);
+    return folder === '.' ? '/' : folder.replace(/(?<=[^/])\/+$/, '') || '/';
+  };
+  return place.kind === 'folder'
+    ? { namespace: 'file', name: below(place.path) }
+    : { namespace: `s3://${place.bucket}`, name: below(place.glob ?? place.prefix) };
+}
+
+/** Neither the user nor the password of an address is part of a name. */
+function relationNames({ database }: PipelineConfig): (relation: string) => Dataset {
+  const address = URL.parse(database.url);
+  if (address === null)
+    return (relation) => ({ namespace: 'file', name: join(database.dataFolder, 'postgres', relation) });
+  const namespace = `postgres://${address.hostname || 'localhost'}:${address.port || '5432'}`;
+  const name = decodeURIComponent(address.pathname.slice(1) || address.username);
+  return (relation) => ({ namespace, name: `${name}.${relation}` });
+}
