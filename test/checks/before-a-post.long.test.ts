@@ -181,7 +181,7 @@ describe('before anything of a file is posted', () => {
     expect((await shop.posted()).length).toBe(before);
 
     const rest = await shop.cli('checks', 'acknowledge', ...ids.slice(1), '--reason', 'a strike');
-    expect(rest.stdout).toContain('The next run reads 1 file that was held.');
+    expect(rest.stdout).toContain('The next run reads 1 held file.');
     expect(await shop.run()).toMatchObject({ exitCode: 0, finished: { held_files: 0, check_warnings: 0 } });
     expect((await shop.posted()).length).toBe(before + 10);
     const { rows: audited } = await sql<{ subject: string; reason: string }>`

@@ -54,7 +54,7 @@ test('what init writes from real exports passes doctor and plan, and the first r
   writeFileSync(join(folder, 'key'), `${service.key}\n`);
   const run = (...args: string[]) => runHere(args, { cwd: folder, env });
   const init = await run('init', './exports', '--out', 'my-shop', ...ANSWERS);
-  expect(init.stdout).not.toContain('No service was asked');
+  expect(init.stdout).not.toContain('were not looked up');
   expect([init.exitCode, init.stderr.match(/error/i)]).toEqual([0, null]);
   expect(init.stdout).toContain(
     'Next:  npx influencer-sync plan attribute-orders --config my-shop/pipeline.yaml',
