@@ -1097,7 +1097,29 @@ CREATE VIEW bi.conflicts AS
     o.explicit_target,
     reporting.without_addresses(o.explicit_handle) AS explicit_influencer_handle
    FROM ((orders o
-     JOIN reporting.order_dispositions s ON (((s.job = o.job) AND (s.source = o.source) AND (s.order_id = o.order_id))))
+     CROSS JOIN LATERAL ( SELECT s_1.job,
+            s_1.source,
+            s_1.order_id,
+            s_1.order_version_id,
+            s_1.entry_id,
+            s_1.ordered_at,
+            s_1.day_utc,
+            s_1.disposition,
+            s_1.disposition_reason,
+            s_1.disposition_at,
+            s_1.is_open,
+            s_1.matched_by,
+            s_1.matched_value,
+            s_1.target,
+            s_1.brand_id,
+            s_1.deal_id,
+            s_1.collab_id,
+            s_1.influencer_handle,
+            s_1.currency,
+            s_1.amount
+           FROM reporting.order_dispositions s_1
+          WHERE ((s_1.job = o.job) AND (s_1.source = o.source) AND (s_1.order_id = o.order_id))
+         LIMIT 1) s)
      LEFT JOIN mirror.deal_versions m ON (((m.deal_id = s.deal_id) AND m.is_latest)))
   WHERE (s.disposition <> ALL (ARRAY['excluded'::text, 'unattributed'::text, 'organic'::text, 'unaccounted'::text]));
 

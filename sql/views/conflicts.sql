@@ -29,7 +29,9 @@ create view bi.conflicts as
     o.last_target, reporting.without_addresses(o.last_handle) as last_influencer_handle,
     o.explicit_target, reporting.without_addresses(o.explicit_handle) as explicit_influencer_handle
   from orders o
-  join reporting.order_dispositions s on s.job = o.job and s.source = o.source and s.order_id = o.order_id
+  -- By key: few of all orders are in conflict.
+  cross join lateral (
+    select s.* from reporting.order_dispositions s where s.job = o.job and s.source = o.source and s.order_id = o.order_id limit 1) s
   left join mirror.deal_versions m on m.deal_id = s.deal_id and m.is_latest
   where s.disposition not in ('excluded', 'unattributed', 'organic', 'unaccounted');
 comment on view bi.conflicts is 'Orders with evidence for more than one owner, one row per order: who is credited, and who would be credited by other rules. It changes no decision. As of the last refresh. Answers: Which orders carry evidence for two creators? How much revenue would other rules move?';

@@ -25,10 +25,10 @@ const KEYS: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
   month: sql`to_char(month_utc, 'YYYY-MM') collate "C"`,
 };
 const NAMES: Readonly<Record<ReturnGroup, RawBuilder<unknown>>> = {
-  deal: sql`max(influencer_handle)`,
-  creator: sql`max(influencer_handle)`,
-  brand: sql`max(brand_name)`,
-  campaign: sql`max(dealflow_name)`,
+  deal: sql`max(influencer_handle collate "C")`,
+  creator: sql`max(influencer_handle collate "C")`,
+  brand: sql`max(brand_name collate "C")`,
+  campaign: sql`max(dealflow_name collate "C")`,
   month: sql`null::text`,
 };
 
