@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { expect } from 'vitest';
+import type { Database } from '../../src/db/connect.ts';
 import { openWorkshop, type Workshop, type WorkshopOptions } from '../pipeline/workshop.ts';
 import { backUp, openReplaceable } from '../recovery/lost-databases.ts';
 import { type Receiver, SECRET, startReceiver } from './receivers.ts';
@@ -15,7 +17,7 @@ jobs:
 const CONSOLE = 'console: {url: "https://ops.example.com/influencers/", base_path: /influencers}\n';
 
 /** Settings of `notify:` with the channel `ops`, which the receiver of a drill is. */
-const NOTIFY =
+export const NOTIFY =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what pipeline.yaml says
   'notify: {channels: {ops: {kind: webhook, url: "${NOTICE_URL}", secret: "${NOTICE_SECRET}"}}}\n';
 
@@ -53,4 +55,25 @@ export async function goBack({ shop }: Drill, meanwhile: () => Promise<void>): P
   await meanwhile();
   shop.env.DATABASE_URL = backup;
   expect((await shop.run()).exitCode).toBe(7);
+}
+
+/** A run that is recorded as such, without having been. */
+export async function noteRun(
+  db: Database,
+  run: {
+    job: string;
+    kind: string;
+    status: string;
+    exitCode: number;
+    code?: string;
+    problem?: string;
+    counts?: object;
+  },
+): Promise<void> {
+  const { job, kind, status, exitCode, code = null, problem = null, counts = {} } = run;
+  await sql`
+    insert into ops.runs (job, kind, host, pid, status, exit_code, problem, problem_code, counts, finished_at)
+    values (${job}, ${kind}, 'h', 1, ${status}, ${exitCode}, ${problem}, ${code}, ${JSON.stringify(counts)}::jsonb, now())`.execute(
+    db,
+  );
 }

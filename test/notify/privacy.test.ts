@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { jobKinds, loadConfig } from '../../jobs/index.ts';
-import type { Database } from '../../src/db/connect.ts';
 import { type Notice, PROBLEM_KINDS, type Problem, type ProblemKind } from '../../src/model/notify/notice.ts';
 import type { ChannelSettings } from '../../src/model/notify/settings.ts';
 import { sendToChannel } from '../../src/notify/channels/index.ts';
 import { observeProblems } from '../../src/notify/observe-problems.ts';
 import { manyRows, toCsv } from '../pipeline/workshop.ts';
-import { openDrill } from './drill.ts';
+import { noteRun, openDrill } from './drill.ts';
 import { SECRET, startReceiver } from './receivers.ts';
 import { startMailServer } from './smtp-receiver.ts';
 
@@ -39,27 +38,6 @@ const NEVER = [
   PASSWORD,
   ROUTING_KEY,
 ];
-
-/** A run that is recorded as such, without having been. */
-async function noteRun(
-  db: Database,
-  run: {
-    job: string;
-    kind: string;
-    status: string;
-    exitCode: number;
-    code?: string;
-    problem?: string;
-    counts?: object;
-  },
-): Promise<void> {
-  const { job, kind, status, exitCode, code = null, problem = null, counts = {} } = run;
-  await sql`
-    insert into ops.runs (job, kind, host, pid, status, exit_code, problem, problem_code, counts, finished_at)
-    values (${job}, ${kind}, 'h', 1, ${status}, ${exitCode}, ${problem}, ${code}, ${JSON.stringify(counts)}::jsonb, now())`.execute(
-    db,
-  );
-}
 
 /** Everything that can be wrong at once, found by the finders themselves. */
 async function findAll(): Promise<{
