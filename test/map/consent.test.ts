@@ -56,6 +56,16 @@ test('a source that says not_recorded does not hide a column of consent that the
   expect(passedOver.no_consent).toBe(1);
 });
 
+test('a column Status is consent where the export proves to be of the tool that means it so, and not the state of an order', async () => {
+  const orders = ['Email,Status', 'ann@example.com,paid'];
+  expect((await mapCustomerLines('generic-customers', orders, NOT_RECORDED)).customers).toHaveLength(1);
+  const contacts = ['Email,Date Created,Tags,Status', 'ann@example.com,2026-04-10,vip,Unsubscribed'];
+  expect(await holdReason(mapCustomerLines('generic-customers', contacts, NOT_RECORDED))).toMatchObject({
+    code: 'consent_column_unread',
+    help: expect.stringContaining('layout: activecampaign under sources.shop'),
+  });
+});
+
 test('the single column Email proves no format', async () => {
   const { message, help } = await holdReason(
     mapCustomerLines('mailchimp', ['Email,City', 'ann@example.com,Oslo']),

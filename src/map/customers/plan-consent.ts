@@ -2,6 +2,7 @@ import type { SourceSettings } from '../../model/config.ts';
 import type { ConsentRule } from '../../model/customer.ts';
 import { FileHeld } from '../../model/file-held.ts';
 import type { CellTest, Layout, OtherLayouts } from '../../model/layout.ts';
+import { foldHeader } from '../../model/text/fold.ts';
 import { toNfkc } from '../../model/text/normal-form.ts';
 import { bestFit, type Column, provenBy, quoteAll, type ResolvedHeader } from '../layout/resolve-header.ts';
 import { cellTest } from '../layout/test-cell.ts';
@@ -111,7 +112,14 @@ export function requireConsent(
   if (rule === 'ignored') return;
   const wanted = layout.consent.columns;
   if (header.find(wanted) !== null) return;
-  const readers = otherLayouts().filter(({ consent }) => header.find(consent.columns) !== null);
+  const others = otherLayouts();
+  const isOfOtherThings = namesOfFields([layout, ...others]);
+  const readers = others.filter((other) => {
+    const column = header.find(other.consent.columns);
+    if (column === null) return false;
+    // Status is also what shops call the state of an order: it is consent only in an export that proves to be of that layout.
+    return provenBy(other, names) > 0 || !isOfOtherThings.has(foldHeader(column.name));
+  });
   const reader = bestFit(names, layout, readers) ?? readers[0];
   const unread = header.find(reader?.consent.columns ?? []);
   // The file says it, whatever the source says.
@@ -133,6 +141,11 @@ export function requireConsent(
     message: `${missing}${near.length === 0 ? '' : ` The file has ${quoteAll(near)}.`}`,
     help: `Export the file with that column, or add its own column to consent.columns of the layout. If this export does not record consent, set consent: not_recorded under sources.${source.name}. Nobody in the file is submitted.`,
   });
+}
+
+/** Headers that layouts read as a field of an order, a customer or a creator. */
+function namesOfFields(layouts: readonly Layout[]): ReadonlySet<string> {
+  return new Set(layouts.flatMap(({ columns }) => Object.values(columns).flat().map(foldHeader)));
 }
 
 /** Headers that may stand over consent: only to be named in a message. */
