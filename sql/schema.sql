@@ -3320,15 +3320,15 @@ COMMENT ON COLUMN bi.returns_monthly.cost_per_new_customer_amount IS 'cost_amoun
 
 COMMENT ON COLUMN bi.returns_monthly.unknown IS 'What is unknown and makes numbers of this row null: rate, margin, customers, exchange. Null: nothing.';
 
-COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'statements.reporting_currency, ISO 4217, of the amounts that follow. Null: not configured.';
+COMMENT ON COLUMN bi.returns_monthly.reporting_currency IS 'Currency (ISO 4217) of the reporting amounts: statements.reporting_currency. Null: not configured.';
 
 COMMENT ON COLUMN bi.returns_monthly.unconverted_orders IS 'Orders in another currency for whose day statements.fx has no rate. Null: no reporting currency.';
 
 COMMENT ON COLUMN bi.returns_monthly.net_reporting_amount IS 'net_amount in reporting_currency, each order at the rate of its day. Null: a rate is unknown.';
 
-COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in reporting_currency, each order at the rate of its day, a fee at that of its first. Null: a rate is unknown.';
+COMMENT ON COLUMN bi.returns_monthly.cost_reporting_amount IS 'cost_amount in reporting_currency, each order at the rate of its day, and a fee at the rate of its first day. Null: a rate is unknown.';
 
-COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from the two before. Null: one is unknown, or the margin.';
+COMMENT ON COLUMN bi.returns_monthly.profit_reporting_amount IS 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
 
 CREATE TABLE ops.runs (
     run_id bigint NOT NULL,

@@ -64,11 +64,11 @@ comment on column bi.returns_monthly.returning_orders is 'Orders of customers wh
 comment on column bi.returns_monthly.unknown_orders is 'Orders for which it is unknown whether the customer is new: without customer_key, or in the first 90 days for which customers are known.';
 comment on column bi.returns_monthly.cost_per_new_customer_amount is 'cost_amount for each of new_customers, in currency. Null: a rate or a customer is unknown, or there is no new customer.';
 comment on column bi.returns_monthly.unknown is 'What is unknown and makes numbers of this row null: rate, margin, customers, exchange. Null: nothing.';
-comment on column bi.returns_monthly.reporting_currency is 'statements.reporting_currency, ISO 4217, of the amounts that follow. Null: not configured.';
+comment on column bi.returns_monthly.reporting_currency is 'Currency (ISO 4217) of the reporting amounts: statements.reporting_currency. Null: not configured.';
 comment on column bi.returns_monthly.unconverted_orders is 'Orders in another currency for whose day statements.fx has no rate. Null: no reporting currency.';
 comment on column bi.returns_monthly.net_reporting_amount is 'net_amount in reporting_currency, each order at the rate of its day. Null: a rate is unknown.';
-comment on column bi.returns_monthly.cost_reporting_amount is 'cost_amount in reporting_currency, each order at the rate of its day, a fee at that of its first. Null: a rate is unknown.';
-comment on column bi.returns_monthly.profit_reporting_amount is 'profit_amount in reporting_currency, from the two before. Null: one is unknown, or the margin.';
+comment on column bi.returns_monthly.cost_reporting_amount is 'cost_amount in reporting_currency, each order at the rate of its day, and a fee at the rate of its first day. Null: a rate is unknown.';
+comment on column bi.returns_monthly.profit_reporting_amount is 'profit_amount in reporting_currency, from net_reporting_amount and cost_reporting_amount. Null: one of them or the margin is unknown.';
 
 create view bi.customer_cohorts as
   select r.month_utc, r.deal_id, coalesce(r.influencer_handle, reporting.without_addresses(d.influencer_handle)) as influencer_handle,

@@ -193,19 +193,19 @@ export const openlineageSchema = z
       .regex(/^(https?:\/\/[^\s?#@]+)?$/)
       .default('')
       .describe(
-        'Address of a receiver of OpenLineage events, without /api/v1/lineage: http://marquez:5000. Empty: OPENLINEAGE_URL, and without that nothing is sent.',
+        'Address of a receiver of OpenLineage events, without /api/v1/lineage: http://marquez:5000. Empty: OPENLINEAGE_URL. Without either, nothing is sent.',
       ),
     api_key: textOrEmpty()
       .prefault('')
       .describe(
-        'Sent as a bearer token. Use an environment variable. Empty: OPENLINEAGE_API_KEY, and without that none is sent.',
+        'Sent as a bearer token. Use an environment variable. Empty: OPENLINEAGE_API_KEY. Without either, no token is sent.',
       ),
     namespace: textOrEmpty()
       .prefault('')
       .describe('Namespace of the jobs. Empty: OPENLINEAGE_NAMESPACE, else influencer-sync.'),
   })
   .prefault({})
-  .describe('Where run events of OpenLineage are sent: what each run reads and fills.');
+  .describe('The receiver of OpenLineage events, which state what each run reads and writes.');
 
 /** @param file what the schema made of it. */
 export function toConsoleSettings(file: z.output<typeof consoleSchema>): ConsoleSettings {

@@ -57,7 +57,7 @@ export function parseRates(
       else
         problems.push({
           ...{ line, column: 'day', value: day },
-          reason: `Line ${before.line} has a rate of ${currency} for this day, too.`,
+          reason: `Line ${before.line} already has a rate of ${currency} for this day.`,
           help: 'Remove one of them.',
         });
     }

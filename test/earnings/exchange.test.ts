@@ -34,7 +34,7 @@ describe('fx.csv', () => {
 
   it('is not used with two rates of one day, or without a column', () => {
     expect(parse('2026-03-01,USD,EUR,0.92', '2026-03-01,USD,EUR,0.93').problems).toEqual([
-      expect.objectContaining({ line: 3, reason: 'Line 2 has a rate of USD for this day, too.' }),
+      expect.objectContaining({ line: 3, reason: 'Line 2 already has a rate of USD for this day.' }),
     ]);
     expect(parseRates(readLines('day,from,rate\n'), 'EUR').problems).toMatchObject([
       { line: 1, column: 'to' },
@@ -121,7 +121,7 @@ statements: {terms: ./terms.csv, reporting_currency: eur, fx: ./fx.csv, margin_p
       /Amounts in other currencies are converted into EUR .* DEALMIA mia\.test 3 155\.00 EUR 25\.50 EUR 52\.00 EUR 203\.92 %/,
     );
     // By the days on which lines count: 10 EUR, 6 at 0.9, 1 at 0.6, and the fee.
-    expect((await shop.cli('statement', '--month', '2026-03')).stdout).toContain('In all 26.00 EUR');
+    expect((await shop.cli('statement', '--month', '2026-03')).stdout).toContain('Total: 26.00 EUR');
     shop.write('fx.csv', 'day,from,to,rate\n2026-03-05,USD,EUR,x\n');
     const broken = await shop.cli('statement', '--month', '2026-03');
     expect([broken.exitCode, broken.stderr]).toEqual([3, expect.stringContaining('fx.csv:2 rate')]);

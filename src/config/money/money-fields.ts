@@ -24,7 +24,7 @@ export const statementsSchema = z
       .nullable()
       .default(null)
       .describe(
-        'Currency (ISO 4217) into which totals of several currencies are converted, beside the amounts themselves. Omit it to convert nothing.',
+        'Currency (ISO 4217) into which amounts are converted for totals. The amounts in their own currencies remain. Omit it to convert nothing.',
       ),
     fx: text(500)
       .nullable()

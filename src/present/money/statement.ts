@@ -87,7 +87,7 @@ const NAMED_RATES = 5;
 
 function describeTotal({ currency, amount, missing }: ConvertedTotal): string {
   if (amount !== null)
-    return `In all ${formatMoney(amount, currency)}, each line at the exchange rate of the day on which it counts.`;
+    return `Total: ${formatMoney(amount, currency)}, with each line at the exchange rate of the day on which it counts.`;
   const named = missing.slice(0, NAMED_RATES).map((one) => `${one.currency} on ${one.day}`);
   const others = missing.length - named.length;
   return `The total in ${currency} is unknown: statements.fx has no rate for ${named.join(', ')}${others === 0 ? '' : ` and ${others} more`}.`;

@@ -30,7 +30,7 @@ function requireReportingCurrency({ reportingCurrency }: StatementSettings): str
   if (reportingCurrency !== null) return reportingCurrency;
   throw new KnownError({
     code: 'reporting_currency_missing',
-    message: 'No currency is configured into which amounts could be converted.',
+    message: 'No reporting currency is configured, so amounts cannot be converted.',
     where: 'statements.reporting_currency',
     help: 'Add statements.reporting_currency, and statements.fx with the rates of each day, to pipeline.yaml; then run the job once.',
     safe: 'Nothing was changed.',

@@ -53,7 +53,7 @@ ${filterForm(visit, PATH, [
     ? []
     : [{ name: 'in', label: 'Convert into', options: [reportingCurrency] }]),
 ])}
-${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. Where a rate is missing, the sum is unknown.</p>`}
+${inCurrency === null ? null : html`<p>Amounts in other currencies are converted into ${inCurrency} at the rate of the day of each order. If a rate is missing, the sum is unknown.</p>`}
 ${returnTable(rows.slice(0, PAGE_ROWS), { by, visit })}
 ${pager(visit, PATH, { after: nextKey(rows, ({ currency, rank, key }) => writeKey(currency, rank, key)) })}
 <p class="dim">Cost: commission and fixed fees. ROI: profit in percent of the cost. New customers: whose first known order it is. A number that nobody can know is unknown, never 0. ${explainUnknown(rows)}</p>`,
