@@ -88,14 +88,14 @@ export function describeReturns(
       kind: 'section',
       title: `What each ${by} brought and cost`,
       note: months,
-      why: 'It says which orders carried a code or link, not what a creator caused. docs/money.md explains each number.',
+      why: 'It says which orders carried a code or link, not what a creator caused. new: customers whose first order it was; per new: the cost for each of them. docs/money.md explains each number.',
       parts: [
         {
           kind: 'table',
           columns: [
-            { title: by },
+            { title: by, cutAt: by === 'creator' ? 'end' : 'never' },
             ...(by === 'month' || by === 'creator' ? [] : [{ title: by === 'deal' ? 'creator' : 'name' }]),
-            ...['orders', 'net revenue', 'cost', 'ROI', 'new customers', 'each'].map(right),
+            ...['orders', 'net revenue', 'cost', 'ROI', 'new', 'per new'].map(right),
             { title: 'unknown' },
           ],
           rows: sums.map((sum) => {
