@@ -2627,7 +2627,9 @@ CREATE TABLE intake.orders (
     replaces bigint,
     first_seen_at timestamp with time zone DEFAULT now() NOT NULL,
     customer_key uuid,
+    customer_key_no smallint,
     CONSTRAINT orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT orders_customer_key_no_check CHECK ((customer_key_no > 1)),
     CONSTRAINT orders_row_count_check CHECK ((row_count > 0))
 );
 
@@ -2696,6 +2698,8 @@ COMMENT ON COLUMN intake.orders.replaces IS 'Version that was in force when this
 COMMENT ON COLUMN intake.orders.first_seen_at IS 'When this version was stored.';
 
 COMMENT ON COLUMN intake.orders.customer_key IS 'HMAC of brand and e-mail address, as intake.customers.customer_hash has it; null where the source does not ask for it (customer_key), the order was read before it did, or the export names nobody. No part of content_hash.';
+
+COMMENT ON COLUMN intake.orders.customer_key_no IS 'Key that customer_key was made with, as in intake.customer_key; null: the first one, or no customer_key.';
 
 CREATE VIEW bi.orders AS
  SELECT o.order_version_id,

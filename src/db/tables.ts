@@ -1129,6 +1129,10 @@ export interface IntakeOrders {
    */
   customer_key: string | null;
   /**
+   * Key that customer_key was made with, as in intake.customer_key; null: the first one, or no customer_key.
+   */
+  customer_key_no: number | null;
+  /**
    * When the export names the deal itself.
    */
   deal_id: string | null;

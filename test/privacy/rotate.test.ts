@@ -135,4 +135,16 @@ it('orders of a customer belong together also when a new key takes the place of 
     shop.db,
   );
   expect(rows.map(({ ids }) => ids)).toEqual(['1 3', '2']);
+  // Bob has not ordered since.
+  const left = async () => JSON.parse((await shop.cli('hash-key', '--json')).stdout);
+  expect(await left()).toMatchObject({ customers: 0, orders: 1 });
+  expect((await shop.cli('hash-key')).stdout.replace(/\s+/g, ' ')).toContain('1 order has a customer_key');
+  // A later version of his order that does not name him leaves him known as before.
+  const unnamed = line('2', '').replace(',10.00,', ',12.00,');
+  shop.put('exports', '3.csv', [header, unnamed]);
+  expect((await shop.ran('orders')).exitCode).toBe(0);
+  expect(await left()).toMatchObject({ orders: 1 });
+  shop.put('exports', '4.csv', [header, line('4', 'bob@example.com')]);
+  expect((await shop.ran('orders')).exitCode).toBe(0);
+  expect(await left()).toMatchObject({ orders: 0 });
 });

@@ -59,7 +59,9 @@ export async function forgetCustomer(
   const { numAffectedRows: customers } =
     await sql`delete from intake.customers where customer_hash = ${mine}`.execute(trx);
   const { numAffectedRows: keys } =
-    await sql`update intake.orders set customer_key = null where customer_key = ${mine}`.execute(trx);
+    await sql`update intake.orders set customer_key = null, customer_key_no = null where customer_key = ${mine}`.execute(
+      trx,
+    );
   await sql`
     insert into intake.forgotten_customers (tombstone, key_fingerprint) values (${tombstone}::uuid, ${fingerprint})
     on conflict (tombstone) do update set searched_at = null`.execute(trx);

@@ -13,6 +13,9 @@ import type { RekeyedHash } from '../../model/customer.ts';
 /** The number of the key in force, for rows that are inserted; 1 before one was bound. */
 export const CURRENT_KEY_NO: RawBuilder<number> = sql`coalesce((select key_no from intake.customer_key), 1)`;
 
+/** The same for orders, which leave out the first one: nearly all have that, or none. */
+export const ORDER_KEY_NO: RawBuilder<number | null> = sql`nullif(${CURRENT_KEY_NO}, 1)`;
+
 /**
  * Moves customers, with what the service said when it was asked about them, to the key in force. Those who are not known under the previous key
  * stay as they are.
@@ -67,7 +70,7 @@ export async function rekeyOrders(
   const previous = toUuidArrayParameter(hashes.map((hash) => hash.previous));
   const current = toUuidArrayParameter(hashes.map((hash) => hash.current));
   await sql`
-    update intake.orders o set customer_key = p.current
+    update intake.orders o set customer_key = p.current, customer_key_no = ${ORDER_KEY_NO}
     from rows from (unnest(${previous}::uuid[]), unnest(${current}::uuid[])) as p(previous, current)
     where o.customer_key = p.previous and o.customer_key = any (${previous}::uuid[]) and o.source = ${source}`.execute(
     db,
@@ -119,17 +122,31 @@ export type PreviousKey = {
   readonly customers: number;
   readonly customersInAll: number;
   readonly forgotten: number;
+  /** Orders whose customer_key was made with it. */
+  readonly orders: number;
 };
 
-/** Counts what would be lost with the previous key. Reads all customers. */
+/** Counts what would be lost with the previous key. Reads all customers and, where there is such a key, all orders. */
 export async function readPreviousKey(db: Database): Promise<PreviousKey> {
   const { rows } = await sql<PreviousKey>`
     select k.previous_fingerprint as fingerprint, k.rotated_at as "rotatedAt",
       (select count(*) from intake.customers c where c.key_no < k.key_no)::integer as customers,
       (select count(*) from intake.customers)::integer as "customersInAll",
-      (select count(*) from intake.forgotten_customers f where f.key_fingerprint <> k.fingerprint)::integer as forgotten
+      (select count(*) from intake.forgotten_customers f where f.key_fingerprint <> k.fingerprint)::integer as forgotten,
+      case when k.previous_fingerprint is null then 0 else (
+        select count(*) from intake.orders o
+        where o.is_current and o.customer_key is not null and coalesce(o.customer_key_no, 1) < k.key_no) end::integer as orders
     from intake.customer_key k`.execute(db);
-  return rows[0] ?? { fingerprint: null, rotatedAt: null, customers: 0, customersInAll: 0, forgotten: 0 };
+  return (
+    rows[0] ?? {
+      fingerprint: null,
+      rotatedAt: null,
+      customers: 0,
+      customersInAll: 0,
+      forgotten: 0,
+      orders: 0,
+    }
+  );
 }
 
 /** Gives the previous key up, and deletes who is known under it alone: nobody could be recognised by those digests. */

@@ -102,7 +102,9 @@ export async function replaceLostKey(
     delete from intake.lookups l
     where not exists (select from intake.customers c where c.customer_hash = l.customer_hash)`.execute(trx);
   await sql`delete from intake.forgotten_customers`.execute(trx);
-  await sql`update intake.orders set customer_key = null where customer_key is not null`.execute(trx);
+  await sql`update intake.orders set customer_key = null, customer_key_no = null where customer_key is not null`.execute(
+    trx,
+  );
   return rows[0] ?? { customers: 0, restored: 0, forgotten: 0 };
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import { toJsonParameter } from '../../db/to-json-parameter.ts';
 import type { StagedOrder } from '../../model/order.ts';
 import { foldCode } from '../../model/text/fold.ts';
+import { ORDER_KEY_NO } from '../customers/rekey-customers.ts';
 import { type FileRead, fenceOf } from '../files/fence.ts';
 import { columnDefinitions, columnNames, STORED_COLUMNS } from './order-columns.ts';
 import { assignSummed, summedColumns } from './summed-orders.ts';
@@ -41,6 +42,7 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
     given as materialized (
       select f.source, f.source_file_id, g.*,
         h.order_version_id as here_id, c.order_version_id as current_id, c.content_hash as current_hash, c.customer_key as current_customer_key,
+        c.customer_key_no as current_key_no,
         c.cancelled_at is not null or c.exclusion = 'cancelled' as is_cancelled
       from fence f
       cross join json_to_recordset(${toJsonParameter(orders.map(toRow))}::json) as g(
@@ -49,14 +51,15 @@ export async function stageOrders(db: Database, options: StageOrdersOptions): Pr
         select o.order_version_id from intake.orders o
         where o.source_file_id = f.source_file_id and o.order_id collate "C" = g.order_id limit 1) h on true
       left join lateral (
-        select o.order_version_id, o.content_hash, o.customer_key, o.cancelled_at, o.exclusion from intake.orders o
+        select o.order_version_id, o.content_hash, o.customer_key, o.customer_key_no, o.cancelled_at, o.exclusion from intake.orders o
         where o.source = f.source and o.order_id = g.order_id and o.is_current limit 1) c on true
     ),
     inserted as (
       insert into intake.orders (source, source_file_id, is_current, content_hash, ${columnNames}, line_no, record_no, row_count, replaces,
-        customer_key)
+        customer_key, customer_key_no)
       select source, source_file_id, current_id is null, content_hash, ${columnValues}, line_no, record_no, row_count, current_id,
-        coalesce(customer_key, current_customer_key)
+        coalesce(customer_key, current_customer_key),
+        case when customer_key is null then current_key_no else ${ORDER_KEY_NO} end
       from given
       where here_id is null and current_hash is distinct from content_hash
       returning is_current

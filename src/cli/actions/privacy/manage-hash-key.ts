@@ -33,13 +33,18 @@ export async function showHashKey(output: Output, options: ConfigOptions): Promi
   return EXIT.ok;
 }
 
-function describe({ fingerprint, rotatedAt, customers, customersInAll, forgotten }: PreviousKey): string {
+function describe(previous: PreviousKey): string {
+  const { fingerprint, rotatedAt, customers, customersInAll, forgotten, orders } = previous;
   if (fingerprint === null) return 'One key is in force, and there is no previous one.';
   const left = `${formatCount(customers)} of ${plural(customersInAll, 'customer')}, and ${formatCount(forgotten)} forgotten customers`;
   const since = rotatedAt === null ? '' : ` since ${formatInstant(rotatedAt).slice(0, 16)}`;
+  const ofOrders =
+    orders === 0
+      ? ''
+      : ` ${plural(orders, 'order')} ${orders === 1 ? 'has' : 'have'} a customer_key that was made with it. Without the previous key, a customer of such an order who orders again counts as another customer.`;
   return customers + forgotten === 0
-    ? `No customer is known only under the previous key any more${since}. Remove previous_hash_key from the configuration.`
-    : `Known only under the previous key${since}: ${left}. Keep previous_hash_key. Customers move to the new key when an export names them.`;
+    ? `No customer is known only under the previous key any more${since}.${ofOrders} Remove previous_hash_key from the configuration${orders === 0 ? '' : ' when you accept that'}.`
+    : `Known only under the previous key${since}: ${left}.${ofOrders} Keep previous_hash_key. Customers move to the new key when an export names them.`;
 }
 
 /** Gives up whoever is known under the previous key alone: an export that names them submits them again. */
