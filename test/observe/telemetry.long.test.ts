@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { startReceiver } from '../notify/receivers.ts';
 import { manyRows, openWorkshop, toCsv, type Workshop } from '../pipeline/workshop.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { readEvents } from '../support/run-cli.ts';
@@ -88,9 +89,11 @@ it('a run sends its trace, metrics and log, which name no order, no person and n
   expect(ended.stderr).toContain(`Trace: https://traces.example.com/trace/${run.traceId}`);
 });
 
-it('serve sends the metrics of /metrics, the trace of each slot, and what is left when it ends', async () => {
+it('serve sends the metrics of /metrics, the trace and the lineage of each slot, and what is left when it ends', async () => {
   const collector = await startCollector();
+  const receiver = await startReceiver();
   const shop = await openShop(collector.url);
+  shop.env.OPENLINEAGE_URL = receiver.url;
   // As if it had been down for an hour.
   await sql`insert into ops.schedules (job, looked_until) values ('orders', clock_timestamp() - interval '1 hour')`.execute(
     shop.db,
@@ -100,6 +103,7 @@ it('serve sends the metrics of /metrics, the trace of each slot, and what is lef
   server.kill('SIGTERM');
   expect((await server.ended).exitCode).toBe(0);
   expect(collector.spans().filter(({ name }) => name === 'run attribute-orders')).toHaveLength(1);
+  expect(receiver.received.map(({ json }) => json.eventType)).toEqual(['START', 'COMPLETE']);
   expect(collector.points('influencer_sync_serving_processes').length).toBeGreaterThan(0);
   const ended = collector.received.filter(
     ({ path, text }) => path === '/v1/logs' && text.includes('"stopped"'),
