@@ -85,9 +85,11 @@ const SECRETS: readonly string[] = [
   'database.url',
   'database.bi_url',
   'customers.hash_key',
+  'customers.previous_hash_key',
   'webhooks.secret',
   'webhooks.previous_secret',
   'console.auth.oidc.client_secret',
+  'openlineage.api_key',
 ];
 
 /** The address of a channel lets whoever has it write to the channel. */

@@ -11,7 +11,14 @@ function warningsOf(
     url = '',
     biUrl = '',
     channels = [],
-  }: { api?: string; url?: string; biUrl?: string; channels?: readonly ChannelSettings[] },
+    openlineage = {},
+  }: {
+    api?: string;
+    url?: string;
+    biUrl?: string;
+    channels?: readonly ChannelSettings[];
+    openlineage?: { url?: string; apiKey?: string };
+  },
   pgSslMode?: string,
 ): readonly string[] {
   const found = findPlainConnections(
@@ -19,6 +26,7 @@ function warningsOf(
       api: { ...base.api, url: api },
       database: { ...base.database, url, biUrl },
       notify: { ...base.notify, channels },
+      openlineage: { ...base.openlineage, ...openlineage },
     },
     pgSslMode,
   );
@@ -71,4 +79,13 @@ it('channels of notices are named that send over http:// or by a mail server wit
     'Notices go to notify.channels.chat without encryption.',
     'Notices go to notify.channels.mail without encryption.',
   ]);
+});
+
+it('a key for lineage is warned of over http://, and events without a key are not', () => {
+  const url = 'http://lineage.example:5000/base';
+  expect(warningsOf({ openlineage: { url, apiKey: 'the-key' } })).toEqual([
+    'The key of openlineage.api_key goes to lineage.example:5000 without encryption (http://).',
+  ]);
+  expect(warningsOf({ openlineage: { url } })).toEqual([]);
+  expect(warningsOf({ openlineage: { url: 'http://localhost:5000', apiKey: 'the-key' } })).toEqual([]);
 });
