@@ -117,17 +117,18 @@ async function findAll(): Promise<{
     select ${ADDRESS}, 0, 0, 0, 0, 0, 0, 0, 0, 50, max(run_id) from ops.runs where job = 'mirror'`.execute(
     db,
   );
-  await look();
+  // An order that was credited twice, to a deal with an address as its id, while the clock is wrong.
+  await sql`
+    insert into ledger.answers (entry_id, attempt, kind, http_status, message, deal_id, via, applied)
+    select min(entry_id), 2, 'accepted', 200, ${`secret-cell of ${ADDRESS}`}, ${ADDRESS}, 'direct', false
+    from ledger.entries where state = 'accepted'`.execute(db);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 600_000 });
+  await look().finally(() => vi.useRealTimers());
   return { problems, found: new Set(problems.map(({ kind }) => kind)) };
 }
 
-const NOT_PROVOKED: readonly ProblemKind[] = [
-  'credited_twice',
-  'ledger_went_back',
-  'disk',
-  'database',
-  'clock',
-];
+/** Their messages say nothing of what a file or a row says; the drills provoke them. */
+const NOT_PROVOKED: readonly ProblemKind[] = ['ledger_went_back', 'disk', 'database'];
 
 describe('what a message may contain', () => {
   it('no secret, no address and no value of a row, of any problem, in any channel; and each says what, since when and what to run', async () => {
