@@ -45,9 +45,20 @@ export function formatAmounts(
 
 /** Exact sum of amounts of one currency, with at most four decimals each. */
 export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
-  const total = amounts.reduce((sum, amount) => sum + toScaled(amount), 0n);
-  const digits = String(total < 0n ? -total : total).padStart(SCALE_DIGITS + 1, '0');
-  return `${total < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
+  return fromScaled(amounts.reduce((sum, amount) => sum + toScaled(amount), 0n));
+}
+
+/** An amount that was worked out, and not paid, with the decimals of its currency: 72.697 EUR → 72.7000. Half is rounded away from zero. */
+export function roundMoney(amount: DecimalText, currency: string | null): DecimalText {
+  const unit = 10n ** BigInt(Math.max(0, SCALE_DIGITS - minorDigits(currency)));
+  const scaled = toScaled(amount);
+  const half = scaled < 0n ? -unit / 2n : unit / 2n;
+  return fromScaled(((scaled + half) / unit) * unit);
+}
+
+function fromScaled(scaled: bigint): DecimalText {
+  const digits = String(scaled < 0n ? -scaled : scaled).padStart(SCALE_DIGITS + 1, '0');
+  return `${scaled < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
 }
 
 /** Whether an amount is larger than a limit. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAmounts, formatMoney, sumMoney } from '../../src/model/money.ts';
+import { formatAmounts, formatMoney, roundMoney, sumMoney } from '../../src/model/money.ts';
 
 describe('money', () => {
   test.each([
@@ -29,4 +29,22 @@ describe('money', () => {
     ];
     expect(formatAmounts(amounts)).toBe('2.50 EUR, 2.25 USD');
   });
+});
+
+describe('rounding', () => {
+  test.each([
+    ['72.6970', 'EUR', '72.7000'],
+    ['-0.5845', 'EUR', '-0.5800'],
+    ['0.0050', 'EUR', '0.0100'],
+    ['-0.0050', 'EUR', '-0.0100'],
+    ['-0.0049', 'EUR', '0.0000'],
+    ['1234.5000', 'JPY', '1235.0000'],
+    ['1.2345', 'KWD', '1.2350'],
+    ['9.9995', null, '10.0000'],
+  ])(
+    'gives an amount that was worked out (%s %s) the decimals of its currency',
+    (amount, currency, rounded) => {
+      expect(roundMoney(amount, currency)).toBe(rounded);
+    },
+  );
 });

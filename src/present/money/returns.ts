@@ -1,5 +1,5 @@
 import type { CustomersWon, ReturnSum } from '../../model/money/returns.ts';
-import { formatMoney } from '../../model/money.ts';
+import { formatMoney, roundMoney } from '../../model/money.ts';
 import type { DecimalText } from '../../model/order.ts';
 import type { Block } from '../blocks/block.ts';
 import { formatCount, plural } from '../text.ts';
@@ -26,7 +26,7 @@ export function describeReturn(sum: ReturnSum) {
     orders: formatCount(sum.orders),
     net: money(sum.netAmount),
     cost: money(costAmount),
-    profit: money(profitAmount),
+    profit: money(profitAmount === null ? null : roundMoney(profitAmount, currency)),
     // Without a cost there is no return on it.
     roi: roiPercent === null ? (isProfitUnknown ? UNKNOWN : NONE) : `${withoutZeros(roiPercent)} %`,
     netPerCost:
@@ -34,7 +34,7 @@ export function describeReturn(sum: ReturnSum) {
         ? costAmount === null || sum.netAmount === null
           ? UNKNOWN
           : NONE
-        : withoutZeros(netPerCost),
+        : withoutZeros(roundMoney(netPerCost, null)),
     newCustomers:
       sum.unknownOrders === 0
         ? formatCount(sum.newCustomers)
@@ -47,7 +47,7 @@ export function describeReturn(sum: ReturnSum) {
         ? costAmount === null || sum.unknownOrders > 0
           ? UNKNOWN
           : NONE
-        : formatMoney(costPerNewCustomer, currency),
+        : formatMoney(roundMoney(costPerNewCustomer, currency), currency),
     why: unknown.join(', '),
   };
 }
