@@ -1,4 +1,4 @@
-import { minorDigits } from '../model/money.ts';
+import { fromScaled, minorDigits, roundScaled, toScaled } from '../model/money.ts';
 import type { DecimalText } from '../model/order.ts';
 import type { ExchangeRate } from './parse-rates.ts';
 import type { StatementLine } from './statement.ts';
@@ -27,28 +27,15 @@ export function convertLines(
   let total = 0n;
   for (const { amount, currency, dueOn: day } of lines) {
     const rate = currency === reportingCurrency ? '1' : byDay.get(`${currency} ${day}`);
-    if (rate !== undefined) total += scaled(amount, AMOUNT_DIGITS) * scaled(rate, RATE_DIGITS);
+    if (rate !== undefined) total += toScaled(amount, AMOUNT_DIGITS) * toScaled(rate, RATE_DIGITS);
     // Nothing is nothing in any currency.
     else if (/[1-9]/.test(amount)) missing.set(`${currency} ${day}`, { currency, day });
   }
+  const digits = minorDigits(reportingCurrency);
+  const rounded = roundScaled(total, { from: AMOUNT_DIGITS + RATE_DIGITS, to: digits });
   return {
     currency: reportingCurrency,
-    amount: missing.size > 0 ? null : rounded(total, minorDigits(reportingCurrency)),
+    amount: missing.size > 0 ? null : fromScaled(rounded, digits),
     missing: [...missing.values()],
   };
-}
-
-function scaled(decimal: DecimalText, digits: number): bigint {
-  const [whole = '0', fraction = ''] = decimal.replace('-', '').split('.');
-  const number = BigInt(whole + fraction.padEnd(digits, '0').slice(0, digits));
-  return decimal.startsWith('-') ? -number : number;
-}
-
-/** Half is rounded away from zero, as Postgres does. */
-function rounded(total: bigint, digits: number): DecimalText {
-  const unit = 10n ** BigInt(AMOUNT_DIGITS + RATE_DIGITS - digits);
-  const size = total < 0n ? -total : total;
-  const text = String((size + unit / 2n) / unit).padStart(digits + 1, '0');
-  const sign = total < 0n && /[1-9]/.test(text) ? '-' : '';
-  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }

@@ -45,20 +45,33 @@ export function formatAmounts(
 
 /** Exact sum of amounts of one currency, with at most four decimals each. */
 export function sumMoney(amounts: readonly DecimalText[]): DecimalText {
-  return fromScaled(amounts.reduce((sum, amount) => sum + toScaled(amount), 0n));
+  const total = amounts.reduce((sum, amount) => sum + toScaled(amount, SCALE_DIGITS), 0n);
+  return fromScaled(total, SCALE_DIGITS);
 }
 
 /** An amount that was worked out, and not paid, with the decimals of its currency: 72.697 EUR → 72.7000. Half is rounded away from zero. */
 export function roundMoney(amount: DecimalText, currency: string | null): DecimalText {
-  const unit = 10n ** BigInt(Math.max(0, SCALE_DIGITS - minorDigits(currency)));
-  const scaled = toScaled(amount);
-  const half = scaled < 0n ? -unit / 2n : unit / 2n;
-  return fromScaled(((scaled + half) / unit) * unit);
+  const digits = Math.min(SCALE_DIGITS, minorDigits(currency));
+  const rounded = roundScaled(toScaled(amount, SCALE_DIGITS), { from: SCALE_DIGITS, to: digits });
+  return fromScaled(rounded * 10n ** BigInt(SCALE_DIGITS - digits), SCALE_DIGITS);
 }
 
-function fromScaled(scaled: bigint): DecimalText {
-  const digits = String(scaled < 0n ? -scaled : scaled).padStart(SCALE_DIGITS + 1, '0');
-  return `${scaled < 0n ? '-' : ''}${digits.slice(0, -SCALE_DIGITS)}.${digits.slice(-SCALE_DIGITS)}`;
+/** The number that `toScaled` made, with fewer decimals. Half is rounded away from zero, as Postgres does. */
+export function roundScaled(
+  scaled: bigint,
+  { from, to }: { readonly from: number; readonly to: number },
+): bigint {
+  const unit = 10n ** BigInt(from - to);
+  return (scaled + (scaled < 0n ? -unit : unit) / 2n) / unit;
+}
+
+/** The number that `toScaled` made, as text with all of its decimals. */
+export function fromScaled(scaled: bigint, decimals: number): DecimalText {
+  const digits = String(scaled < 0n ? -scaled : scaled).padStart(decimals + 1, '0');
+  const sign = scaled < 0n ? '-' : '';
+  return decimals === 0
+    ? `${sign}${digits}`
+    : `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
 /** Whether an amount is larger than a limit. */
@@ -67,8 +80,9 @@ export function isMore(amount: string, limit: string): boolean {
   return !difference.startsWith('-') && /[1-9]/.test(difference);
 }
 
-function toScaled(amount: DecimalText): bigint {
+/** A decimal as a whole number of units of its last place: `1.5` with four decimals is 15000. Further decimals are dropped. */
+export function toScaled(amount: DecimalText, decimals: number): bigint {
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
-  const scaled = BigInt(whole + fraction.padEnd(SCALE_DIGITS, '0').slice(0, SCALE_DIGITS));
+  const scaled = BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
   return amount.startsWith('-') ? -scaled : scaled;
 }
