@@ -1,7 +1,31 @@
 import { z } from 'zod';
 
 /** Where a panel stands on a dashboard of Grafana, which is 24 columns wide. */
-export const GridPlace = z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() });
+const GridPlace = z.strictObject({ h: z.int(), w: z.int().max(24), x: z.int(), y: z.int() });
+
+/** A panel as Grafana imports it, of one kind of data source. */
+export function panelOf<Source extends z.ZodType, Targets extends z.ZodType>(
+  datasource: Source,
+  targets: Targets,
+) {
+  return z.looseObject({
+    id: z.int(),
+    title: z.string(),
+    description: z.string(),
+    type: z.enum(['stat', 'table', 'timeseries']),
+    datasource,
+    gridPos: GridPlace,
+    targets,
+  });
+}
+
+/** What each dashboard has, whatever it shows. */
+export const DASHBOARD = {
+  uid: z.string(),
+  title: z.string(),
+  schemaVersion: z.int().min(36),
+  timezone: z.literal('utc'),
+};
 
 type Place = z.infer<typeof GridPlace>;
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createProgram } from '../../src/cli/program.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { readRules } from './alerts.ts';
-import { findMisplaced, GridPlace } from './panels.ts';
+import { DASHBOARD, findMisplaced, panelOf } from './panels.ts';
 import { metricsIn } from './promql.ts';
 
 const { alerts, recordings } = readRules();
@@ -101,20 +101,9 @@ describe('the dashboard of operations', () => {
     expr: z.string(),
     legendFormat: z.string(),
   });
-  const Panel = z.looseObject({
-    id: z.int(),
-    title: z.string(),
-    description: z.string(),
-    type: z.enum(['stat', 'table', 'timeseries']),
-    datasource: Datasource,
-    gridPos: GridPlace,
-    targets: z.array(Target).min(1),
-  });
+  const Panel = panelOf(Datasource, z.array(Target).min(1));
   const Dashboard = z.looseObject({
-    uid: z.string(),
-    title: z.string(),
-    schemaVersion: z.int().min(36),
-    timezone: z.literal('utc'),
+    ...DASHBOARD,
     panels: z.array(Panel),
   });
   const { panels } = Dashboard.parse(

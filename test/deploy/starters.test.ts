@@ -7,7 +7,7 @@ import type { Database } from '../../src/db/connect.ts';
 import { queryViews } from '../../src/report/query-views.ts';
 import { tellStory } from '../bi/story.ts';
 import { setup } from '../support/setup.ts';
-import { findMisplaced, GridPlace } from './panels.ts';
+import { DASHBOARD, findMisplaced, panelOf } from './panels.ts';
 
 const DEPLOY = new URL('../../deploy/', import.meta.url);
 
@@ -117,15 +117,7 @@ describe('Grafana', () => {
     rawQuery: z.literal(true),
     rawSql: z.string(),
   });
-  const Panel = z.looseObject({
-    id: z.int(),
-    title: z.string(),
-    description: z.string(),
-    type: z.enum(['stat', 'table', 'timeseries']),
-    datasource: Datasource,
-    gridPos: GridPlace,
-    targets: z.array(Target).length(1),
-  });
+  const Panel = panelOf(Datasource, z.array(Target).length(1));
   const Variable = z.looseObject({
     name: z.string(),
     type: z.literal('query'),
@@ -133,10 +125,7 @@ describe('Grafana', () => {
     query: z.string(),
   });
   const Dashboard = z.looseObject({
-    uid: z.string(),
-    title: z.string(),
-    schemaVersion: z.int().min(36),
-    timezone: z.literal('utc'),
+    ...DASHBOARD,
     time: z.strictObject({ from: z.string(), to: z.string() }),
     templating: z.strictObject({ list: z.array(Variable) }),
     panels: z.array(Panel),
