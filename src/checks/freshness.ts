@@ -1,5 +1,5 @@
 import type { ExpectedDate, Freshness } from '../model/checks/expectations.ts';
-import { ZoneClock } from '../model/zone-clock.ts';
+import { ZoneClock } from '../model/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { CheckResult, Verdict } from '../model/checks/check-result.ts';
 import type { CheckAction, Expectations, ExpectedDate } from '../model/checks/expectations.ts';
 import type { FileStatistics } from '../model/checks/file-statistics.ts';
-import { ZoneClock } from '../model/zone-clock.ts';
+import { ZoneClock } from '../model/time/zone-clock.ts';
 import { type Check, type Judgement, notJudged, type PlacedFile } from './check.ts';
 import { strictestHeaderAction } from './kinds/header.ts';
 import { checks } from './kinds/index.ts';

@@ -79,15 +79,3 @@ export type Statement = {
   /** Of an open statement; a closed one says only what it counted. */
   readonly uncounted: readonly UncountedOrders[];
 };
-
-/** The last month that is over by the clocks of a zone: `2026-10`. */
-export function monthBefore(now: Date, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit' }).format(now);
-  const [year = 0, month = 0] = parts.split('-').map(Number);
-  return new Date(Date.UTC(year, month - 2, 1)).toISOString().slice(0, 7);
-}
-
-/** Whether a text is a month such as `2026-10`. */
-export function isMonth(text: string): boolean {
-  return /^[1-9]\d{3}-(0[1-9]|1[0-2])$/.test(text);
-}

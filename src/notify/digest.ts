@@ -5,7 +5,7 @@ import type { PipelineConfig } from '../model/config.ts';
 import { formatAmounts, formatMoney } from '../model/money.ts';
 import { maskAddresses } from '../model/text/mask-addresses.ts';
 import { toPrintableLine } from '../model/text/printable.ts';
-import { ZoneClock } from '../model/zone-clock.ts';
+import { ZoneClock } from '../model/time/zone-clock.ts';
 import { listUnownedCodes, sumUnownedCodes } from '../report/console/list-codes.ts';
 import { readCredited } from '../report/console/read-overview.ts';
 import { sumDoubts } from '../report/list-doubts.ts';

@@ -1,6 +1,6 @@
 import type { Problem } from '../model/notify/notice.ts';
 import type { NotifySettings } from '../model/notify/settings.ts';
-import { ZoneClock } from '../model/zone-clock.ts';
+import { ZoneClock } from '../model/time/zone-clock.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

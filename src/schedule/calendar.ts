@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import type { JobTiming } from '../model/config.ts';
-import { ZoneClock } from '../model/zone-clock.ts';
+import { ZoneClock } from '../model/time/zone-clock.ts';
 
 /** The slots of a schedule: the times at which it says that its job runs. */
 export type Calendar = {

@@ -99,6 +99,16 @@ describe('help', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean status?');
   });
+
+  test.each([
+    ['returns', '--from', '0000-01'],
+    ['conflicts', '--to', '2026-13'],
+    ['statement', '--month', '2026-1'],
+  ])('%s %s %s is told how to write a month, exit 2', async (...command) => {
+    const { code, stderr } = await start(command, { cwd: '/', env: noEnv });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Write it like 2026-10.');
+  });
 });
 
 describe('configuration', () => {

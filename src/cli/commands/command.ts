@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Misled } from '../../config/environment/unused-variables.ts';
 import type { ExitCode } from '../../model/exit-code.ts';
+import { isMonth } from '../../model/time/month.ts';
 import type { Output } from '../terminal/output.ts';
 
 /**
@@ -70,9 +71,18 @@ export function parseCount(text: string): number {
   return count;
 }
 
+export type MonthOptions = { readonly from?: string; readonly to?: string };
+
+/** `--from` and `--to`, of what is told for all orders otherwise. */
+export function addMonthOptions(command: Command): Command {
+  return command
+    .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
+    .option('--to <month>', 'last month', parseMonth);
+}
+
 /** For a month such as 2026-10. */
 export function parseMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  if (isMonth(text)) return text;
   throw new InvalidArgumentError('Write it like 2026-10.');
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isMonth } from '../../earnings/statement.ts';
 import { sumStatement } from '../../earnings/sum-statement.ts';
+import { isMonth } from '../../model/time/month.ts';
 import { closeMonth, whyNotClosed } from '../../pipeline/decisions/close-month.ts';
 import { loadStatementRules } from '../../pipeline/statements/load-rules.ts';
 import { defineAction, Refused } from '../console-page.ts';

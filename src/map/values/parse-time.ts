@@ -1,5 +1,5 @@
 import type { InstantText } from '../../model/order.ts';
-import { ZoneClock } from '../../model/zone-clock.ts';
+import { ZoneClock } from '../../model/time/zone-clock.ts';
 import type { Fault } from '../fault.ts';
 
 /** Reads one cell's time. */

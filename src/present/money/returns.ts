@@ -16,6 +16,18 @@ const REASONS: Readonly<Record<ReturnSum['unknown'][number], string>> = {
   customers: 'for some orders, it is unknown whether their customers are new',
 };
 
+/** Which months sums are of, in words: both are included, and null is as far as there are orders. */
+export function describeMonths({
+  from,
+  to,
+}: {
+  readonly from: string | null;
+  readonly to: string | null;
+}): string {
+  if (from === null && to === null) return 'all months';
+  return from === to ? `${from}` : `${from ?? 'the first month'} to ${to ?? 'the newest month'}`;
+}
+
 /** Numbers of a sum as a person reads them: a number that cannot be known says so. Terminal and console show the same. */
 export function describeReturn(sum: ReturnSum) {
   const { currency, costAmount, profitAmount, roiPercent, netPerCost, costPerNewCustomer, unknown } = sum;

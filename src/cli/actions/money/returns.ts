@@ -2,7 +2,7 @@ import type { StatementSettings } from '../../../model/config.ts';
 import { EXIT, type ExitCode } from '../../../model/exit-code.ts';
 import { KnownError } from '../../../model/known-error.ts';
 import { renderBlocks } from '../../../present/blocks/render-blocks.ts';
-import { describeReturns } from '../../../present/money/returns.ts';
+import { describeMonths, describeReturns } from '../../../present/money/returns.ts';
 import { listReturns } from '../../../report/money/list-returns.ts';
 import type { ReturnsOptions } from '../../commands/money/returns.ts';
 import { openConfig, withDatabase } from '../../open/open-config.ts';
@@ -18,8 +18,7 @@ export async function showReturns(output: Output, options: ReturnsOptions): Prom
   );
   const shown = sums.slice(0, limit);
   for (const { rank: _rank, ...sum } of shown) output.emit({ event: 'return', by, ...sum });
-  const months =
-    from === null && to === null ? 'all months' : `${from ?? 'the first month'} to ${to ?? 'the newest'}`;
+  const months = describeMonths({ from, to });
   output.print(
     renderBlocks(describeReturns(shown, { by, months, hasMore: sums.length > limit }), output.terminal),
   );

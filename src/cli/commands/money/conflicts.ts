@@ -1,29 +1,31 @@
 import {
   addConfigOptions,
   addExamples,
+  addMonthOptions,
   type CommandDefinition,
   type ConfigOptions,
+  type MonthOptions,
   parseCount,
-  parseMonth,
 } from '../command.ts';
 
-export type ConflictsOptions = ConfigOptions & {
-  readonly from?: string;
-  readonly to?: string;
-  readonly deal?: string;
-  readonly limit: number;
-};
+export type ConflictsOptions = ConfigOptions &
+  MonthOptions & {
+    readonly deal?: string;
+    readonly limit: number;
+  };
 
 const DEFAULT_ROWS = 20;
 
 export const conflictsCommand: CommandDefinition = {
   name: 'conflicts',
   define(command, act) {
-    addConfigOptions(
-      command.description('list orders with evidence for several creators, and what each rule would credit'),
+    addMonthOptions(
+      addConfigOptions(
+        command.description(
+          'list orders with evidence for several creators, and what each rule would credit',
+        ),
+      ),
     )
-      .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
-      .option('--to <month>', 'last month', parseMonth)
       .option('--deal <id>', 'only orders that some rule credits to this deal')
       .option('--limit <count>', 'maximum orders to list', parseCount, DEFAULT_ROWS)
       .action(

@@ -3,31 +3,32 @@ import { RETURN_GROUPS, type ReturnGroup } from '../../../model/money/returns.ts
 import {
   addConfigOptions,
   addExamples,
+  addMonthOptions,
   type CommandDefinition,
   type ConfigOptions,
+  type MonthOptions,
   parseCount,
-  parseMonth,
 } from '../command.ts';
 
-export type ReturnsOptions = ConfigOptions & {
-  readonly by: ReturnGroup;
-  readonly from?: string;
-  readonly to?: string;
-  readonly oneCurrency?: boolean;
-  readonly limit: number;
-};
+export type ReturnsOptions = ConfigOptions &
+  MonthOptions & {
+    readonly by: ReturnGroup;
+    readonly oneCurrency?: boolean;
+    readonly limit: number;
+  };
 
 const DEFAULT_ROWS = 50;
 
 export const returnsCommand: CommandDefinition = {
   name: 'returns',
   define(command, act) {
-    addConfigOptions(
-      command.description('show what deals, creators, brands or campaigns brought and cost, net of refunds'),
+    addMonthOptions(
+      addConfigOptions(
+        command.description(
+          'show what deals, creators, brands or campaigns brought and cost, net of refunds',
+        ),
+      ).addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal')),
     )
-      .addOption(new Option('--by <group>', 'what to add up').choices(RETURN_GROUPS).default('deal'))
-      .option('--from <month>', 'first month, such as 2026-08 (default: of all orders)', parseMonth)
-      .option('--to <month>', 'last month', parseMonth)
       .option('--one-currency', 'amounts of all currencies in statements.reporting_currency')
       .option('--limit <count>', 'maximum rows', parseCount, DEFAULT_ROWS)
       .action(

@@ -6,7 +6,7 @@ import { compareRules, listConflicts } from '../../../report/money/list-conflict
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, badge, filterForm, orderLink, pager, type TableColumn, table } from '../../markup/parts.ts';
 import { dayOf, keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { monthOf } from './read-months.ts';
+import { monthOf } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money/conflicts';

@@ -1,12 +1,11 @@
-import { isMonth } from '../../../earnings/statement.ts';
-import type { CustomersWon } from '../../../model/money/returns.ts';
+import { isMonth } from '../../../model/time/month.ts';
 import { html } from '../../../present/html/html.ts';
 import { describeCustomersWon } from '../../../present/money/returns.ts';
 import { listCustomersWon } from '../../../report/money/list-returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
-import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { readMonths } from './read-months.ts';
+import { keyOf, nextKey, PAGE_ROWS, writeKey } from '../../read-query.ts';
+import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money/customers';
@@ -17,48 +16,36 @@ export const customersWonPage: ConsolePage = {
   path: PATH,
   navigation: null,
   async show(visit) {
-    const { from, to, said } = await readMonths(visit, { count: MONTHS_OF_A_YEAR });
+    const { filter, months } = await readReturnFilter(visit, { count: MONTHS_OF_A_YEAR });
     const rows = await listCustomersWon(visit.db, {
-      ...{ from, to },
-      dealId: textOf(visit, 'deal'),
-      brandId: textOf(visit, 'brand'),
-      handle: textOf(visit, 'handle'),
-      currency: textOf(visit, 'currency'),
+      ...filter,
       limit: PAGE_ROWS + 1,
       after: readKey(visit),
     });
-    const number = (
-      title: string,
-      name: keyof ReturnType<typeof describeCustomersWon>,
-    ): TableColumn<CustomersWon> => ({
+    const described = rows.slice(0, PAGE_ROWS).map((won) => ({ won, said: describeCustomersWon(won) }));
+    type Row = (typeof described)[number];
+    const number = (title: string, name: keyof Row['said']): TableColumn<Row> => ({
       title,
       align: 'right',
-      cell: (won) => describeCustomersWon(won)[name],
+      cell: ({ said }) => said[name],
     });
     return {
       title: 'Customers won',
       content: html`${moneySections(visit)}
-<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${said}. Customers are known only if a source has <code>customer_key</code>.</p>
-${filterForm(visit, PATH, [
-  { name: 'from', label: 'From month' },
-  { name: 'to', label: 'To month' },
-  { name: 'deal', label: 'Deal' },
-  { name: 'handle', label: 'Creator' },
-  { name: 'brand', label: 'Brand id' },
-  { name: 'currency', label: 'Currency' },
-])}
-${table<CustomersWon>(
+<p>Customers whose first known order was credited, and the total of all their orders since, less refunds, with or without a creator; ${months}. Customers are known only if a source has <code>customer_key</code>.</p>
+${filterForm(visit, PATH, RETURN_FIELDS)}
+${table<Row>(
   [
-    { title: 'Month', cell: ({ month }) => month },
-    { title: 'Deal', cell: ({ dealId }) => anchor(dealLink(visit, dealId), dealId) },
-    { title: 'Creator', cell: ({ influencerHandle }) => influencerHandle },
+    { title: 'Month', cell: ({ won }) => won.month },
+    { title: 'Deal', cell: ({ won }) => anchor(dealLink(visit, won.dealId), won.dealId) },
+    { title: 'Creator', cell: ({ won }) => won.influencerHandle },
     number('New customers', 'newCustomers'),
     number('Ordered again', 'repeat'),
     number('Value after 30 days', 'worth30'),
     number('After 90 days', 'worth90'),
     number('After 365 days', 'worth365'),
   ],
-  rows.slice(0, PAGE_ROWS),
+  described,
   { about: 'Customers won', none: 'No order is known to be the first of its customer.' },
 )}
 ${pager(visit, PATH, {

@@ -6,7 +6,7 @@ import { listReturns } from '../../../report/money/list-returns.ts';
 import type { ConsolePage, Visit } from '../../console-page.ts';
 import { anchor, dealLink, filterForm, pager, type TableColumn, table } from '../../markup/parts.ts';
 import { keyOf, nextKey, PAGE_ROWS, textOf, writeKey } from '../../read-query.ts';
-import { readMonths } from './read-months.ts';
+import { RETURN_FIELDS, readReturnFilter } from './return-filter.ts';
 import { moneySections } from './sections.ts';
 
 const PATH = '/money';
@@ -20,35 +20,25 @@ export const returnsPage: ConsolePage = {
   async show(visit) {
     const chosen = textOf(visit, 'by');
     const by = RETURN_GROUPS.find((group) => group === chosen) ?? 'deal';
-    const months = await readMonths(visit, {
+    const { filter, months } = await readReturnFilter(visit, {
       count: by === 'month' ? SHOWN_MONTHS.several : SHOWN_MONTHS.one,
     });
     const { reportingCurrency } = visit.config.statements;
     const inCurrency =
       reportingCurrency !== null && textOf(visit, 'in') === reportingCurrency ? reportingCurrency : null;
     const rows = await listReturns(visit.db, {
+      ...filter,
       ...{ by, inCurrency },
-      from: months.from,
-      to: months.to,
-      dealId: textOf(visit, 'deal'),
-      brandId: textOf(visit, 'brand'),
-      handle: textOf(visit, 'handle'),
-      currency: textOf(visit, 'currency'),
       limit: PAGE_ROWS + 1,
       after: readKey(visit),
     });
     return {
       title: 'What creators brought and cost',
       content: html`${moneySections(visit)}
-<p>Credited orders net of refunds and cancellations, and what they cost; ${months.said}. It says which orders carried a code or link, not what a creator caused.</p>
+<p>Credited orders net of refunds and cancellations, and what they cost; ${months}. It says which orders carried a code or link, not what a creator caused.</p>
 ${filterForm(visit, PATH, [
   { name: 'by', label: 'For each', options: RETURN_GROUPS, required: true },
-  { name: 'from', label: 'From month' },
-  { name: 'to', label: 'To month' },
-  { name: 'deal', label: 'Deal' },
-  { name: 'handle', label: 'Creator' },
-  { name: 'brand', label: 'Brand id' },
-  { name: 'currency', label: 'Currency' },
+  ...RETURN_FIELDS,
   ...(reportingCurrency === null
     ? []
     : [{ name: 'in', label: 'Convert into', options: [reportingCurrency] }]),
@@ -65,15 +55,17 @@ function returnTable(
   rows: readonly ReturnSum[],
   { by, visit }: { readonly by: ReturnGroup; readonly visit: Visit },
 ): Html {
-  const number = (title: string, name: keyof ReturnType<typeof describeReturn>): TableColumn<ReturnSum> => ({
+  const described = rows.map((sum) => ({ sum, said: describeReturn(sum) }));
+  type Row = (typeof described)[number];
+  const number = (title: string, name: keyof Row['said']): TableColumn<Row> => ({
     title,
     align: 'right',
-    cell: (sum) => describeReturn(sum)[name],
+    cell: ({ said }) => said[name],
   });
-  return table<ReturnSum>(
+  return table<Row>(
     [
-      { title: `For each ${by}`, cell: (sum) => nameOf(sum, { by, visit }) },
-      ...(by === 'deal' ? [{ title: 'Creator', cell: ({ name }: ReturnSum) => name }] : []),
+      { title: `For each ${by}`, cell: ({ sum }) => nameOf(sum, { by, visit }) },
+      ...(by === 'deal' ? [{ title: 'Creator', cell: ({ sum }: Row) => sum.name }] : []),
       number('Orders', 'orders'),
       number('Net revenue', 'net'),
       number('Cost', 'cost'),
@@ -83,9 +75,9 @@ function returnTable(
       number('New customers', 'newCustomers'),
       number('Returning', 'returning'),
       number('Cost per new one', 'perNewCustomer'),
-      { title: 'Unknown', cell: (sum) => describeReturn(sum).why },
+      { title: 'Unknown', cell: ({ said }) => said.why },
     ],
-    rows,
+    described,
     { about: `What each ${by} brought and cost`, none: 'No order was credited, and no fee is owed.' },
   );
 }

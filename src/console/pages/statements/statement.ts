@@ -1,10 +1,5 @@
 import { findClosed, readStatement } from '../../../earnings/read-statement.ts';
-import {
-  isMonth,
-  monthBefore,
-  type StatementRules,
-  type UncountedOrders,
-} from '../../../earnings/statement.ts';
+import type { StatementRules, UncountedOrders } from '../../../earnings/statement.ts';
 import {
   type CurrencySum,
   type DealSum,
@@ -14,6 +9,7 @@ import {
 import { KnownError } from '../../../model/known-error.ts';
 import { formatAmounts, formatMoney } from '../../../model/money.ts';
 import type { Html } from '../../../model/text/html.ts';
+import { isMonth, monthBefore } from '../../../model/time/month.ts';
 import { loadStatementRules } from '../../../pipeline/statements/load-rules.ts';
 import { html } from '../../../present/html/html.ts';
 import { renderStatementCsv } from '../../../present/money/statement.ts';

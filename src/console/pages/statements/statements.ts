@@ -1,5 +1,5 @@
-import { isMonth, monthBefore } from '../../../earnings/statement.ts';
 import { listStatements } from '../../../earnings/sum-statement.ts';
+import { isMonth, monthBefore } from '../../../model/time/month.ts';
 import { html } from '../../../present/html/html.ts';
 import { formatCount } from '../../../present/text.ts';
 import type { ConsolePage } from '../../console-page.ts';

@@ -1,0 +1,53 @@
+import { isMonth } from '../../../model/time/month.ts';
+import { describeMonths } from '../../../present/money/returns.ts';
+import { findNewestMonth, type ReturnFilter } from '../../../report/money/list-returns.ts';
+import type { Visit } from '../../console-page.ts';
+import type { FilterField } from '../../markup/parts.ts';
+import { textOf } from '../../read-query.ts';
+
+/** What sums can be filtered by, as a form shows it. */
+export const RETURN_FIELDS: readonly FilterField[] = [
+  { name: 'from', label: 'From month' },
+  { name: 'to', label: 'To month' },
+  { name: 'deal', label: 'Deal' },
+  { name: 'handle', label: 'Creator' },
+  { name: 'brand', label: 'Brand id' },
+  { name: 'currency', label: 'Currency' },
+];
+
+/** A month of the query such as 2026-10. */
+export function monthOf(visit: Visit, name: string): string | null {
+  const month = textOf(visit, name);
+  return month !== null && isMonth(month) ? month : null;
+}
+
+/**
+ * What the query asks for. Without any month: the newest `count` with orders, because more are not added up while a person waits.
+ *
+ * @param options.count how many months a page shows by itself.
+ */
+export async function readReturnFilter(
+  visit: Visit,
+  { count }: { readonly count: number },
+): Promise<{ readonly filter: ReturnFilter; readonly months: string }> {
+  const months = await readMonths(visit, count);
+  const filter = {
+    ...months,
+    ...{ dealId: textOf(visit, 'deal'), brandId: textOf(visit, 'brand') },
+    ...{ handle: textOf(visit, 'handle'), currency: textOf(visit, 'currency') },
+  };
+  return { filter, months: describeMonths(months) };
+}
+
+async function readMonths(
+  visit: Visit,
+  count: number,
+): Promise<{ readonly from: string | null; readonly to: string | null }> {
+  const [from, to] = [monthOf(visit, 'from'), monthOf(visit, 'to')];
+  if (from !== null || to !== null) return { from, to };
+  const newest = await findNewestMonth(visit.db);
+  if (newest === null) return { from: null, to: null };
+  const first = new Date(`${newest}-01T00:00:00Z`);
+  first.setUTCMonth(first.getUTCMonth() - count + 1);
+  return { from: first.toISOString().slice(0, 7), to: newest };
+}
