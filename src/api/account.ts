@@ -2,10 +2,10 @@ import { ApiError } from './api-error.ts';
 import { call } from './call.ts';
 import type { Client } from './client.ts';
 
-/** To whom a key belongs. */
+/** The account and the user to which an API key belongs. */
 export type Account = { readonly accountId: string; readonly userId: string };
 
-/** A brand or dealflow as the account lists it. Ids are opaque text, whatever the service sends. */
+/** A brand or dealflow as the service lists it. An id is opaque text, even if the service sends a number. */
 export type NamedRecord = {
   readonly id: string;
   readonly name: string | null;
@@ -21,15 +21,15 @@ export type DealRecord = {
   readonly raw: Readonly<Record<string, unknown>>;
 };
 
-/** "You are logged in - <account_id> - <user_id>"; an id may itself hold a hyphen, but no hyphen between blanks. */
+/** `You are logged in - <account_id> - <user_id>`. An id may contain a hyphen, but not one between spaces. */
 const LOGGED_IN = /^You are logged in\s+-\s+(\S.*?)\s+-\s+(\S.*)$/i;
-/** Two ids are shorter. */
+/** Longer than any message that contains two ids. */
 const MAX_CHARS = 1_000;
 
 /**
- * Asks to which account and user the key belongs (`GET /v1/account/hello`).
+ * Asks the service to which account and user the key belongs (`GET /v1/account/hello`).
  *
- * @throws ApiError also where the answer names no account.
+ * @throws ApiError if the call fails, or if the answer names no account.
  */
 export async function hello(client: Client): Promise<Account> {
   const { message } = await call(client, 'account_hello');
@@ -45,17 +45,26 @@ export async function hello(client: Client): Promise<Account> {
   });
 }
 
-/** All brands of the account. @throws ApiError */
+/**
+ * Lists all brands of the account.
+ * @throws ApiError
+ */
 export async function searchBrands(client: Client): Promise<readonly NamedRecord[]> {
   return readListing(await call(client, 'search_brands')).map(toNamedRecord);
 }
 
-/** All dealflows of the account. @throws ApiError */
+/**
+ * Lists all dealflows of the account.
+ * @throws ApiError
+ */
 export async function searchDealflows(client: Client): Promise<readonly NamedRecord[]> {
   return readListing(await call(client, 'search_dealflows')).map(toNamedRecord);
 }
 
-/** Deals whose influencer's name or handle holds the text; records as they come. @throws ApiError */
+/**
+ * Finds deals whose influencer's name or handle contains the text. Records are returned as received.
+ * @throws ApiError
+ */
 export async function autocomplete(
   client: Client,
   text: string,
@@ -64,16 +73,16 @@ export async function autocomplete(
 }
 
 /**
- * One deal, by its id (or page address) or by its influencer.
+ * Reads one deal, by its id (or page address) or by its influencer.
  *
- * @throws ApiError 404 where there is none.
+ * @throws ApiError with status 404 if there is no such deal.
  */
 export async function getDealDetails(
   client: Client,
   which: {
     readonly dealId?: string;
     readonly influencerHandle?: string;
-    /** Adds the collaborations, where the service knows how. */
+    /** Asks for the deal's collaborations as well. Not every service supports this. */
     readonly returnCollabs?: boolean;
   },
 ): Promise<DealRecord> {
@@ -84,7 +93,7 @@ export async function getDealDetails(
       ...(which.returnCollabs === true ? { return_collabs: true } : {}),
     },
   });
-  // `deal_info` may be missing and the body itself be the record.
+  // `deal_info` may be missing; the body is then the record itself.
   const raw: Readonly<Record<string, unknown>> = answer.deal_info ?? answer;
   return {
     id: toId(raw.id) ?? toId(raw.deal_id),
@@ -95,7 +104,10 @@ export async function getDealDetails(
   };
 }
 
-/** A bare array, or an object that holds one array under some key. Members that are no objects are left out. */
+/**
+ * Reads a listing: a bare array, or an object with an array as one of its members. Skips items that are not
+ * objects.
+ */
 export function readListing(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
   const isObject = typeof answer === 'object' && answer !== null;
   const list = Array.isArray(answer)

@@ -5,8 +5,8 @@ import { readErrorText } from './read-error.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /**
- * What became of a request that did not succeed: `not_sent`, nothing left this machine; `not_processed`, the service refused it; `in_doubt`,
- * only the service knows.
+ * What is known about a request that did not succeed. `not_sent`: nothing left this machine. `not_processed`:
+ * the service refused the request. `in_doubt`: the service may have processed it.
  */
 export type Fate = 'not_sent' | 'not_processed' | 'in_doubt';
 
@@ -19,17 +19,20 @@ type Details = {
   readonly retryAfterMs?: number | null;
 };
 
-/** An operation that did not succeed. Carries no key, no body and no address. */
+/** The error of an operation that did not succeed. It contains no key, no body and no address. */
 export class ApiError extends Error {
   readonly operation: OperationName;
   /** HTTP status; null when there was no answer. */
   readonly status: number | null;
-  /** What the service said, or what went wrong on the way; masked, 300 characters at most. */
+  /**
+   * The service's error message, or the reason why there is no answer. Secrets are masked; at most 300
+   * characters.
+   */
   readonly text: string;
   readonly fate: Fate;
-  /** What is safe to do next, in words. */
+  /** A sentence that says what is safe to do next. */
   readonly safe: string;
-  /** How long the service asks to wait before the next request, in milliseconds; null where it does not say. */
+  /** How long the service asks to wait before the next request, in milliseconds; null if it does not say. */
   readonly retryAfterMs: number | null;
 
   constructor({ operation, status, text, fate, safe, retryAfterMs = null }: Details) {
@@ -44,7 +47,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Turns an exchange that did not succeed into an error. `text` replaces what the answer says. */
+/**
+ * Turns an exchange that did not succeed into an error.
+ * @param text replaces the message that the answer contains.
+ */
 export function toApiError(operation: OperationName, exchange: Exchange, text?: string): ApiError {
   if (exchange.kind === 'failure') {
     const details = { operation, status: null, text: exchange.reason };
@@ -63,7 +69,10 @@ export function toApiError(operation: OperationName, exchange: Exchange, text?: 
   });
 }
 
-/** Statuses after which a request was certainly not processed; of the others that cannot be said (docs/ledger.md, T4 to T6). */
+/**
+ * Statuses that prove that the request was not processed. Any other status leaves it in doubt
+ * (docs/ledger.md, T4 to T6).
+ */
 function isRefusal(status: number): boolean {
   return [400, 401, 403, 404, 405, 413, 415, 422, 429].includes(status);
 }

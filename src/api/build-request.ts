@@ -4,15 +4,15 @@ import type { ExchangeInput } from './client.ts';
 import { type OperationName, operationOf } from './contract.ts';
 import { type Field, requestFieldsOf } from './reference/operation-fields.ts';
 
-/** A request as a person gave it: texts by field, and perhaps a whole body. */
+/** A request as a person typed it: values as text by field, and optionally a whole body. */
 export type TypedRequest = {
-  /** Several texts where the field was given several times. */
+  /** A field has several values if it was given several times. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** JSON text; fields are put into it. */
+  /** JSON text. The fields are merged into it. */
   readonly body: string | null;
 };
 
-/** One thing that does not fit. `place` is the field, or `body`. */
+/** A value that does not fit the contract. `place` is the field, or `body` or `query` for the whole. */
 export type RequestProblem = { readonly place: string; readonly message: string };
 
 export type BuiltRequest =
@@ -20,8 +20,9 @@ export type BuiltRequest =
   | { readonly kind: 'problems'; readonly problems: readonly RequestProblem[] };
 
 /**
- * Makes the request of an operation from what a person typed, and checks it against the contract before anything is sent. Numbers stay as
- * they were typed: `12.50` is sent as `12.50`. A body that no field changes is sent byte for byte.
+ * Builds the request of an operation from a person's input, and checks it against the contract before
+ * anything is sent. Numbers stay as typed: `12.50` is sent as `12.50`. A body without additional fields is
+ * sent byte for byte.
  */
 export function buildRequest(name: OperationName, typed: TypedRequest): BuiltRequest {
   const operation = operationOf(name);
@@ -53,7 +54,7 @@ export function buildRequest(name: OperationName, typed: TypedRequest): BuiltReq
   return { kind: 'request', input: { body: isUntouched ? typed.body : JSON.stringify(given) } };
 }
 
-/** The same value with numbers of JavaScript, as the contract reads them. */
+/** Converts exact numbers to JavaScript numbers, which the contract's schemas expect. */
 function toPlain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -65,7 +66,7 @@ function parseBody(text: string | null, problems: RequestProblem[]): Record<stri
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
-    // Said below, as for any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
   problems.push({ place: 'body', message: 'should be a JSON object' });
   return {};
@@ -80,7 +81,7 @@ function readJson(field: Field | undefined, texts: readonly string[]): { readonl
   try {
     return { json: parseExactJson(text) };
   } catch {
-    // A field that the contract does not know is text unless it reads as something else.
+    // A field that is not in the contract is text unless it parses as JSON.
     return field === undefined ? { json: text } : null;
   }
 }

@@ -9,18 +9,20 @@ import {
   type ResponseOf,
 } from './contract.ts';
 
-/** The query and body of an operation, as far as it has them. */
+/** The query and body of an operation, if it has them. */
 export type CallInput<Name extends OperationName> = {
   readonly query?: QueryInput<Name>;
   readonly body?: BodyInput<Name>;
 };
 
 /**
- * Calls one operation: checks the input against the contract before anything is sent, and the answer after.
+ * Calls one operation. Checks the input against the contract before sending it, and the answer afterwards.
  *
- * Amounts in `body` are numbers of JavaScript here; where an amount must stay exact, write the JSON text and use `client.exchange`.
+ * Amounts in `body` are JavaScript numbers. To keep an amount exact, write the JSON text and use
+ * `client.exchange`.
  *
- * @throws ApiError where the input does not fit, there is no answer, it is not a 2xx, or it does not fit the contract.
+ * @throws ApiError if the input does not fit the contract, if there is no answer, if the answer is not a 2xx,
+ *   or if it does not fit the contract.
  */
 export async function call<Name extends OperationName>(
   client: Client,
@@ -45,7 +47,7 @@ export async function call<Name extends OperationName>(
   );
 }
 
-/** What does not fit and why, by field, without any value: `order_id: is missing`. */
+/** Explains which fields do not fit and why, without any value: `order_id: is missing`. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
   return issues
     .slice(0, 5)
@@ -55,12 +57,15 @@ export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
     .join('; ');
 }
 
-/** What is wrong with the value at one path. Of what JSON can say, only what is not there is undefined. */
+/**
+ * Explains what is wrong with the value at one path. JSON has no `undefined`, so an undefined value is
+ * missing.
+ */
 export function explainIssue({ code, message }: Pick<z.core.$ZodIssue, 'code' | 'message'>): string {
   return code === 'invalid_type' && message.endsWith('received undefined') ? 'is missing' : message;
 }
 
-/** `undefined` as the body of a non-JSON answer: no schema with members takes it. */
+/** Returns undefined for an answer that is not JSON. No schema with required members accepts it. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,46 +9,44 @@ import { createKeyMask } from './key-mask.ts';
 export type ClientOptions = {
   /** Base address, `http(s)://host[:port][/prefix]`. */
   readonly url: string;
-  /** Sent as `X-API-KEY`; empty: operations that need one are sent without. */
+  /** Sent as `X-API-KEY`. If it is empty, no request carries a key. */
   readonly key: string;
-  /** Sockets at most. More requests than that wait in a queue, where they are provably not written. */
+  /** Maximum number of sockets. Further requests wait in a queue; they are provably not written. */
   readonly connections: number;
-  /** The whole exchange at most: waiting for a connection (no more than half of it), headers, body. */
+  /**
+   * Maximum duration of the whole exchange: waiting for a connection (at most half of it), headers and body.
+   */
   readonly timeoutMs: number;
-  /** Connecting at most, TLS included. */
+  /** Maximum duration of connecting, TLS included. */
   readonly connectTimeoutMs: number;
 };
 
 export type ExchangeInput = {
-  /** Values as text; undefined ones are left out. */
+  /** Query parameters. Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Exact JSON text; sent byte for byte, so that an amount stays what it is. */
+  /** Exact JSON text, sent byte for byte so that amounts stay exact. */
   readonly body?: string;
 };
 
 export type Client = {
   /**
-   * One request and its answer. Never throws for trouble on the network, follows no redirect, tries nothing again, validates nothing.
-   * Where the answer quotes the key, its text has `[key]` instead.
+   * Sends one request and returns its answer. It never throws for a network failure, follows no redirect,
+   * retries nothing and validates nothing. If the answer contains the key, its text has `[key]` instead.
    */
   exchange(operation: OperationName, input?: ExchangeInput): Promise<Exchange>;
-  /** Waits for what is on its way, then closes the sockets. Later exchanges fail as not written. */
+  /** Waits for requests in flight, then closes the sockets. Later exchanges fail as not written. */
   close(): Promise<void>;
-  /** Gives up at once: what waits fails as not written, what is on its way as written. */
+  /** Aborts at once. Waiting requests fail as not written, requests in flight as written. */
   destroy(): Promise<void>;
 };
 
-/** No answer of the contract comes near this; more is a fault or an attack. */
+/** No answer in the contract is nearly as large; a larger one is a fault or an attack. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** How often deadlines are looked at: they hold within this, or a twentieth of the timeout where that is shorter. */
+/** How often deadlines are checked. A twentieth of the timeout is used if that is shorter. */
 const SWEEP_MS = 250;
 
-/**
- * A client of the service on undici's pool: HTTP/1.1, one request a connection at a time.
- *
- * @throws KnownError `api_url_invalid`, `api_key_invalid` (exit 2).
- */
+/** Creates a client of the service on undici's pool: HTTP/1.1, one request at a time per connection. */
 export function createClient(options: ClientOptions): Client {
   const base = readBaseUrl(options.url);
   checkKey(options.key);
@@ -60,7 +58,8 @@ export function createClient(options: ClientOptions): Client {
     allowH2: false,
     connect: { timeout: options.connectTimeoutMs },
     maxResponseSize: MAX_ANSWER_BYTES,
-    // One deadline for the whole exchange, ours: undici's count from the last byte, so a server that drips would never time out.
+    // We enforce one deadline for the whole exchange. undici's timeouts restart with each byte received, so a
+    // server that sends a byte now and then would never time out.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -71,7 +70,7 @@ export function createClient(options: ClientOptions): Client {
       ? exchange
       : { ...exchange, text: mask(exchange.text, exchange.status >= 200 && exchange.status <= 299) };
 
-  // All have the same timeout, so the first in the set is always the first to expire.
+  // All requests have the same timeout, so the first in the set is always the first to expire.
   const inFlight = new Set<InFlightRequest>();
   const forget = (request: InFlightRequest): void => {
     inFlight.delete(request);
@@ -121,21 +120,17 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** A request as it would be sent, for people. */
+/** A request as it would be sent, for display. */
 export type DescribedRequest = {
   readonly method: string;
   readonly url: string;
-  /** Lower-case names; instead of the key, `[key]`. */
+  /** Names are in lower case. The value of the key is `[key]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Byte for byte. */
   readonly body: string | null;
 };
 
-/**
- * The request that `exchange` would send. Nothing is sent.
- *
- * @throws KnownError `api_url_invalid`, `api_key_invalid` (exit 2).
- */
+/** Describes the request that `exchange` would send, without sending it. */
 export function describeRequest(
   operation: OperationName,
   input: ExchangeInput,
@@ -164,7 +159,7 @@ type PreparedRequest = {
   readonly headersWithBody: string[];
 };
 
-/** What is the same for every request of an operation is made once. */
+/** Prepares once what all requests of an operation have in common. */
 function prepareRequests(prefix: string, key: string): Readonly<Record<OperationName, PreparedRequest>> {
   const entries = operationNames.map((name): [OperationName, PreparedRequest] => {
     const { path, method, sendsKey } = contract[name];
@@ -218,11 +213,11 @@ function checkKey(key: string): void {
 
 export type ExchangeObserver = {
   begun(operation: OperationName): void;
-  /** @param seconds from when the client was given the request to the whole answer, or to giving up. */
+  /** @param seconds between the call of `exchange` and the complete answer or failure. */
   ended(operation: OperationName, exchange: Exchange, seconds: number): void;
 };
 
-/** The same client, which tells of every request. */
+/** Wraps a client so that the observer is notified of every request. */
 export function observeClient(client: Client, observer: ExchangeObserver): Client {
   return {
     ...client,

@@ -9,7 +9,7 @@ import { searchOperations } from './contract/search.ts';
 import { testOperations } from './contract/test.ts';
 import { webhookOperations } from './contract/webhooks.ts';
 
-/** Every operation of the service, once, by name. */
+/** Every operation of the service, by name. */
 export const contract = {
   ...testOperations,
   ...searchOperations,
@@ -24,7 +24,7 @@ export const contract = {
 export type Contract = typeof contract;
 export type OperationName = keyof Contract;
 
-/** What an operation's body or query is, before and after validation; null where it has none. */
+/** The type of an operation's body or query before and after validation; null if it has none. */
 type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : null;
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : null;
 

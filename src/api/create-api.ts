@@ -10,7 +10,9 @@ import {
 } from './contract.ts';
 import type { Operations } from './reference/api-type.ts';
 
-/** What an operation is given: its body, or its query; nothing where it has neither. No operation has both. */
+/**
+ * The argument of an operation: its body or its query, or nothing if it has neither. No operation has both.
+ */
 export type InputOf<Name extends OperationName> =
   BodyInput<Name> extends null ? QueryInput<Name> : BodyInput<Name>;
 
@@ -21,34 +23,33 @@ type Arguments<Input> = Input extends null
     : readonly [input: Input];
 
 /**
- * Calls one operation. Its input is checked before anything is sent, its answer after; nothing is tried again. Amounts are numbers of
- * JavaScript: where one has more than 15 digits, write the JSON yourself and use `client.exchange`.
+ * Calls one operation. The input is checked before it is sent, the answer afterwards. Nothing is retried.
+ * Amounts are JavaScript numbers: for an amount with more than 15 digits, write the JSON yourself and use
+ * `client.exchange`.
  */
 export type Call<Name extends OperationName> = (
   ...input: Arguments<InputOf<Name>>
 ) => Promise<ResponseOf<Name>>;
 
-/** The service, as functions. */
+/** The operations of the service as typed functions. */
 export type Api = Operations & {
-  /** What is under it: requests and answers as text. */
+  /** The underlying client, which sends requests and returns answers as text. */
   readonly client: Client;
-  /** Waits for what is on its way, then closes the sockets. */
+  /** Waits for requests in flight, then closes the sockets. */
   close(): Promise<void>;
 };
 
 export type ApiOptions = Pick<ClientOptions, 'url' | 'key'> & Partial<ClientOptions>;
 
-/** As many at a time as the service is said to take a second. */
+/** As many requests at a time as the service is said to accept per second. */
 const CONNECTIONS = 4;
-/** Generous: giving up early only makes a doubt. */
+/** Generous, because a request that times out is in doubt. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Opens the service: `api.search.getSearch({ platform: 'tiktok', filter: {} })`. Every call that does not succeed rejects with an
- * `ApiError`, which says what is safe to do next.
- *
- * @throws KnownError `api_url_invalid`, `api_key_invalid`.
+ * Creates an API client: `api.search.getSearch({ platform: 'tiktok', filter: {} })`. Every call that does not
+ * succeed rejects with an `ApiError`, which says what is safe to do next.
  */
 export function createApi(options: ApiOptions): Api {
   return toApi(
@@ -61,7 +62,7 @@ export function createApi(options: ApiOptions): Api {
   );
 }
 
-/** The same on a client that is open already; it closes with it. */
+/** Like `createApi`, on an existing client. Closing the result closes that client. */
 export function toApi(client: Client): Api {
   const groups: Record<string, Record<string, (input?: unknown) => Promise<unknown>>> = {};
   for (const name of operationNames) {
@@ -71,7 +72,8 @@ export function toApi(client: Client): Api {
     groups[camelCase(group)] = calls;
     calls[camelCase(name)] = (input) => call(client, name, input === undefined ? {} : { [place]: input });
   }
-  // The names of groups and calls come from the contract, as those of the type do; the compiler cannot see that.
+  // The contract determines these names and the members of the type `Operations` alike, but the compiler
+  // cannot see that.
   return { ...(groups as unknown as Operations), client, close: () => client.close() };
 }
 
@@ -79,7 +81,10 @@ export { readListing } from './account.ts';
 export { ApiError, type Fate } from './api-error.ts';
 export type { OperationName, ResponseOf } from './contract.ts';
 
-/** `get_search` and `affiliate tracking` as names of members: `getSearch`, `affiliateTracking`. */
+/**
+ * Turns names of the contract into member names: `get_search` into `getSearch`, `affiliate tracking` into
+ * `affiliateTracking`.
+ */
 export function camelCase(words: string): string {
   return words.replace(/[_ ](\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -3,21 +3,25 @@ import type { Exchange } from '../model/http/exchange.ts';
 
 const TOO_LATE = 'no connection was free in time';
 
-/** Given to undici when a request must not be written (any more); never seen outside. */
+/** Thrown to make undici abort a request or not write it. It never reaches the caller. */
 const NOT_TO_BE_WRITTEN = new Error('not to be written');
 
 /**
- * One request on its way: undici's handler and what is proven about it. Settles once, with what the exchange came to.
+ * One request in flight: undici's handler, and what is proven about the request. It settles once, with the
+ * result of the exchange.
  *
- * The proof of "not written": in undici's HTTP/1.1 client the only function that writes a request to a socket (`writeH1`) first calls
- * `onRequestStart`, synchronously, and writes nothing if that throws. So as long as `onRequestStart` has not returned, no byte of this
- * request was written. As soon as it has, nothing is claimed any more. A second start would be a replay of a request that may have been
- * processed, and is refused the same way.
+ * The proof of "not written": in undici's HTTP/1.1 client, only `writeH1` writes a request to a socket. It
+ * first calls `onRequestStart`, synchronously, and writes nothing if that throws. So no byte of the request
+ * was written as long as `onRequestStart` has not returned. Once it has returned, the request may have been
+ * written. A second start would replay a request that may have been processed, so it is refused in the same
+ * way.
  */
 export class InFlightRequest implements Dispatcher.DispatchHandler {
-  /** When the whole exchange must be over, in milliseconds of `performance.now()`. */
+  /** Deadline of the whole exchange, in milliseconds of `performance.now()`. */
   readonly deadline: number;
-  /** A request that would be written with less than half of its time left would only become a doubt. */
+  /**
+   * A request is not written with less than half of its time left, because it would probably end in doubt.
+   */
   readonly #latestStart: number;
   readonly #settle: (exchange: Exchange) => void;
   readonly #onSettled: (request: InFlightRequest) => void;
@@ -40,7 +44,9 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     this.#onSettled = onSettled;
   }
 
-  /** Gives it up, because of the deadline: as not written if it still waits for a connection. */
+  /**
+   * Aborts the request at its deadline. The result is "not written" if it was still waiting for a connection.
+   */
   expire(): void {
     if (this.#controller === null) {
       this.#finish({ kind: 'failure', written: false, reason: TOO_LATE });
@@ -65,7 +71,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    // 1xx: the answer is still to come.
+    // An interim response (1xx): the final answer is still to come.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -100,7 +106,7 @@ export class InFlightRequest implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What codes of sockets, DNS and undici mean, for people. */
+/** Explanations of the error codes of sockets, DNS and undici. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'the host name was not found',
@@ -124,7 +130,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says why an exchange failed, by the error's code alone: messages of network errors carry addresses, and those of others may carry more.
+ * Explains why an exchange failed, by the error's code alone. Messages of network errors contain addresses,
+ * and those of other errors may contain more.
  */
 function failureReason(error: unknown): string {
   if (error instanceof Error && error.name === 'HTTPParserError') return 'the answer was not HTTP/1.1';

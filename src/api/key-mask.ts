@@ -1,17 +1,24 @@
-/** A shorter text would be found in ordinary words. */
+/** A shorter key would match parts of ordinary words. */
 const MIN_KEY_CHARS = 4;
 
-/** In what the service says of its own accord, an id or a name may hold a short word; no real key is as short. */
+/**
+ * Minimum length for answers that are not errors, because their ids and names may contain short words. No
+ * real key is this short.
+ */
 const MIN_KEY_CHARS_IN_DATA = 8;
 
 const MARK = '[key]';
 
-/** Takes the key out of a text that the service wrote. `isData`: of an answer that is no error. */
+/**
+ * Replaces the key in a text that the service sent.
+ * @param isData true if the answer is not an error.
+ */
 export type KeyMask = (text: string, isData: boolean) => string;
 
 /**
- * Makes the mask of one key, however the service writes it: as it is, with JSON's escapes, or percent-encoded. The client puts every answer
- * through it, so that nothing behind the client can print or store the key: a service may echo what it was given.
+ * Creates the mask of one key. It finds the key as it is, with JSON escapes, or percent-encoded. The client
+ * passes every answer through it, because a service may echo what it received. So no code that uses the
+ * client can print or store the key.
  */
 export function createKeyMask(key: string): KeyMask {
   const escaped = new RegExp([...key].map(waysToWrite).join(''), 'g');

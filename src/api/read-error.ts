@@ -1,21 +1,26 @@
 const MAX_CHARACTERS = 300;
 
-/** How much of a text is looked at: an HTML page of a proxy can be long, and masking takes time. */
+/** How many characters of a text are read: a proxy's HTML page can be long, and masking takes time. */
 const MAX_READ = 4_000;
 
 /**
- * The text with which the service says what went wrong, for people: addresses, and what is named or looks like a key, masked (the key in use
- * is masked by the client, wherever it stands), one line, 300 characters at most.
- * It can stand in `message`, `error`, `error_message`, `errors[]`, or be the body itself when that is not JSON.
+ * Reads the service's error message, for display on one line of at most 300 characters. E-mail addresses and
+ * anything that is named like a key or looks like one are masked. (The client masks the key in use
+ * everywhere.) The message can be in `message`, `error`, `error_message` or `errors[]`, or be the body itself
+ * if that is not JSON.
  *
- * @returns null where there is none.
+ * @returns null if there is no message.
  */
 export function readErrorText(body: string): string | null {
   const text = textOf(parse(body), body);
   return text === null ? null : toSafeText(text);
 }
 
-/** Masks e-mail addresses and what looks like a key, folds blanks and control characters, and cuts to 300 characters. Null when empty. */
+/**
+ * Masks e-mail addresses and anything that looks like a key, folds blanks and control characters, and cuts to
+ * 300 characters.
+ * @returns null if nothing is left.
+ */
 function toSafeText(text: string): string | null {
   const folded = mask(text.slice(0, MAX_READ).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' '))
     .replace(/ +/g, ' ')
@@ -50,7 +55,10 @@ function textOf(value: unknown, body: string): string | null {
   return null;
 }
 
-/** A text, an object that has one (`{error: {message}}`), or a list or map of either (`{errors: {field: [text]}}`). */
+/**
+ * Finds the message in a text, in an object that has one (`{error: {message}}`), or in a list or map of
+ * either (`{errors: {field: [text]}}`).
+ */
 function spoken(value: unknown, depth = 0): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
   if (typeof value !== 'object' || value === null || depth > 3) return null;
@@ -83,7 +91,7 @@ function titleOf(part: string): string {
   return /<title[^>]*>([^<]*)<\/title>/i.exec(part)?.[1] ?? ' ';
 }
 
-/** How an @ is written in an address of a page, in the text of a page, and in JSON that could not be read. */
+/** The ways to write @ in a URL, in HTML, and in JSON that could not be parsed. */
 const WRITTEN_AT = /%40|\\u0040|&#0*64;|&#x0*40;|&commat;/gi;
 
 function mask(text: string): string {
@@ -91,12 +99,12 @@ function mask(text: string): string {
     text
       .replace(WRITTEN_AT, '@')
       .replace(/[^\s<>"'(),:;[\]{}=]+@[^\s<>"'(),:;[\]{}]+/g, '[address]')
-      // What is named as a key …
+      // Values that are named as a key.
       .replace(
         /((?:api[-_ ]?)?key|token|secret|signature|authorization|bearer|password)(["']?\s*[:=]\s*["']?)[^\s"',;]+/gi,
         '$1$2[key]',
       )
-      // … and what looks like one: long, with letters and digits.
+      // Text that looks like a key: long, with letters and digits.
       .replace(/\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{20,}/g, '[key]')
   );
 }

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { didYouMean } from '../model/text/did-you-mean.ts';
 
-/** A member that the contract does not name, as a path (`filter.folowers`), and the one that was probably meant. */
+/**
+ * A member that the contract does not define: its path (`filter.folowers`) and the name that was probably
+ * meant.
+ */
 export type UnknownMember = { readonly path: string; readonly meant: string | null };
 
-/** Finds the members of a value that a schema does not name. */
+/** Finds the members of a value that the schema does not define. */
 export type UnknownMemberFinder = (value: unknown) => readonly UnknownMember[];
 
-/** More than these say nothing new. */
+/** Stop after this many: more would tell the reader nothing new. */
 const MAX_FOUND = 10;
 
-/** A name that is none of ours may be anything, an e-mail address too. */
+/** An unknown name may be anything, even an e-mail address. Only names that match this are shown. */
 const SAFE_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 type Shape =
@@ -21,10 +24,11 @@ type Shape =
 const OPEN: Shape = { kind: 'open' };
 
 /**
- * Makes the finder of one schema. The contract is loose, because a service may know members that its specification does not show; a misspelt
- * one is then taken in silence. Objects of which nothing is shown stay open. No value is read, and a name that is no plain word is told as `…`.
+ * Creates the finder for one schema. The contract's schemas are loose, because a service may accept members
+ * that its specification does not show. So a misspelt member passes validation, and this finds it. Objects
+ * without known members accept anything. Values are never read, and an unsafe name is reported as `…`.
  *
- * @param schema null: no member at all is known.
+ * @param schema null if there are no known members.
  */
 export function createUnknownMemberFinder(schema: z.ZodType | null): UnknownMemberFinder {
   const shape: Shape = schema === null ? { kind: 'object', members: new Map() } : shapeOf(schema);
@@ -35,7 +39,7 @@ export function createUnknownMemberFinder(schema: z.ZodType | null): UnknownMemb
   };
 }
 
-/** `filter.folowers (did you mean followers?)`, for each. */
+/** Lists the unknown members as text: `filter.folowers (did you mean followers?)`. */
 export function explainUnknownMembers(unknown: readonly UnknownMember[]): string {
   return unknown
     .map(({ path, meant }) => (meant === null ? path : `${path} (did you mean ${meant}?)`))

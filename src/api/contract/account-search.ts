@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.ts';
 
-/** The record shapes are not shown: a bare array has been seen, or an array under some key. */
+/**
+ * The specification does not show the shape of the records. The service has answered with a bare array and
+ * with an object that contains an array.
+ */
 const listing = z.union([z.array(z.unknown()), z.looseObject({})]).describe('Not shown.');
 const query = z.looseObject({}).describe('Not shown.');
 

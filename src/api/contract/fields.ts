@@ -1,20 +1,22 @@
 import { z } from 'zod';
 
-/** The three networks of "What the service does". */
+/** The three platforms of section "What the service does". */
 export const platform = z.enum(['instagram', 'tiktok', 'youtube']);
 
-/** Required text: an empty one says nothing. */
+/** Required text. Empty text is refused because it carries no information. */
 export const text = z.string().min(1);
 
 export const brandId = z.int().describe('Integer id of a brand of the account.');
 
-/** Section "Import influencers": a two-letter country code. Which letters stand for a country, the specification does not list. */
+/**
+ * Section "Import influencers": a two-letter country code. The specification does not list the valid codes.
+ */
 export const countryCode = z
   .string()
   .regex(/^[A-Za-z]{2}$/, 'must be two letters, such as NL')
   .meta({ title: 'two letters' });
 
-/** In a query everything is text; whole numbers are read back from it. */
+/** Query parameters are text, so a whole number is accepted as text too. */
 export const brandIdInQuery = z
   .union([
     z.int(),
@@ -25,7 +27,10 @@ export const brandIdInQuery = z
   ])
   .describe('Integer id of a brand of the account.');
 
-/** An address of the web: of an image, a profile, a deal page. Only the OpenAPI document says so; an answer is taken as it comes. */
+/**
+ * A web address, for example of an image, a profile or a deal page. Only the OpenAPI document states the
+ * format; answers are not checked for it.
+ */
 export const webAddress = z.string().meta({ title: 'web address', format: 'uri' });
 
 /** Section "Deal": `{app_url}/deal/<deal_id>`. */
@@ -35,16 +40,22 @@ export const dealAddress = webAddress.meta({
   pattern: '/deal/[^/?#]+$',
 });
 
-/** An e-mail address. Which texts the service takes for one, the specification does not say, so none is refused. */
+/** An e-mail address. The specification does not say which texts are valid, so none is refused. */
 export const emailAddress = z.string().meta({ title: 'e-mail address' });
 
-/** An id that an answer gives. The specification says that it is text; that it is not empty, only the OpenAPI document says. */
+/**
+ * An id in an answer. The specification says that it is text. Only the OpenAPI document says that it is not
+ * empty.
+ */
 export const answeredId = z.string().meta({ minLength: 1 });
 
-/** Answers that carry one sentence for people and perhaps more. */
+/** An answer with a message for people and possibly further members. */
 export const messageResponse = z.looseObject({ message: z.string() });
 
-/** Names a deal: at least one of the three. Section "Affiliate tracking (server side, advanced)". */
+/**
+ * The members that identify a deal; at least one of the first three is required. Section "Affiliate tracking
+ * (server side, advanced)".
+ */
 export const identification = {
   influencer_handle: z
     .string()
@@ -61,12 +72,12 @@ type Identification = {
   readonly collab_id?: string | undefined;
 };
 
-/** Something names the deal. An empty text names nothing. */
+/** @returns true if the input identifies a deal. Empty text does not. */
 export function namesDeal(input: Identification): boolean {
   return Boolean(input.deal_id) || Boolean(input.influencer_handle) || Boolean(input.collab_id);
 }
 
-/** What is said where nothing names the deal. */
+/** The issue that is reported if the input does not identify a deal. */
 export const mustNameDeal = {
   path: ['deal_id'],
   message: 'at least one of deal_id, influencer_handle and collab_id is required',

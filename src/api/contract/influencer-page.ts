@@ -2,11 +2,17 @@ import { z } from 'zod';
 import { brandId, identification, messageResponse, mustNameDeal, namesDeal, text } from './fields.ts';
 import { defineOperation } from './operation.ts';
 
-/** DD-MM-YYYY, of a day that exists: 29-02 only in leap years. A pattern, so that the OpenAPI document says it too. */
+/**
+ * A date as DD-MM-YYYY that exists: 29-02 only in leap years. It is a pattern so that the OpenAPI document
+ * contains the rule too.
+ */
 const DAY =
   /^((0[1-9]|1[0-9]|2[0-8])-(0[1-9]|1[0-2])-[0-9]{4}|(29|30)-(0[13-9]|1[0-2])-[0-9]{4}|31-(0[13578]|1[02])-[0-9]{4}|29-02-([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00))$/;
 
-/** Section "Deal". Further fields of a deal record: not shown, so they are kept as they come. */
+/**
+ * Section "Deal". The specification does not show the further fields of a deal record, so they are kept as
+ * received.
+ */
 const dealRecord = z.looseObject({
   id: z.union([z.string(), z.number()]).optional(),
   influencer_handle: z.string().nullish(),

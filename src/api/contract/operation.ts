@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What an operation without a query or body has in its place. */
+/** Stands for the query or body of an operation that has none. */
 export type Nothing = null;
 
 export type Group =
@@ -13,7 +13,10 @@ export type Group =
   | 'account search'
   | 'webhooks';
 
-/** One operation of the service as its specification (version 1.4.2) gives it. Everything else is drawn from this. */
+/**
+ * One operation of the service as its specification (version 1.4.2) defines it. The client, the sandbox and
+ * the reference are all derived from it.
+ */
 export type Operation<
   Query extends z.ZodType | Nothing = z.ZodType | Nothing,
   Body extends z.ZodType | Nothing = z.ZodType | Nothing,
@@ -22,23 +25,32 @@ export type Operation<
   readonly group: Group;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Other paths under which the specification names it. The client never uses them; the sandbox answers them. */
+  /**
+   * Other paths that the specification gives for the operation. The client never uses them; the sandbox
+   * answers them.
+   */
   readonly otherPaths: readonly string[];
-  /** Whether `X-API-KEY` is sent. Where the specification does not say that a key is needed, one is sent all the same. */
+  /**
+   * Whether `X-API-KEY` is sent. The key is also sent if the specification does not say whether one is
+   * needed.
+   */
   readonly sendsKey: boolean;
   readonly query: Query;
   readonly body: Body;
-  /** Of a 2xx answer. Loose: what the specification marks "not shown" is kept as it comes. */
+  /**
+   * Schema of a 2xx answer. It is loose: members that the specification marks "not shown" are kept as
+   * received.
+   */
   readonly response: Response;
-  /** Whether sending it twice does no harm. Where the specification is silent, it may not be repeated. */
+  /** Whether sending the request twice does no harm. False if the specification does not say. */
   readonly repeatable: boolean;
-  /** What it costs, in the words of section Limits; null when nothing. */
+  /** What the operation costs, in the words of section Limits; null if it costs nothing. */
   readonly credits: string | null;
-  /** One sentence, then the section of the specification that says so. */
+  /** One sentence, then the section of the specification that it is taken from. */
   readonly description: string;
 };
 
-/** Keeps the exact types of its schemas. */
+/** Defines an operation and keeps the exact types of its schemas. */
 export function defineOperation<
   Query extends z.ZodType | Nothing,
   Body extends z.ZodType | Nothing,

@@ -15,7 +15,10 @@ const growth = z.looseObject({ value: numeric, interval: z.string().describe('Al
 const code = z.string().describe('Allowed values: not shown.');
 const locationId = z.int();
 
-/** Filters that only some platforms know; the others apply to all three. The table "Filter members", column "Applies to". */
+/**
+ * Filters that only some platforms support; all others apply to all three. From column "Applies to" of the
+ * table "Filter members".
+ */
 export const filterPlatforms: Readonly<Record<string, readonly string[]>> = {
   views: ['tiktok', 'youtube'],
   engagements: ['instagram'],
@@ -25,7 +28,10 @@ export const filterPlatforms: Readonly<Record<string, readonly string[]>> = {
   reels_plays: ['instagram'],
 };
 
-/** The table "Filter members" of `POST /v1/search/get_search`. I instagram, T tiktok, Y youtube. */
+/**
+ * The table "Filter members" of `POST /v1/search/get_search`. In the descriptions, I is Instagram, T TikTok
+ * and Y YouTube.
+ */
 export const searchFilter = z.looseObject({
   filter_ids: z.array(z.array(text)).optional().describe('I T Y. Individual influencers by user id.'),
   text: z.string().optional().describe('I T Y. Keyword in the profile description.'),

@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { answeredId, dealAddress } from './fields.ts';
 import type { WebhookType } from './webhook-types.ts';
 
-/** Text that may be absent from the record. */
+/** Text that is null if the record does not have it. */
 const maybeText = z.string().nullable();
 const maybeNumber = z.number().nullable();
 
-/** What an event of any kind says of its deal. Not in the specification: from public examples, so every object stays open. */
+/**
+ * Members that all kinds of events have. They are not in the specification but taken from public examples, so
+ * every object accepts further members.
+ */
 const common = {
   deal_id: answeredId,
   collab_id: answeredId.optional(),
@@ -39,7 +42,10 @@ function event(description: string, details: z.ZodRawShape) {
   return z.looseObject({ ...common, ...details }).describe(`${description} Payload: not shown.`);
 }
 
-/** The body of each kind of event: section Events, "Event kinds", which shows no payload. These shapes are what the sandbox sends. */
+/**
+ * The body of each kind of event that section Events, "Event kinds", lists. The specification shows no
+ * payloads; the sandbox sends these.
+ */
 export const webhookEvents = {
   new_payout_request: event('A user creates a payout request.', {
     payout_comment: z.string(),

@@ -1,4 +1,4 @@
-/** Section Events, "Event kinds". */
+/** The kinds of events of section Events, "Event kinds". */
 export const webhookTypes = [
   'new_payout_request',
   'new_max_bid',

@@ -42,7 +42,7 @@ export const webhookOperations = {
     otherPaths: [],
     sendsKey: true,
     query: null,
-    // Kinds beyond the specification exist and must be removable, so any text is sent.
+    // The service has kinds that are not in the specification. They must be removable, so any text is sent.
     body: z.looseObject({ webhook_url: text, webhook_type: text }),
     response: messageResponse,
     repeatable: true,

@@ -4,7 +4,7 @@ import { type OperationName, operationNames, operationOf } from '../contract.ts'
 import { camelCase } from '../create-api.ts';
 import { GROUPS } from './groups.ts';
 
-/** As wide as the formatter lets a line be. */
+/** The formatter's line width. */
 const WIDTH = 110;
 
 const HEAD = `// Written by \`npm run openapi\` from the contract in src/api/contract/; do not edit it.
@@ -15,8 +15,8 @@ export type Operations = {
 `;
 
 /**
- * The TypeScript of \`api-type.ts\`: one typed function an operation, with what the contract says about it as its documentation, which types
- * that are only derived could not carry.
+ * Generates the source of `api-type.ts`: one typed function per operation, documented with what the
+ * contract says about it. A derived type could not carry that documentation.
  */
 export function apiTypeSource(): string {
   const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];

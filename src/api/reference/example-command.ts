@@ -2,7 +2,9 @@ import { type OperationName, operationOf } from '../contract.ts';
 import { exampleOf } from './examples.ts';
 import { requestFieldsOf } from './operation-fields.ts';
 
-/** What a person types to send the example of an operation: `api create_note --deal_id … --note_description '…'`. */
+/**
+ * The command that sends the example of an operation: `api create_note --deal_id … --note_description '…'`.
+ */
 export function exampleCommand(name: OperationName): string {
   const { query, body } = exampleOf(name);
   const { fields } = requestFieldsOf(operationOf(name));
@@ -18,7 +20,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** For a shell; bare where that is safe. */
+/** Quotes a text for a shell if it needs quotes. */
 function quote(text: string): string {
   return /^[\w.,:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -82,7 +82,7 @@ const examples: { readonly [Name in OperationName]: Example<Name> } = {
   },
 };
 
-/** The example without the exact types, for code that handles all operations alike. */
+/** The example of an operation without its exact types, for code that handles all operations alike. */
 export function exampleOf(name: OperationName): {
   readonly query?: Readonly<Record<string, unknown>> | null | undefined;
   readonly body?: Readonly<Record<string, unknown>> | null | undefined;

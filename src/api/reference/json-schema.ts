@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A JSON Schema (draft 2020-12), as far as we look into it. */
+/** The parts of a JSON Schema (draft 2020-12) that this project reads. */
 export type JsonSchema = {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -8,7 +8,7 @@ export type JsonSchema = {
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  /** In words, what a pattern or a format says. */
+  /** What the pattern or format means, in words. */
   readonly title?: string;
   readonly description?: string;
   readonly pattern?: string;
@@ -20,11 +20,13 @@ export type JsonSchema = {
 };
 
 /**
- * The JSON Schema of a contract's schema. What the specification marks "not shown", and what is not in it at all, carries a mark of its own
- * (`x-not-shown`, `x-not-in-specification`), taken from its description.
+ * Converts a schema of the contract to JSON Schema. A member that the specification marks "not shown" gets
+ * `x-not-shown`, and one that is not in the specification `x-not-in-specification`; both are taken from its
+ * description.
  *
- * @param io `input` of a request, `output` of an answer.
- * @param options.keepsBounds whether it says which whole numbers a double can count: a tool that makes requests needs that, a reader does not.
+ * @param io `input` for a request, `output` for an answer.
+ * @param options.keepsBounds whether to keep the bounds of safe integers. Tools that generate requests need
+ *   them, readers do not.
  */
 export function toJsonSchema(
   schema: z.ZodType,
@@ -35,7 +37,7 @@ export function toJsonSchema(
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // Bounds of what a double can count say nothing to a reader.
+      // The bounds of safe integers tell a reader nothing.
       if (!keepsBounds && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (!keepsBounds && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       const { description = '' } = jsonSchema;
@@ -46,7 +48,7 @@ export function toJsonSchema(
   return json as JsonSchema;
 }
 
-/** Members of which at least one must be there and not be empty; null where there is no such rule. */
+/** Members of which at least one must be present and not empty; null if there is no such rule. */
 export function atLeastOneOf(schema: z.ZodType): readonly string[] | null {
   if (!(schema instanceof z.ZodObject)) return null;
   for (const { _zod } of schema._zod.def.checks ?? []) {
@@ -57,7 +59,8 @@ export function atLeastOneOf(schema: z.ZodType): readonly string[] | null {
 }
 
 /**
- * Rules between members, in words: `at least one of deal_id, influencer_handle and collab_id is required`.
+ * The rules between members, each in words: `at least one of deal_id, influencer_handle and collab_id is
+ * required`.
  */
 export function rulesOf(schema: z.ZodType): readonly string[] {
   if (!(schema instanceof z.ZodObject)) return [];

@@ -6,12 +6,13 @@ import { exampleOf } from './examples.ts';
 import { GROUPS } from './groups.ts';
 import { atLeastOneOf, rulesOf, toJsonSchema } from './json-schema.ts';
 
-/** Version of the interface: section Versioning of the specification. */
+/** Version of the API, from section Versioning of the specification. */
 const VERSION = '1.4.2';
 
 /**
- * The OpenAPI 3.1 document of the contract, pretty-printed, with a line break at its end. `npm run openapi` writes it to docs/openapi.json.
- * Members that the specification marks "not shown" carry `x-not-shown`; those that are not in it `x-not-in-specification`.
+ * Generates the OpenAPI 3.1 document of the contract, pretty-printed, with a line break at its end. `npm run
+ * openapi` writes it to docs/openapi.json. Members that the specification marks "not shown" carry
+ * `x-not-shown`; members that are not in the specification carry `x-not-in-specification`.
  */
 export function openApiDocument(): string {
   return `${JSON.stringify(describeService(), null, 2)}\n`;
@@ -117,7 +118,10 @@ const DEAL_LINK = {
   },
 };
 
-/** What a request is refused with beside what all are. The specification shows no status; the sandbox answers these. */
+/**
+ * Statuses that refuse a particular operation, in addition to those common to all. The specification lists
+ * none; these are the sandbox's.
+ */
 const REFUSALS: Partial<Readonly<Record<OperationName, readonly (keyof typeof REASONS)[]>>> = {
   get_search: ['402'],
   get_analytics_page: ['402', '404'],
@@ -164,7 +168,7 @@ function describeRefusals(name: OperationName, { body, sendsKey }: Operation): R
   };
 }
 
-/** The schema of a body, with the rule that one of several members must be there. */
+/** The schema of a body, with the rule that at least one of several members is required. */
 function describeBody(body: z.ZodType): object {
   const members = atLeastOneOf(body);
   const schema = toJsonSchema(body, 'input', { keepsBounds: true });
@@ -173,7 +177,7 @@ function describeBody(body: z.ZodType): object {
   return { ...schema, anyOf };
 }
 
-/** Section Events: what the service posts to a registered address. */
+/** What the service posts to a registered address: section Events of the specification. */
 function describeEvents(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(webhookEvents).map(([kind, event]) => [
@@ -200,7 +204,7 @@ function describeEvents(): Record<string, object> {
   );
 }
 
-/** Section Events, "Delivery and verification". */
+/** Headers of an event: section Events, "Delivery and verification". */
 const EVENT_HEADERS = [
   {
     name: 'X-Service-Timestamp',
@@ -238,7 +242,10 @@ function describeQuery(name: OperationName, query: z.ZodType): readonly object[]
   }));
 }
 
-/** `Adds a note to a deal` of `Adds a note to a deal. Endpoints, Influencer page (CRM).` */
+/**
+ * The first sentence of a description: `Adds a note to a deal` for `Adds a note to a deal. Endpoints,
+ * Influencer page (CRM).`
+ */
 function firstSentence(description: string): string {
   return description.split(/\.(?: |$)/)[0] ?? description;
 }

@@ -1,22 +1,22 @@
 import type { Operation } from '../contract/operation.ts';
 import { type JsonSchema, rulesOf, toJsonSchema } from './json-schema.ts';
 
-/** One member of a query, body or answer, for people and for what reads people's input. */
+/** One member of a query, body or answer, for the reference and for parsing a person's input. */
 export type Field = {
   readonly name: string;
   readonly isRequired: boolean;
   /** `text`, `whole number`, `instagram | tiktok | youtube`, `list of text`, `object`, … */
   readonly type: string;
-  /** How text that a person types becomes JSON. */
+  /** How typed text is converted to JSON. */
   readonly takes: 'text' | 'texts' | 'json';
   readonly isNullable: boolean;
-  /** Empty when the contract says nothing more. */
+  /** Empty if the contract has no description. */
   readonly description: string;
-  /** Of an object, or of the objects in a list, where they are known. */
+  /** Known members of an object, or of the objects in a list. */
   readonly members: readonly Field[];
 };
 
-/** Where the members of a request go: GET operations have a query, the others a body. */
+/** The members of a request and their place: GET operations have a query, the others a body. */
 export type RequestFields = {
   readonly place: 'query' | 'body' | 'none';
   readonly fields: readonly Field[];
@@ -50,10 +50,10 @@ function fieldsOf({ properties = {}, required = [] }: JsonSchema): readonly Fiel
   }));
 }
 
-/** The type in words; alternatives with a bar between them. */
+/** The type in words, with alternatives separated by a bar. */
 function describeType(schema: JsonSchema): string {
   const kinds = [...new Set(alternatives(schema).map(describeOne))];
-  // A query says true as text.
+  // Query parameters are text, so `true | false` as text adds nothing to `true or false`.
   return kinds.filter((kind) => kind !== 'true | false' || !kinds.includes(WORDS.boolean ?? '')).join(' | ');
 }
 

@@ -28,7 +28,7 @@ so, and unknown fields pass through in both directions. The command sends an ope
 be repeated to a live service only with \`--live\`.
 `;
 
-/** The reference of all operations as a Markdown page. `npm run openapi` writes it to docs/operations.md. */
+/** Generates the Markdown reference of all operations. `npm run openapi` writes it to docs/operations.md. */
 export function operationReference(): string {
   const groups = [...new Set(operationNames.map((name) => operationOf(name).group))];
   const overview = operationNames.map((name) => {
@@ -67,13 +67,14 @@ function describe(name: OperationName, operation: Operation): string {
     ...rules.map((rule) => `${paragraph(`Rule: ${rule}.`)}\n`),
     place === 'none' ? 'It has no fields.\n' : requestTable(place, fields),
     answer.length === 0 ? 'Answer: not shown.\n' : table('Answer', answer),
-    // `bash`, not `sh`: test/api/reference-examples.long.test.ts runs them all at once, which is far quicker than one by one.
+    // `bash` rather than `sh`, because test/api/reference-examples.long.test.ts runs all `bash` examples at
+    // once, which is much faster than one by one.
     `\`\`\`bash\nnpx influencer-sync ${exampleCommand(name)} --env-file sandbox.env\n\`\`\`\n`,
   ];
   return parts.join('\n');
 }
 
-/** Lines of documents are 100 characters long at most. */
+/** Wraps text at 100 characters, the line length of the documentation. */
 function paragraph(text: string): string {
   return wrap(text, { width: 100, indent: '' });
 }
@@ -92,7 +93,7 @@ function table(title: string, fields: readonly Field[]): string {
   return `| ${title} | Type | ${always} | Notes |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** Members of objects as `filter.followers`, those of lists as `filter.geo[].id`. */
+/** Lists nested members by path: `filter.followers` for objects, `filter.geo[].id` for lists. */
 function flatten(fields: readonly Field[], prefix = ''): readonly Field[] {
   return fields.flatMap((field) => {
     const name = `${prefix}${field.name}`;
