@@ -16,7 +16,7 @@ import { mirrorAccount } from './mirror-account/index.ts';
 import { postClicks } from './post-clicks/index.ts';
 import { submitOutreach } from './submit-outreach/index.ts';
 
-/** Every kind of job. A new one is a folder beside this file, and a line here. */
+/** All job kinds. To add one, create a folder next to this file and add it to this list. */
 export const jobKinds: readonly JobKind[] = [
   attributeOrders,
   identifyCustomers,
@@ -27,12 +27,12 @@ export const jobKinds: readonly JobKind[] = [
   deleteData,
 ];
 
-/** The kind of that name; null where there is none, as of a run that an older version recorded. */
+/** The kind with this name. Null if there is none, for example for a run that an older version recorded. */
 function findKind(kind: string): JobKind | null {
   return jobKinds.find((candidate) => candidate.kind === kind) ?? null;
 }
 
-/** The kind of a job that the configuration has checked. */
+/** The kind of a configured job. The configuration has already been checked. */
 export function kindOf({ kind }: Pick<JobSettings, 'kind'>): JobKind {
   const found = findKind(kind);
   if (found === null) throw new Error(`there is no kind of job ${kind}`);
@@ -40,9 +40,9 @@ export function kindOf({ kind }: Pick<JobSettings, 'kind'>): JobKind {
 }
 
 /**
- * The settings of a configured job, and its kind.
+ * The settings and the kind of a configured job.
  *
- * @throws KnownError `job_unknown` (exit 2) that lists those there are.
+ * @throws KnownError `job_unknown` (exit 2), which lists the existing jobs.
  */
 export function findJob(config: PipelineConfig, name: string): { job: JobSettings; kind: JobKind } {
   const job = config.jobs[name];
@@ -57,13 +57,16 @@ export function findJob(config: PipelineConfig, name: string): { job: JobSetting
   });
 }
 
-/** What a run did, in a few words: `32 posted`. A process that plans or executes a backfill is recorded under a kind of its own. */
+/**
+ * What a run did, in a few words, for example `32 posted`. A process that plans or executes a backfill is
+ * recorded under the kind `backfill`.
+ */
 export function didOf(kind: string, counts: object): string {
   if (kind === BACKFILL) return backfillDid(counts as BackfillRunCounts);
   return findKind(kind)?.render.did(counts) ?? '';
 }
 
-/** What a run accounts for, by its kind and counts; null where its kind has no such sum, or is no longer known. */
+/** The sum that a run accounts for, from its kind and counts. Null if its kind is no longer known. */
 export function sumOf(kind: string, counts: object): Sum | null {
   return findKind(kind)?.render.sum(counts) ?? null;
 }
@@ -73,8 +76,9 @@ const BACKFILL = 'backfill';
 /**
  * Reads `pipeline.yaml`, whose jobs may be of every kind.
  *
- * @param stored what AWS gave for the variables that it names.
- * @throws KnownError `config_missing` or `config_invalid` (exit 2), the latter with all problems at once, each with its place.
+ * @param stored values that AWS returned for the variables that the file names.
+ * @throws KnownError `config_missing` or `config_invalid` (exit 2). The latter lists all problems at once,
+ * each with its place.
  */
 export function loadConfig(
   path: string,

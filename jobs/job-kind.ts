@@ -7,43 +7,54 @@ import type { RunnableKind } from '../src/pipeline/runnable-kind.ts';
 import type { ReportRenderer } from '../src/present/report-renderer.ts';
 import type { Explained } from '../src/report/entry-lives.ts';
 
-/** A first job of a kind, as lines of `pipeline.yaml`. */
+/** The lines of `pipeline.yaml` for a first job of a kind. */
 export type JobStarter = {
-  /** What its sources hold, which is listed with the brand; null for a job that reads none, and is always written. */
+  /**
+   * What the sources of the job contain. They are listed together with the brand. Null for a job that reads
+   * no source, which is always written.
+   */
   readonly reads: 'orders' | 'customers' | 'clicks' | 'creators' | null;
-  /** Beside the name of the job. */
+  /** A comment next to the name of the job. */
   readonly comment?: string;
-  /** Settings beside its kind, sources and brand, each with what it is for. */
+  /** Settings in addition to kind, sources and brand, each with a comment that explains it. */
   readonly settings?: readonly string[];
 };
 
 /**
- * Everything that tells one kind of job from another: what the configuration may say of it, what a run of it does, and how what it came
- * to is shown. Nothing outside of its folder asks which kind a job is.
+ * Everything that distinguishes one kind of job from another: its settings in the configuration, what a run
+ * of it does, and how the result is shown. No code outside the folder of a kind checks which kind a job is.
  */
 export type JobKind<
   Settings extends JobSettings = JobSettings,
   Report extends RunReport = RunReport,
 > = ConfiguredKind<Settings> &
   RunnableKind<Settings, Report> & {
-    /** One line for people: what it does. */
+    /** What the kind does, as one line for readers. */
     readonly summary: string;
-    /** Tables that a run fills, and the views of `bi` that it feeds, for lineage; empty where it only deletes. */
+    /**
+     * Tables that a run fills and views of `bi` that it feeds, for lineage. Empty for a kind that only
+     * deletes.
+     */
     readonly fills: readonly (keyof DB | `bi.${string}`)[];
-    /** `by_days`: the past is posted by `backfill`, from a plan. Otherwise why that is not needed, in sentences. */
+    /**
+     * `by_days`: `backfill` posts past orders from a plan. Otherwise `needless` explains, in sentences, why
+     * no backfill is needed.
+     */
     readonly backfill: 'by_days' | { readonly needless: (jobName: string) => string };
-    /** The job of this kind that `init` writes; left out where it needs what no file can tell. */
+    /**
+     * The job of this kind that `init` writes. Omitted if the kind needs settings that no file can provide.
+     */
     readonly starter?: JobStarter;
-    /** What the demo says before it runs such a job. */
+    /** What the demo prints before it runs such a job. */
     readonly demo: string;
     readonly render: ReportRenderer<Report>;
-    /** `explain <what> <text>`; left out where nothing of a kind can be explained so. */
+    /** Implements `explain <what> <text>`. Omitted if the kind has nothing to explain in this way. */
     readonly explain?: {
-      /** `clicks`. */
+      /** For example `clicks`. */
       readonly what: string;
-      /** What the text may be, for help: `a link, code or handle`. */
+      /** What the text may be, for the help: `a link, code or handle`. */
       readonly argument: string;
-      /** What is known of it, each thing by itself; none where nothing is. */
+      /** Finds everything that is known about the text, one item each. Empty if nothing is known. */
       find(db: Database, text: string): Promise<readonly Explained[]>;
     };
   };

@@ -6,7 +6,7 @@ import type { Layout } from '../../src/model/layout.ts';
 import { type Run, sourcesOf } from '../../src/pipeline/run.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 
-/** By what rules a job decides whose an order is: those of its runs, and of its backfills. */
+/** The rules by which a job attributes orders. Its runs and its backfills use the same rules. */
 export function attributionRules(
   run: Run<AttributeOrdersSettings>,
 ): Omit<AttributionRules, 'rulesHash' | 'period'> {

@@ -9,7 +9,7 @@ import { didYouMean } from '../../src/model/text/did-you-mean.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { STATUS_WORDS } from './status-words.ts';
 
-/** Whether its status words are words of its layouts, and codes.csv is there. */
+/** Checks that the status words of the job are words of its layouts, and that codes.csv exists. */
 export function* crossCheck(
   job: AttributeOrdersSettings,
   { config }: { readonly config: PipelineConfig },
@@ -25,7 +25,10 @@ export function* crossCheck(
   };
 }
 
-/** Status words are the shop's own, so any is taken but those that look like a misspelling of a word that its layouts, or shops, use. */
+/**
+ * Shops define their own status words, so any word is accepted, unless it looks like a misspelling of a word
+ * that the layouts or other shops use.
+ */
 function* checkInclude(job: AttributeOrdersSettings, config: PipelineConfig): Generator<ConfigFinding> {
   const layouts = job.sources.flatMap((name) => config.sources[name]?.layout ?? []);
   const known = [...layouts.flatMap((layout) => statusWords(config.path, layout)), ...STATUS_WORDS];
@@ -44,7 +47,10 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Mistakes in the jobs' codes.csv. One that is missing is a problem of the setting that names it. */
+/**
+ * Finds mistakes in the codes.csv of the jobs. A missing file is reported by `crossCheck` as a problem of the
+ * setting that names it.
+ */
 export function checkFiles(jobs: readonly AttributeOrdersSettings[]): readonly Problem[] {
   const paths = jobs.flatMap(({ codes }) => (codes !== null && existsSync(codes) ? [codes] : []));
   return [...new Set(paths)].flatMap((path) => checkCodes(path, { file: shortPath(path) }));

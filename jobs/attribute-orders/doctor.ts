@@ -9,10 +9,13 @@ import type { Check, Patient } from '../../src/pipeline/doctor/check.ts';
 import { findOtherPosters } from '../../src/report/find-other-posters.ts';
 import { type AttributeOrdersSettings, isAttributeOrders } from './settings.ts';
 
-/** So many are told one by one. */
+/** The maximum number of problems that are listed one by one. */
 const SHOWN = 10;
 
-/** The codes of each job: how many there are, and whether the mirror knows whose they are. Mistakes in them are those of the configuration. */
+/**
+ * Checks the codes of each job: how many there are, and whether the mirror knows their owners. Mistakes in
+ * the file itself are reported with those of the configuration.
+ */
 const codes: Check = {
   name: 'codes',
   async look(patient) {
@@ -58,7 +61,10 @@ const ORDER_EVENT = 'new_influencer_order';
 const WHY =
   'The service has no operation to look up an order, and an order that two channels record is credited twice. Only you can know whether the shop integration of the service, or another tool, also records orders of your codes.';
 
-/** Whether something else may credit the same orders: what events say, whether they are received at all, and what is declared. */
+/**
+ * Checks whether something else may credit the same orders. It looks at the events that were received, at
+ * whether events are received at all, and at what the configuration declares.
+ */
 const channels: Check = {
   name: 'channel',
   async look(patient) {
@@ -107,14 +113,14 @@ async function othersOf({ db, hasTables, config }: Patient, job: AttributeOrders
   return findOtherPosters(db, platforms);
 }
 
-/** Whether the service sends events of orders, and we have a secret to receive them with. */
+/** Returns true if the service sends order events and a secret is configured to verify them. */
 async function hearsOrders({ client, config }: Patient): Promise<boolean> {
   if (client === null || config.webhooks.secrets.length === 0) return false;
   try {
     const { webhooks } = await call(client, 'get_webhooks');
     return readListing(webhooks).some(({ webhook_type: kind }) => kind === ORDER_EVENT);
   } catch (error) {
-    // The check of the service says what is wrong with it.
+    // The check of the service reports what is wrong with it.
     if (error instanceof ApiError) return false;
     throw error;
   }
@@ -124,5 +130,5 @@ function jobsOf({ config }: Patient): readonly AttributeOrdersSettings[] {
   return Object.values(config.jobs).filter(isAttributeOrders);
 }
 
-/** What `doctor` looks at for jobs of this kind. */
+/** The checks of `doctor` for jobs of this kind. */
 export const checks: readonly Check[] = [codes, channels];

@@ -13,7 +13,10 @@ import { type OrdersReport, reportOrders } from './report.ts';
 import type { AttributeOrdersSettings } from './settings.ts';
 import { createOrderIntake } from './take-orders.ts';
 
-/** The way of orders: list → open → decode → parse → group → map → stage → seal → attribute → claim → post → record → report. */
+/**
+ * Runs the steps of the job: list → open → decode → parse → group → map → stage → seal → attribute → claim →
+ * post → record → report.
+ */
 export async function attributeOrders(run: Run<AttributeOrdersSettings>): Promise<FlowEnd<OrdersReport>> {
   const { db, job } = run;
   const sources = sourcesOf(run);

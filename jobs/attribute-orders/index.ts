@@ -4,7 +4,9 @@ import { renderOrders } from './render.ts';
 import type { OrdersReport } from './report.ts';
 import { type AttributeOrdersSettings, attributeOrdersFields } from './settings.ts';
 
-/** Credits orders to influencers: reads order exports, attributes by code, posts each order once. */
+/**
+ * Credits orders to influencers: reads exports of orders, attributes them by code, and posts each order once.
+ */
 export const attributeOrders: JobKind<AttributeOrdersSettings, OrdersReport> = {
   kind: 'attribute-orders',
   summary: 'credit orders of shop exports to influencers',

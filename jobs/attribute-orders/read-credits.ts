@@ -5,17 +5,17 @@ import { acceptedInRun, type DispositionsOptions, STORED } from './read-disposit
 
 /** What one influencer was credited with in one currency. */
 export type Credit = {
-  /** Handle; where only that is known, the deal or collaboration. */
+  /** The handle. If it is not known, the deal or collaboration. */
   readonly influencer: string;
   readonly dealId: string | null;
   readonly currency: string;
-  /** Accepted in this run. */
+  /** Orders accepted in this run. */
   readonly orders: number;
   readonly amount: DecimalText;
-  /** Accepted so far, by runs of all jobs and by backfills. */
+  /** Orders accepted so far, by runs of all jobs and by backfills. */
   readonly ordersSoFar: number;
   readonly amountSoFar: DecimalText;
-  /** From 0 to 1: of the most that anybody has in this currency, of `amountSoFar`. */
+  /** `amountSoFar` as a share (0 to 1) of the highest amount of any influencer in this currency. */
   readonly share: number;
 };
 
@@ -25,7 +25,10 @@ type Row = Omit<Credit, 'orders' | 'ordersSoFar' | 'share'> & {
   readonly share: string;
 };
 
-/** Who was credited with what, as of the last refresh: the first of each currency first, by what they have so far. */
+/**
+ * Lists what influencers were credited with, as of the last refresh. Ranks them by their total within each
+ * currency, and lists the top influencer of each currency first.
+ */
 export async function readCredits(
   db: Database,
   options: DispositionsOptions & { readonly limit: number },

@@ -5,7 +5,10 @@ import { suitLargeStatements } from '../../src/db/large-statements.ts';
 import type { DecimalText } from '../../src/model/order.ts';
 import { dispositionOfOrders } from '../../src/report/disposition.ts';
 
-/** Where an order of the job stands. `unaccounted` must never occur: it is shown so that it can't hide. */
+/**
+ * The disposition of an order of the job. `unaccounted` must never occur. It exists so that such an order
+ * would be visible.
+ */
 export type Disposition =
   | 'accepted'
   | 'already'
@@ -18,23 +21,28 @@ export type Disposition =
   | 'organic'
   | 'unaccounted';
 
-/** Orders of the job that stand alike. */
+/** Orders of the job with the same disposition, reason and currency. */
 export type DispositionGroup = {
   readonly disposition: Disposition;
-  /** Why, for excluded, unattributed, held, rejected and in_doubt; `by_backfill` for what only a backfill posts; null otherwise. */
+  /**
+   * The reason, for excluded, unattributed, held, rejected and in_doubt. `by_backfill` for ready orders that
+   * only a backfill posts. Null otherwise.
+   */
   readonly reason: string | null;
   readonly currency: string;
   readonly orders: number;
-  /** Revenue by the job's rule, in currency. */
+  /** Revenue by the rule of the job, in `currency`. */
   readonly amount: DecimalText;
 };
 
-/** Why an order that is ready is not the run's to post. */
+/** Reason of ready orders that a backfill posts, not a run. */
 export const BY_BACKFILL = 'by_backfill';
 
 /**
- * From the sums a day, since the orders themselves may be millions. What was accepted since the run began is told from what was before,
- * from what a backfill has posted meanwhile, and from what a database that was restored had lost; what only a backfill may post from what a run does.
+ * Counts the orders of a job by disposition, from sums per day, because there may be millions of orders.
+ * Separates orders that were accepted since the run began from those that were accepted before, that a
+ * backfill posted in the meantime, or that a restored database had lost. Separates ready orders that only a
+ * backfill may post from those that a run posts.
  */
 export async function readDispositions(
   db: Database,
@@ -83,7 +91,8 @@ export type DispositionsOptions = {
 export const STORED = { orders: sql`reporting.order_dispositions`, sums: sql`reporting.funnel_days` };
 
 /**
- * Order `s` was accepted since the run began, and neither by a backfill meanwhile nor by a run that a restored database had lost.
+ * SQL condition: order `s` was accepted since the run began, neither by a backfill in the meantime nor by a
+ * run that a restored database had lost.
  */
 export function acceptedInRun({ runId, job, sources }: DispositionsOptions): RawBuilder<boolean> {
   return sql`s.job = ${job} and s.source = any(${sources}::text[]) and s.disposition = 'accepted'
@@ -96,7 +105,7 @@ export function acceptedInRun({ runId, job, sources }: DispositionsOptions): Raw
         and (select r.entry_id from ledger.recovered_claims r where r.entry_id = s.entry_id limit 1) is null`;
 }
 
-/** The same without the tables of `reporting`. */
+/** Does the same as `readDispositions`, without the tables of schema `reporting`. */
 export function workOutStandings(
   db: Database,
   options: DispositionsOptions,
@@ -120,7 +129,10 @@ export function workOutStandings(
   });
 }
 
-/** Orders in force, counted where they are stored and not where they are added up: a sum cannot vouch for itself. */
+/**
+ * Counts the current orders in the table that stores them. It does not use the stored sums, because this
+ * count is used to verify those sums.
+ */
 export async function countOrders(db: Database, sources: readonly string[]): Promise<number> {
   const { rows } = await sql<{ orders: string }>`
     select coalesce(sum(o.orders), 0) as orders
@@ -133,7 +145,7 @@ export async function countOrders(db: Database, sources: readonly string[]): Pro
   return Number(rows[0]?.orders ?? 0);
 }
 
-/** A code (or link or handle) that orders carry and no influencer owns. */
+/** A code (or link or handle) that orders contain and that no influencer owns. */
 export type UnownedCode = {
   readonly code: string;
   readonly currency: string;
@@ -144,8 +156,9 @@ export type UnownedCode = {
 type UnownedCodes = { readonly codes: readonly UnownedCode[]; readonly total: number };
 
 /**
- * Codes that orders carry and no influencer owns, by revenue, as of the last refresh. Revenue of different currencies can't be compared, so the
- * first of each currency come first. An order with two such codes counts for both; without a code its link or handle stands in.
+ * Lists codes in orders that no influencer owns, by revenue, as of the last refresh. Revenue of different
+ * currencies cannot be compared, so the top code of each currency comes first. An order with two such codes
+ * counts for both. An order without a code is listed by its link or handle.
  */
 export async function listUnownedCodes(
   db: Database,

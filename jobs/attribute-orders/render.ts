@@ -27,7 +27,9 @@ import type { OrderCounts, OrderDetails, OrdersReport } from './report.ts';
 
 type Summary = RunSummary<OrdersReport>;
 
-/** What a run of `attribute-orders` did, where every order stands, and what each number means. */
+/**
+ * Renders what a run of `attribute-orders` did, the disposition of every order, and what each number means.
+ */
 export const renderOrders: ReportRenderer<OrdersReport> = {
   did: ({ entries }) => `${formatCount(entries.accepted)} posted`,
   sum: sumOfOrders,
@@ -70,7 +72,7 @@ type Line = {
   readonly always?: boolean;
 };
 
-/** One line for each way in which an order can stand. */
+/** One line for each disposition of an order. */
 const LINES: readonly Line[] = [
   { disposition: 'accepted', label: 'posted', note: formatAmounts, color: 'green', always: true },
   { disposition: 'already', label: 'already known', note: () => 'posted before this run', always: true },
@@ -104,7 +106,7 @@ function describeDispositions({ report: { counts, details }, isPlan = false }: S
   ];
 }
 
-/** A line for each way in which orders stand, in the order in which they are read. */
+/** One line for each disposition of orders, in the order in which a summary shows them. */
 export function dispositionLines(details: OrderDetails, isPlan = false): readonly CountLine[] {
   return LINES.map(({ disposition, label, note, ...look }): CountLine => {
     const groups = groupsAt(disposition, details);
@@ -121,7 +123,7 @@ function sumOf(groups: readonly DispositionGroup[]): number {
   return groups.reduce((sum, { orders }) => sum + orders, 0);
 }
 
-/** What a backfill has taken waits for it, and for no run. */
+/** Marks ready orders that a backfill has taken: the backfill posts them, a run does not. */
 function toBePosted(groups: readonly DispositionGroup[]): string {
   const taken = groups.filter(({ reason }) => reason === 'by_backfill');
   const count = sumOf(taken);
@@ -130,7 +132,7 @@ function toBePosted(groups: readonly DispositionGroup[]): string {
   return `${formatAmounts(groups)}${ofThem}`;
 }
 
-/** Who earned what, so far and in this run. */
+/** What each influencer earned, in total and in this run. */
 function describeCredits({ details }: OrdersReport): readonly Block[] {
   const { credits, creditsTotal } = details;
   if (credits.length === 0) return [];
@@ -145,7 +147,7 @@ function describeCredits({ details }: OrdersReport): readonly Block[] {
   ];
 }
 
-/** A row for each influencer and currency, with a bar. */
+/** One row for each influencer and currency, with a bar. */
 export function creditBars({ credits, creditsTotal }: OrderDetails): Bars {
   return {
     kind: 'bars',

@@ -26,15 +26,15 @@ import {
 } from './read-dispositions.ts';
 
 /**
- * What a run of `attribute-orders` came to. `sumsAddUp`: orders = Σ excluded + unattributed + organic + Σ entries, and
- * rows = rows of orders + rejected rows.
+ * The result of a run of `attribute-orders`. `sumsAddUp` means that orders = Σ excluded + unattributed +
+ * organic + Σ entries, and rows = rows of orders + rejected rows.
  */
 export type OrdersReport = RunReport<'attribute-orders', OrderCounts, OrderDetails>;
 
 /**
- * What a run did and where every order of the job stands after it.
- * `entries.accepted` counts this run, as do the files and rows; the others are the job's totals after it, so that
- * orders = Σ excluded + unattributed + organic + Σ entries.
+ * What a run did, and the disposition of every order of the job after it. `entries.accepted`, the files and
+ * the rows count this run only. The other counts are totals of the job after the run, so that orders = Σ
+ * excluded + unattributed + organic + Σ entries.
  */
 export type OrderCounts = FileCounts & {
   /** Orders of the job known after this run, each counted once. */
@@ -50,47 +50,50 @@ export type OrderCounts = FileCounts & {
     readonly accepted: number;
     readonly rejected: number;
     readonly in_doubt: number;
-    /** Not to be sent until a person or an event decides: ambiguous codes, evidence of another poster, written off. */
+    /**
+     * Not sent until a person or an event decides: ambiguous codes, evidence that another tool posted the
+     * order, or written off.
+     */
     readonly held: number;
     readonly ready: number;
     /** Accepted before this run. */
     readonly already: number;
   };
-  /** Of `entries.ready`: those that a backfill has taken which is not finished. It alone posts them. */
+  /** The part of `entries.ready` that an unfinished backfill has taken. Only that backfill posts them. */
   readonly ready_by_backfill: number;
 };
 
-/** Whether a report is of a run of `attribute-orders`. */
+/** Returns true if the report belongs to a run of `attribute-orders`. */
 export function isOrdersReport(report: RunReport): report is OrdersReport {
   return report.kind === 'attribute-orders';
 }
 
-/** What the summary of a run says beyond its counts. */
+/** What the summary of a run shows in addition to its counts. */
 export type OrderDetails = FileDetails &
   DoubtDetails & {
     readonly dispositions: readonly DispositionGroup[];
-    /** Those who were credited with most of each currency so far, at most 100 in all. */
+    /** The influencers with the highest totals of each currency, at most 100 in all. */
     readonly credits: readonly Credit[];
     readonly creditsTotal: number;
-    /** The most valuable ones of each currency, at most 10 in all. */
+    /** The codes with the highest revenue of each currency, at most 10 in all. */
     readonly unownedCodes: readonly UnownedCode[];
     readonly unownedCodesTotal: number;
     readonly adjustments: readonly AdjustmentGroup[];
-    /** What could not be used of codes.csv. */
+    /** Rows of codes.csv that could not be used. */
     readonly codeProblems: readonly CodeProblem[];
   };
 
 const SHOWN_CODES = 10;
-/** A page lists more than a terminal, and is still read. */
+/** The limit suits an HTML report, which can list more than a terminal. */
 const SHOWN_CREDITS = 100;
 
 /**
- * What a run of `attribute-orders` did and where every order of its job stands after it. Called when the run has settled what it claimed
- * and `refreshReporting` has taken note of it, before it is ended.
+ * Reports what a run of `attribute-orders` did and the disposition of every order of its job after it. Call
+ * it once the run has settled its claims and `refreshReporting` has processed them, before the run is ended.
  *
- * @param options.codeProblems what could not be used of codes.csv.
- * @param options.areReportsStale the refresh failed: where each order stands is worked out anew, which takes a while when there are many, and
- * who was credited and codes without an owner are not listed.
+ * @param options.codeProblems rows of codes.csv that could not be used.
+ * @param options.areReportsStale the refresh failed. The dispositions are then computed from the orders,
+ * which takes a while if there are many, and neither credits nor codes without an owner are listed.
  */
 export async function reportOrders(
   db: Database,
@@ -136,7 +139,10 @@ export async function reportOrders(
   };
 }
 
-/** Whether every order is counted, and counted once: orders = Σ excluded + unattributed + organic + Σ entries. */
+/**
+ * Returns true if every order is counted exactly once: orders = Σ excluded + unattributed + organic + Σ
+ * entries.
+ */
 export function addUp({ orders, excluded, unattributed, organic, entries }: OrderCounts): boolean {
   const parts = [...Object.values(excluded), unattributed, organic, ...Object.values(entries)];
   return orders === parts.reduce((sum, part) => sum + part, 0);

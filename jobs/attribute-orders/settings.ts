@@ -9,13 +9,16 @@ export type AttributeOrdersSettings = JobSettings &
   OrderReading & {
     readonly kind: 'attribute-orders';
     readonly brandId: string;
-    /** Absolute path of codes.csv; null when orders name their influencer themselves. */
+    /** Absolute path of codes.csv. Null if the orders name their influencer themselves. */
     readonly codes: string | null;
-    /** Whether orders that their layout marks as `draft` are credited like others. */
+    /** Whether to credit orders that their layout marks as `draft`. */
     readonly drafts: 'exclude' | 'credit';
-    /** First day (YYYY-MM-DD, in `timeZone`) whose orders its runs credit, those before being left to backfills; null: orders of any age. */
+    /**
+     * First day (YYYY-MM-DD, in `timeZone`) whose orders the runs of the job credit. Earlier orders are left
+     * to backfills. Null means orders of any age.
+     */
     readonly startDate: string | null;
-    /** Declared: nothing else records the orders of this brand. */
+    /** The operator declares that nothing else records the orders of this brand. */
     readonly soleChannel: boolean;
   };
 
@@ -59,7 +62,7 @@ const fields = z.strictObject({
     ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const attributeOrdersFields = fields.transform(
   (job) =>
     (context: JobContext): AttributeOrdersSettings => ({

@@ -1,6 +1,7 @@
 /**
- * Words for the state of an order or of its payment that shops are known to use, in their own exports and interfaces. A job may credit
- * other words too, in any language; one that only resembles a word of these is taken for a misspelling.
+ * Words for the state of an order or its payment that shops use in their own exports and interfaces. A job
+ * may credit other words too, in any language. A word that only resembles one of these is treated as a
+ * misspelling.
  */
 export const STATUS_WORDS: readonly string[] = [
   // payment

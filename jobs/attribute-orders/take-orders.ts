@@ -22,9 +22,10 @@ import { type Run, sourcesOf, throwIfDraining } from '../../src/pipeline/run.ts'
 import type { AttributeOrdersSettings } from './settings.ts';
 
 /**
- * A file's rows become orders: group → map → stage → seal.
+ * Turns the rows of a file into orders: group → map → stage → seal.
  *
- * @throws KnownError (exit 2) where a source asks for keys of customers, and the key is missing, short, or not that of this database.
+ * @throws KnownError (exit 2) if a source needs customer keys, and the key is missing, too short, or not the
+ * key of this database.
  */
 export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Promise<Intake> {
   const { job } = run;
@@ -39,7 +40,10 @@ export async function createOrderIntake(run: Run<AttributeOrdersSettings>): Prom
   };
 }
 
-/** The keys that identify-customers makes for customers of the job's brand. While the job runs, nobody is forgotten (`customersOf`). */
+/**
+ * Computes the same customer keys as identify-customers does for the customers of the job's brand. No
+ * customer is forgotten while the job runs, because the job sets `customersOf`.
+ */
 async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings>): Promise<CustomerKeys> {
   const keys = requireCustomerKeys(config);
   await bindCustomerKey(db, fingerprintsOf(keys));
@@ -66,7 +70,10 @@ async function openCustomerKeys({ db, job, config }: Run<AttributeOrdersSettings
 
 type CustomerKeys = {
   readonly keyOf: CustomerKeyOf;
-  /** Customers since the last call, where there is a previous key: their earlier orders stand under it. */
+  /**
+   * Customers since the last call, if there is a previous key, because their earlier orders are stored under
+   * that key.
+   */
   takeSeen(): readonly RekeyedHash[];
 };
 
@@ -115,7 +122,7 @@ function expectedBy(
 ): ExpectedOrders {
   const credited = include ?? layout.status.credited;
   return {
-    // Refunds take revenue away, and say nothing of the column it stands in.
+    // Refunds only reduce the revenue. They do not change which column it is read from.
     revenue: revenue === 'subtotal' ? 'subtotal' : 'total',
     credited,
     listed: credited === null ? null : listedStatuses(layout, credited),
@@ -124,8 +131,8 @@ function expectedBy(
 }
 
 /**
- * Every word that an order's status may be without surprise, as orders carry it: those that the layout knows, translates to or excludes,
- * and those that are credited.
+ * Every status that an order of the file may have without a warning: the statuses that the layout knows,
+ * translates to or excludes, and those that are credited.
  */
 function listedStatuses(layout: Layout, credited: readonly string[]): readonly string[] {
   const { status, exclusions, columns } = layout;

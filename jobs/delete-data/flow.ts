@@ -12,7 +12,7 @@ import { prune } from '../../src/retention/prune.ts';
 import { type DeleteDataReport, reportDeletion } from './report.ts';
 import type { DeleteDataSettings } from './settings.ts';
 
-/** The way of a deletion: read requests → forget → prune. Nothing is sent. */
+/** Runs the steps of a deletion: read requests → forget → prune. Sends nothing. */
 export async function runDeletion(run: Run<DeleteDataSettings>): Promise<FlowEnd<DeleteDataReport>> {
   const { db, config, job, draining } = run;
   const isPlan = run.client === null;
@@ -54,7 +54,10 @@ async function readAll(run: Run<DeleteDataSettings>): Promise<Requests> {
   return all;
 }
 
-/** One after the other; while a job is at work with customers, they wait for the next run. */
+/**
+ * Forgets the customers one after the other. If a job is working with customers, the remaining ones wait for
+ * the next run.
+ */
 async function forgetAll(
   { db, config, job, draining, progress }: Run<DeleteDataSettings>,
   addresses: readonly string[],

@@ -3,7 +3,7 @@ import { renderDeleted } from './render.ts';
 import type { DeleteDataReport } from './report.ts';
 import { type DeleteDataSettings, deleteDataFields } from './settings.ts';
 
-/** Forgets customers who asked for it, and deletes what is older than `retention` says. */
+/** Forgets customers who asked for it, and deletes data that is older than `retention` allows. */
 export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   kind: 'delete-data',
   summary: 'forget customers who asked for it, and delete data older than `retention`',
@@ -11,10 +11,10 @@ export const deleteData: JobKind<DeleteDataSettings, DeleteDataReport> = {
   fields: deleteDataFields,
   needsOrderPlatform: false,
   oneReaderHelp: 'Let one job read each source of requests.',
-  // Its files are no exports: nothing of them is stored, not even that they were read.
+  // Its files are not exports. The tool stores nothing from them, not even the fact that they were read.
   purpose: () => null,
   leases: () => ['deleting:data'],
-  // Its plan counts, and writes nothing.
+  // A plan only counts rows and writes nothing.
   plansInOverlay: false,
   flow: async (run) => (await import('./flow.ts')).runDeletion(run),
   fills: [],

@@ -3,7 +3,7 @@ import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import { clause, formatBytes, formatCount, plural } from '../../src/present/text.ts';
 import type { DeleteDataReport } from './report.ts';
 
-/** What a run of `delete-data` removed. */
+/** Renders what a run of `delete-data` removed. */
 export const renderDeleted: ReportRenderer<DeleteDataReport> = {
   did: ({ forgotten, pruned_rows: rows }) =>
     `${plural(forgotten, 'customer')} forgotten, ${plural(rows, 'old row')} deleted`,

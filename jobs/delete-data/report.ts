@@ -3,38 +3,41 @@ import { hasKept, isUnknown } from '../../src/model/privacy/forget.ts';
 import type { Pruned } from '../../src/model/privacy/retention.ts';
 import type { RunReport } from '../../src/model/report.ts';
 
-/** What a run of `delete-data` came to. `sumsAddUp`: requests = forgotten before + forgotten + postponed + unreadable. */
+/**
+ * The result of a run of `delete-data`. `sumsAddUp` means that requests = forgotten before + forgotten +
+ * postponed + unreadable.
+ */
 export type DeleteDataReport = RunReport<'delete-data', DeletionCounts, DeletionDetails>;
 
 export type DeletionCounts = {
-  /** Addresses in the files of requests, each once. */
+  /** Requests in the files: each address once, and each unreadable row. */
   readonly requests: number;
-  /** Of them, by an earlier run. */
+  /** Requests for customers whom an earlier run has forgotten. */
   readonly forgotten_before: number;
-  /** In this run; of a plan: to be forgotten. */
+  /** Customers forgotten in this run; in a plan, customers to be forgotten. */
   readonly forgotten: number;
-  /** Of these: nothing was known of them. */
+  /** The part of `forgotten` about whom nothing was stored. */
   readonly unknown: number;
-  /** A job was at work with customers, so the next run forgets them. */
+  /** A job was working with customers, so the next run forgets these. */
   readonly postponed: number;
-  /** Rows that are no address. */
+  /** Rows that are not an e-mail address. */
   readonly unreadable: number;
-  /** Rows that were deleted because of their age; of a plan: to be deleted. */
+  /** Rows that were deleted because of their age; in a plan, rows to be deleted. */
   readonly pruned_rows: number;
 };
 
 export type DeletionDetails = {
   readonly pruned: Pruned;
-  /** Of customers of whom something stays that only a person can remove. */
+  /** Certificates of customers with data that only a person can remove. */
   readonly kept: readonly Certificate[];
-  /** Files that could not be read, in sentences. */
+  /** Files that could not be read, described in sentences. */
   readonly problems: readonly string[];
 };
 
 export type Deleted = Pick<DeletionDetails, 'pruned' | 'problems'> &
   Pick<DeletionCounts, 'requests' | 'forgotten_before' | 'postponed' | 'unreadable'> & {
     readonly certificates: readonly Certificate[];
-    /** Of a plan. */
+    /** Customers that a plan would forget. 0 in a run. */
     readonly toForget: number;
   };
 

@@ -17,7 +17,7 @@ const fields = z.strictObject({
     ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const deleteDataFields = fields.transform(
   (job) =>
     (context: JobContext): DeleteDataSettings => ({

@@ -12,7 +12,7 @@ import { isIdentifyCustomers } from './settings.ts';
 
 const HASH_KEY = 'customers key';
 
-/** The secret under which addresses of customers are hashed, where a job reads customers. */
+/** Checks the secret with which customer addresses are hashed, if a job reads customers. */
 const hashKey: Check = {
   name: HASH_KEY,
   async look({ config }) {
@@ -22,18 +22,20 @@ const hashKey: Check = {
   },
 };
 
-/** What `doctor` looks at for jobs of this kind. */
+/** The checks of `doctor` for jobs of this kind. */
 export const checks: readonly Check[] = [hashKey];
 
-/** Rows of the newest file in which consent is counted. */
+/** Number of rows of the newest file in which consent is counted. */
 const MAX_ROWS = 1_000;
 
-/** What the first rows of a file say of consent, as a sentence. */
+/** Describes the consent in the first rows of a file, as a sentence. */
 export async function checkConsent(file: NewestFile, rule: ConsentRule): Promise<string> {
   return sayConsent(await countConsent(file, rule));
 }
 
-/** Nothing is kept of the customers: the hash is not needed to count them. */
+/**
+ * Counts consent without storing anything about the customers. Counting needs no hash, so it is left empty.
+ */
 async function countConsent(
   { layout, otherLayouts, source, open }: NewestFile,
   consent: ConsentRule,

@@ -17,7 +17,10 @@ import type { IdentifyCustomersSettings } from './settings.ts';
 import { submitBatches } from './submit-batches.ts';
 import { createCustomerIntake } from './take-customers.ts';
 
-/** The way of customers: list → open → decode → parse → map → stage → seal → batch → (look up) → identify → record. */
+/**
+ * Runs the steps of the job: list → open → decode → parse → map → stage → seal → batch → (look up) → identify
+ * → record.
+ */
 export async function identifyCustomers(
   run: Run<IdentifyCustomersSettings>,
 ): Promise<FlowEnd<CustomersReport>> {
@@ -44,7 +47,9 @@ export async function identifyCustomers(
   return { stop, report };
 }
 
-/** Look-ups first: as soon as a batch is taken, its addresses are gone. */
+/**
+ * Looks customers up first, because the addresses of a batch are deleted as soon as the service accepts it.
+ */
 async function submit(run: Run<IdentifyCustomersSettings>, client: Client): Promise<RunStop | null> {
   const open = openRequestGate(run, client);
   try {

@@ -4,7 +4,7 @@ import { renderCustomers } from './render.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 import { type IdentifyCustomersSettings, identifyCustomersFields } from './settings.ts';
 
-/** Submits the customers of exports to be identified as influencers, each once a brand. */
+/** Submits the customers in exports to be identified as influencers, each once per brand. */
 export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersReport> = {
   kind: 'identify-customers',
   summary: 'submit customers of exports to be identified as influencers',
@@ -15,7 +15,7 @@ export const identifyCustomers: JobKind<IdentifyCustomersSettings, CustomersRepo
     'Let one job read each source. For the customers of another brand, add a second source with the same uri.',
   crossCheck: (job, { before }) => oneJobABrand(job, before),
   purpose: ({ consent }) => ({ readFor: 'customers', consent }),
-  // No two runs can submit the same customer; what is read for its customers may be read for its orders at the same time.
+  // Two runs cannot submit the same customer. Another job may read a source for its orders at the same time.
   leases: ({ brandId, sources }) => [
     `customers of brand:${brandId}`,
     ...sources.map((source) => `customers in source:${source}`),

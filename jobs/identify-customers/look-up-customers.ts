@@ -19,8 +19,9 @@ import type { Run } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 
 /**
- * Asks `identify_influencers_real_time` about customers, each once, within the budget of the run, and keeps what it says. Those for whom
- * the budget does not suffice are forgotten here: their addresses must not wait, and come back with a later file.
+ * Asks `identify_influencers_real_time` about customers, each once, within the budget of the run, and stores
+ * the answers. Drops the waiting look-ups that exceed the budget, because their addresses must not stay
+ * stored. A later file brings these customers back.
  *
  * @throws KnownError `brand_unknown` (exit 2).
  */
@@ -54,13 +55,13 @@ export async function lookUpCustomers(
     progress.begin({ name: 'look_up', label: 'Looking up customers', unit: 'customers', total });
     await forEach(wantedLookups(db, { brandId, recheckAfterDays }), lookUp);
   }
-  // What a run that stops early has not asked waits for the next one.
+  // Look-ups that a run did not make because it stopped early wait for the next run.
   if (gate.stopped() === null) await dropLookups(db, brandId);
 }
 
 type Answered = Pick<LookupResult, 'answer' | 'httpStatus'>;
 
-/** @returns null where nothing was answered: the customer is asked about again with a later file. */
+/** @returns null if the service gave no answer. The customer is then looked up again with a later file. */
 function toAnswer({ outcome, exchange }: Sent, address: string): Answered | null {
   if (exchange.kind === 'failure') return null;
   const { status: httpStatus, text } = exchange;

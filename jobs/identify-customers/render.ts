@@ -13,7 +13,7 @@ import type { ReportRenderer } from '../../src/present/report-renderer.ts';
 import { clause, formatCount, plural } from '../../src/present/text.ts';
 import type { CustomerCounts, CustomersReport } from './report.ts';
 
-/** What a run of `identify-customers` did and where every customer stands. */
+/** Renders what a run of `identify-customers` did and the state of every customer. */
 export const renderCustomers: ReportRenderer<CustomersReport> = {
   did: ({ submitted, lookups }) =>
     `${formatCount(submitted)} submitted${lookups.asked > 0 ? `, ${formatCount(lookups.asked)} looked up` : ''}`,
@@ -69,7 +69,10 @@ function describeDispositions({ counts }: CustomersReport, isPlan: boolean): rea
   ];
 }
 
-/** The column that was taken for consent, so that you see a wrong one before a customer who refused is submitted. */
+/**
+ * Names the column that was read as consent, so that a wrong column is noticed before a customer who refused
+ * is submitted.
+ */
 function describeConsentColumns({ details }: CustomersReport): readonly Block[] {
   if (details.consent.length === 0) return [];
   const parts = details.consent.map(

@@ -6,72 +6,79 @@ import { readRunFiles } from '../../src/report/run-report.ts';
 import { unreportedRuns } from '../../src/report/unreported-runs.ts';
 
 /**
- * What a run of `identify-customers` came to. `sumsAddUp`: customers = submitted + already + waiting + refused + unsubscribed, and as many
- * addresses are stored as customers wait.
+ * The result of a run of `identify-customers`. `sumsAddUp` means that customers = submitted + already +
+ * waiting + refused + unsubscribed, and that the number of stored addresses equals the number of waiting
+ * customers.
  */
 export type CustomersReport = RunReport<'identify-customers', CustomerCounts, CustomerDetails>;
 
 /**
- * What a run did and where every customer of the brand stands after it. Its files and refusals are also those of runs of its job before
- * it that died before their report. Submitted is not identified: the service only says that it has
- * queued them.
+ * What a run did, and the state of every customer of the brand after it. Its files and refusals include those
+ * of earlier runs of the job that died before they reported. Submitted does not mean identified: the service
+ * only confirms that it has queued the customers.
  */
 export type CustomerCounts = FileCounts & {
   /** Rows of this run's files whose customer is not submitted, by reason. */
   readonly passed_over: PassedOverCounts;
-  /** Customers of the brand that are known after this run, each counted once: the sum of the five below. */
+  /**
+   * Customers of the brand that are known after this run, each counted once. The sum of the five counts
+   * below.
+   */
   readonly customers: number;
-  /** Taken by the service in this run. */
+  /** Customers that the service accepted in this run. */
   readonly submitted: number;
-  /** Taken before this run. */
+  /** Customers that the service accepted before this run. */
   readonly already: number;
-  /** To be submitted, for the first time or again. */
+  /** Customers to be submitted, for the first time or again. */
   readonly waiting: number;
-  /** Not taken by the service. */
+  /** Customers that the service refused. */
   readonly refused: number;
-  /** Never sent, or not again. */
+  /** Customers that are never sent, or not sent again. */
   readonly unsubscribed: number;
-  /** Calls to `identify_influencers` that the service took in this run, and that it takes to submit who waits. */
+  /**
+   * Calls to `identify_influencers`: those that the service accepted in this run, and those needed to submit
+   * the waiting customers.
+   */
   readonly calls: { readonly accepted: number; readonly to_make: number };
-  /** Batches that were refused: cut in halves, and single addresses. */
+  /** Refused batches: those that were split in half, and those of a single address. */
   readonly refusals: { readonly split: number; readonly customers: number };
   readonly lookups: {
-    /** Answered in this run. */
+    /** Look-ups answered in this run. */
     readonly asked: number;
     readonly influencers: number;
     readonly no_match: number;
     readonly refused: number;
-    /** Left for a later file, because of the budget. */
+    /** Look-ups left for a later file, because the budget was used up. */
     readonly beyond_budget: number;
-    /** That a run would ask for now. */
+    /** Look-ups that a run would make now. */
     readonly to_ask: number;
   };
 };
 
-/** What the files of a source that a run has read say of consent. */
+/** What the files of a source that a run has read say about consent. */
 export type SourceConsent = ConsentCount & { readonly source: string };
 
 export type CustomerDetails = FileDetails & {
-  /** Of this run's files, by source and columns. */
+  /** Consent in this run's files, by source and columns. */
   readonly consent: readonly SourceConsent[];
-  /** Why customers were refused, the commonest first, addresses masked. */
+  /** Why customers were refused, the most common reason first. Addresses are masked. */
   readonly refusals: readonly { readonly message: string; readonly customers: number }[];
-  /** Null when the job looks up no customer. */
+  /** Null if the job looks up no customers. */
   readonly lookupBudget: number | null;
 };
 
-/** A summary shows so many reasons. */
+/** Maximum number of refusal reasons in a summary. */
 const SHOWN = 5;
 
 export type ReportCustomersOptions = {
   readonly runId: string;
   readonly brandId: string;
   readonly sources: readonly string[];
-  /** Null when the job looks up no customer. */
+  /** Null if the job looks up no customers. */
   readonly lookups: { readonly budget: number; readonly beyond: number } | null;
 };
 
-/** What a run of `identify-customers` did and where every customer of its brand stands after it. */
+/** Reports what a run of `identify-customers` did and the state of every customer of its brand after it. */
 export async function reportCustomers(
   db: Database,
   options: ReportCustomersOptions,
@@ -113,7 +120,7 @@ export async function reportCustomers(
   };
 }
 
-/** Counts as numbers; bigint comes as text. */
+/** Converts counts to numbers. Postgres returns bigint as text. */
 function toNumbers<Key extends string>(row: Readonly<Record<Key, string>> | undefined): Record<Key, number> {
   const entries = Object.entries<string>(row ?? ({} as Record<Key, string>));
   return Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) as Record<Key, number>;

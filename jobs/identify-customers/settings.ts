@@ -7,29 +7,34 @@ import type { ConsentRule } from '../../src/model/customer.ts';
 
 export type IdentifyCustomersSettings = JobSettings & {
   readonly kind: 'identify-customers';
-  /** A whole number, as the service has it. */
+  /** A whole number, because the service requires one. */
   readonly brandId: string;
-  /** Whose consent is needed. */
+  /** Which customers may be submitted, by their consent. */
   readonly consent: ConsentRule;
-  /** Addresses of one call. */
+  /** Maximum number of addresses in one call. */
   readonly batchSize: number;
-  /** Sent with each call: a label of the service's web application; null: none. */
+  /** Label of the service's web application that is sent with each call. Null sends none. */
   readonly sourceType: string | null;
-  /** After so many days a customer who is read again is submitted, or looked up, again; null: never. */
+  /**
+   * Number of days after which a customer in a new file is submitted, or looked up, again. Null means never.
+   */
   readonly recheckAfterDays: number | null;
-  /** Who is also looked up in real time; null: no customer. */
+  /** Which customers are also looked up in real time. Null means none. */
   readonly lookup: LookupSettings | null;
 };
 
-/** Who is looked up in real time. Without any of the three conditions, all customers; else those who meet one of them. */
+/**
+ * Which customers are looked up in real time: those who meet at least one of the three conditions, or all if
+ * no condition is set.
+ */
 export type LookupSettings = {
-  /** Questions of one run at most. */
+  /** Maximum number of look-ups in one run. */
   readonly budget: number;
-  /** So many orders, or more. */
+  /** Customers with at least this number of orders. */
   readonly minOrders: number | null;
-  /** So much spent, or more, in the currency of the export. */
+  /** Customers who spent at least this amount, in the currency of the export. */
   readonly minSpent: number | null;
-  /** Has used a discount code. */
+  /** Customers who have used a discount code. */
   readonly withCode: boolean;
 };
 
@@ -37,7 +42,7 @@ export function isIdentifyCustomers(job: JobSettings): job is IdentifyCustomersS
   return job.kind === 'identify-customers';
 }
 
-/** Questions of a run, unless it says otherwise: at four a second, less than a minute. */
+/** Default budget of a run. At four look-ups a second it takes less than a minute. */
 const DEFAULT_BUDGET = 200;
 
 const lookup = z.strictObject({
@@ -86,7 +91,7 @@ const fields = z.strictObject({
     ),
 });
 
-/** What `pipeline.yaml` says of such a job. */
+/** Parses the settings of such a job in `pipeline.yaml`. */
 export const identifyCustomersFields = fields.transform(
   (job) =>
     (context: JobContext): IdentifyCustomersSettings => ({

@@ -23,20 +23,22 @@ import type { OpenRequestGate } from '../../src/pipeline/open-request-gate.ts';
 import type { Run } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings } from './settings.ts';
 
-/** A batch of one that was refused, while it is not yet sure that its address is why. */
+/** A refused batch with a single address, while it is not yet certain that the address is the cause. */
 type Suspect = { readonly batch: WaitingBatch; readonly refusal: Refusal };
 
 /**
- * How many refusals in a row, with nothing taken in between, show that it is not about single addresses: finding one bad address costs at
- * most 14 (of 10,000), and as many searches go on at a time as there are requests.
+ * Cost of finding one bad address, in refused calls: at most 14 (halving 10,000 addresses), rounded up. As
+ * many searches can run at a time as there are concurrent requests. If more calls than that are refused in a
+ * row, with none accepted in between, the cause is not a single address.
  */
 const SEARCH_COSTS = 16;
 
 /**
- * Sends what waits to `identify_influencers`, at least once: a batch stays until the service has taken it. A refused one is cut in
- * halves, again and again, down to the address at fault, which costs two calls a halving.
+ * Sends the waiting batches to `identify_influencers`, at least once each: a batch stays stored until the
+ * service has accepted it. A refused batch is split in half repeatedly until the bad address is found, which
+ * costs two calls per split.
  *
- * @throws KnownError `customers_refused` (exit 2) when the service takes nothing at all.
+ * @throws KnownError `customers_refused` (exit 2) if the service accepts no batch at all.
  */
 export async function submitBatches(
   run: Run<IdentifyCustomersSettings>,
@@ -64,7 +66,7 @@ export async function submitBatches(
     const { outcome } = sent;
     if (outcome.kind === 'accepted') await settleAccepted(batch, outcome.httpStatus);
     else if (outcome.kind === 'rejected') await settleRefused(batch, outcome);
-    // What got no clear answer waits for the next run.
+    // A batch without a clear answer waits for the next run.
   }
 
   async function settleAccepted(batch: WaitingBatch, httpStatus: number): Promise<void> {
@@ -102,7 +104,7 @@ export async function submitBatches(
     progress.advance(1);
   }
 
-  /** At most as many customers as `--limit` leaves; a batch that is larger is cut. */
+  /** Submits a batch within the rest of `--limit`. A batch that exceeds the rest is split. */
   async function submitWithin(batch: WaitingBatch): Promise<void> {
     const takes = Math.min(left, batch.customers);
     left -= takes;

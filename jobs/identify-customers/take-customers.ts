@@ -15,13 +15,13 @@ import type { Intake } from '../../src/pipeline/intake-file.ts';
 import { type Run, throwIfDraining } from '../../src/pipeline/run.ts';
 import type { IdentifyCustomersSettings, LookupSettings } from './settings.ts';
 
-/** How files are read for their customers, and what they came to together. */
+/** Reads files for their customers, and counts across all the files of a run. */
 export type CustomerIntake = Intake & {
-  /** Customers that the run wants to look up beyond its budget. */
+  /** Number of customers that the run would look up if its budget allowed it. */
   readonly lookupsBeyond: () => number;
 };
 
-/** A file's rows become customers of the job's brand: map → stage → seal. */
+/** Turns the rows of a file into customers of the job's brand: map → stage → seal. */
 export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSettings>): CustomerIntake {
   const { brandId, batchSize, recheckAfterDays, lookup, consent } = job;
   const keys = requireCustomerKeys(config);
@@ -50,7 +50,7 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
         ...{ runId, job: job.name, brandId, batchSize, recheckAfterDays, previousHashOf },
         ...{ isWanted, lookupBudget, lookedUpAlready },
       });
-      // No customer is forgotten while a run reads them: both hold the lease of the brand.
+      // No customer is forgotten while a run reads customers, because both need the lease of the brand.
       const forgotten = findForgotten(await readTombstones(db), keys);
       const { isForgotten } = forgotten;
       const mapping = { layout, source, otherLayouts, consent, hashOf, isForgotten };
@@ -76,7 +76,10 @@ export function createCustomerIntake({ job, config }: Run<IdentifyCustomersSetti
   };
 }
 
-/** Tells who was forgotten, under either key, and notes whose tombstone can be made anew. */
+/**
+ * Recognises customers who were forgotten, under either key, and collects the tombstones that can be
+ * converted to the current key.
+ */
 function findForgotten(tombstones: ReadonlySet<CustomerHash>, keys: CustomerKeys) {
   const tombstoneOf = tombstoneHasher(keys.current);
   const previousOf = keys.previous === null ? null : tombstoneHasher(keys.previous);
@@ -95,7 +98,10 @@ function findForgotten(tombstones: ReadonlySet<CustomerHash>, keys: CustomerKeys
   };
 }
 
-/** Whether the job looks a customer up: all of them, or those who meet one of its conditions. */
+/**
+ * Returns true if the job looks the customer up: always if it has no conditions, otherwise if the customer
+ * meets one of them.
+ */
 function meets({ minOrders, minSpent, withCode }: LookupSettings, customer: StatedCustomer): boolean {
   if (minOrders === null && minSpent === null && !withCode) return true;
   return (

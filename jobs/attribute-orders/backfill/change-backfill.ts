@@ -13,13 +13,18 @@ import { plural } from '../../../src/present/text.ts';
 import { isAttributeOrders } from '../settings.ts';
 import { readBackfillProgress } from './report.ts';
 
-/** What people change about a backfill. Commands and the console do it through here, each with its audit record in one transaction. */
+/**
+ * Changes that a person can make to a backfill. Commands and the console both call these functions. Each
+ * change writes its audit record in the same transaction.
+ */
 
 export type BackfillChange = {
   readonly backfillId: string;
-  /** Why, in the words of the person; a command asks for none. */
+  /**
+   * The reason that the person gave. Null if a command made the change, because commands do not ask for one.
+   */
   readonly reason: string | null;
-  /** Writes the audit record, in the same transaction. @returns its id. */
+  /** Writes the audit record in the same transaction. @returns the id of the record. */
   readonly audit: (record: Omit<AuditRecord, 'actor' | 'via'>) => Promise<string>;
 };
 
@@ -31,15 +36,18 @@ export type Changed =
       readonly summary: string;
     }
   | { readonly kind: 'unknown' }
-  /** Nothing was changed: its state is another one. */
+  /** Nothing was changed, because the change does not apply to the backfill's current state. */
   | { readonly kind: 'does_not_apply'; readonly backfill: Backfill }
-  /** No process waits for it, so somebody must start one. */
+  /** No live process is waiting for the backfill, so someone must start one. */
   | { readonly kind: 'no_process'; readonly backfill: Backfill };
 
-/** States in which a person can cancel it. */
+/** States in which a person can cancel a backfill. */
 export const CANCELLABLE: readonly BackfillState[] = ['planned', 'running', 'paused'];
 
-/** Has the process that posts wait. It notices within a second, and finishes what is on its way. */
+/**
+ * Pauses a running backfill. The process that posts notices it within a second, and finishes its requests in
+ * flight.
+ */
 export async function pauseBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
   return changeLocked(trx, change, async (backfill) => {
     if (!(await moveBackfill(trx, backfill.backfillId, { from: ['running'], to: 'paused' })))
@@ -48,7 +56,9 @@ export async function pauseBackfill(trx: DatabaseTransaction, change: BackfillCh
   });
 }
 
-/** Lets the process go on that waits for it. Where there is none, nothing is changed. */
+/**
+ * Lets the process that waits for a paused backfill continue. Changes nothing if there is no such process.
+ */
 export async function resumeBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
   return changeLocked(trx, change, async (backfill) => {
     if (backfill.state !== 'paused') return 'does_not_apply';
@@ -64,7 +74,7 @@ export async function resumeBackfill(trx: DatabaseTransaction, change: BackfillC
   });
 }
 
-/** Takes note that this process goes on with it. */
+/** Records that this process continues the backfill. */
 export async function continueBackfill(trx: DatabaseTransaction, change: BackfillChange): Promise<Changed> {
   return changeLocked(trx, change, async ({ backfillId }) => {
     if (!(await moveBackfill(trx, backfillId, { from: ['running', 'paused'], to: 'running' })))
@@ -75,8 +85,9 @@ export async function continueBackfill(trx: DatabaseTransaction, change: Backfil
 }
 
 /**
- * Ends it. What it has not posted is not posted, and returns to its earlier state. Afterwards, and outside of this transaction,
- * `refreshReporting` of the job brings the reports up to date.
+ * Cancels a backfill. The orders that it has not posted are not posted, and return to their earlier state.
+ * After this transaction has committed, the caller must call `refreshReporting` for the job to bring the
+ * reports up to date.
  */
 export async function cancelBackfill(
   trx: DatabaseTransaction,
@@ -94,7 +105,7 @@ export async function cancelBackfill(
   });
 }
 
-/** Executes a plan that a person has approved, if it still holds: see `startBackfill`. */
+/** Starts a plan that a person has approved, if the plan still matches the data (see `startBackfill`). */
 export async function approveBackfill(
   trx: DatabaseTransaction,
   { audit, ...options }: StartBackfillOptions & Pick<BackfillChange, 'audit'>,
@@ -142,7 +153,7 @@ async function changeLocked(
   return { kind: 'changed', backfill, auditId, summary };
 }
 
-/** Where the period of the job's own runs begins. */
+/** The first day of the job's own runs (`start_date`), or null if it has none. */
 function startOf(config: PipelineConfig, job: string) {
   const settings = config.jobs[job];
   return settings !== undefined && isAttributeOrders(settings) && settings.startDate !== null

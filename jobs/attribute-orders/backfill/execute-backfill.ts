@@ -19,16 +19,22 @@ import type { BackfillRun } from './with-backfill-run.ts';
 export type BackfillEnd =
   | { readonly kind: 'done' }
   | { readonly kind: 'cancelled' }
-  /** It can be resumed. `stop`: why. */
+  /** The backfill can be resumed. `stop` is the reason why it stopped. */
   | { readonly kind: 'stopped'; readonly stop: RunStop };
 
-/** How soon `backfill pause` and `backfill cancel` from another terminal are noticed. */
+/**
+ * How often the state is polled, and so how soon this process notices a `backfill pause` or `backfill cancel`
+ * from another terminal.
+ */
 const LOOK_EVERY_MS = 500;
 
-/** Runs at work come first; what they leave is not all a backfill's, since other tools share the account. */
+/**
+ * Default share of the API limits. Active runs have priority, and a backfill must not use all that they
+ * leave, because other tools share the account.
+ */
 const SHARE = 0.5;
 
-/** The limits that a backfill keeps: its own, else half of the configuration's. */
+/** The limits of a backfill: its own if they are set, otherwise half of the configured limits. */
 export function shareOf({ requestsPerSecond, concurrency }: WantedShare, api: ApiSettings) {
   return {
     requestsPerSecond: requestsPerSecond ?? api.requestsPerSecond * SHARE,
@@ -37,8 +43,9 @@ export function shareOf({ requestsPerSecond, concurrency }: WantedShare, api: Ap
 }
 
 /**
- * Posts the entries of a backfill that was started, until none is left, it is cancelled, or this process is to end. While it is paused it
- * waits. Where it stands is in the ledger alone, so it makes no difference when a process is killed: the next one goes on.
+ * Posts the entries of a started backfill until none is left, the backfill is cancelled, or this process must
+ * stop. Waits while the backfill is paused. The progress is stored in the ledger alone, so a new process can
+ * continue after this one is killed.
  */
 export async function executeBackfill(
   run: BackfillRun,
@@ -74,12 +81,13 @@ export async function executeBackfill(
       await tellReports(run);
       return { kind: 'done' };
     }
-    // Throttled or not written: they rest a little.
+    // The remaining entries were throttled or could not be written, so they wait a moment before the next
+    // attempt.
     await rest(run, Math.min(nextInMs ?? 0, 60_000) + LOOK_EVERY_MS);
   }
 }
 
-/** Posts until nothing is ready any more, or the backfill is no longer to run. */
+/** Posts until no entry is ready, or until the backfill is no longer running. */
 async function postWhileRunning(
   run: BackfillRun,
   options: { readonly client: Client; readonly ledger: OpenLedger; readonly share: BackfillShare },
@@ -90,7 +98,7 @@ async function postWhileRunning(
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
-    // When the database is away, posting stops by itself.
+    // If the database is unreachable, posting stops by itself.
     const state = await stateOf(run, share.backfillId).catch(() => 'running' as const);
     looking = false;
     if (state !== 'running') halting.abort();
@@ -122,16 +130,17 @@ async function stateOf({ db }: BackfillRun, backfillId: string): Promise<Backfil
   return backfill?.state ?? null;
 }
 
-/** The backfill is what it is, also where the reports cannot take note of it. */
+/** Updates the reports. A failure is only noted, because it does not change the result of the backfill. */
 async function tellReports(run: BackfillRun): Promise<void> {
   const staleBecause = await updateReports(run);
   if (staleBecause !== null) run.progress.note(staleBecause);
 }
 
-/** Leaves it paused, so that `status` shows that it must be resumed. */
+/** Leaves the backfill paused, so that `status` shows that it must be resumed. */
 async function stopped(run: BackfillRun, backfillId: string, stop: RunStop): Promise<BackfillEnd> {
   const problem = stop.kind === 'drained' ? 'its process was told to stop' : stop.message;
-  // The database may be what is away: then it stays running without a process, and can be resumed all the same.
+  // If the database is unreachable, the backfill remains `running` without a process. It can be resumed all
+  // the same.
   await moveBackfill(run.db, backfillId, { from: ['running'], to: 'paused', problem }).catch(() => false);
   await tellReports(run).catch(() => {});
   return { kind: 'stopped', stop };

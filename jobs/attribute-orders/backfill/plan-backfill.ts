@@ -20,15 +20,20 @@ import type { BackfillRun } from './with-backfill-run.ts';
 
 export type Planned = {
   readonly backfill: Backfill;
-  /** What differs from the plan for the same period that was made before and not executed; null when nothing does. */
+  /**
+   * The differences from the previous plan for the same period that was not executed. Null if there are none.
+   */
   readonly changes: PlanChanges | null;
   readonly codeProblems: readonly CodeProblem[];
 };
 
-/** A backfill's own limits; null: the share that is left to it. */
+/** The limits that a backfill asks for. Null means the default share (see `shareOf`). */
 export type WantedShare = { readonly requestsPerSecond: number | null; readonly concurrency: number | null };
 
-/** Reads what is new, for good, as a run does; then decides what is to be posted, keeps that as a plan, and sends nothing. */
+/**
+ * Reads new codes and files as a run does, and keeps what it has read. Then decides which orders to post and
+ * stores the decision as a plan. Sends nothing.
+ */
 export async function planBackfill(run: BackfillRun, period: Period, share: WantedShare): Promise<Planned> {
   const { problems: codeProblems } = await readNews(run);
   const { db, job, runId } = run;
@@ -39,7 +44,7 @@ export async function planBackfill(run: BackfillRun, period: Period, share: Want
     const [before] = await listBackfills(trx, { job: job.name, period, states: ['planned'], limit: 1 });
     const changes = before === undefined ? null : await comparePlan(trx, before, gathered);
     run.progress.advance(gathered.plan.groups.reduce((sum, { orders }) => sum + orders, 0));
-    // The same to the order and the cent: it is the same plan.
+    // The plan is identical, down to each order and cent, so the existing one is kept.
     if (before !== undefined && changes === null) return { backfill: before, changes, codeProblems };
     const backfillId = await storePlan(trx, gathered, { ...share, job: job.name, period, runId });
     const [backfill] = await listBackfills(trx, { backfillId });
@@ -48,13 +53,16 @@ export async function planBackfill(run: BackfillRun, period: Period, share: Want
   });
 }
 
-/** The rules by which a plan is made, and made again before it is executed. */
+/** The rules by which a plan is made, and made again just before it is executed. */
 export async function planRules(run: BackfillRun, period: Period): Promise<PlanRules> {
   const accountId = (await boundAccount(run.db)) ?? NO_ACCOUNT;
   return { ...attributionRules(run), period, accountId };
 }
 
-/** Codes and files that are new. The source's lease is held while its files are read, and a run of the job waits for it. */
+/**
+ * Reads new codes and new files. Holds the lease of each source while reading its files, so a run of the job
+ * waits meanwhile.
+ */
 export async function readNews(run: BackfillRun): Promise<{ readonly problems: readonly CodeProblem[] }> {
   const codes = await loadJobCodes(run);
   for (const source of sourcesOf(run)) await readSource(run, source);

@@ -39,7 +39,10 @@ const LINES: readonly {
   { standing: 'in_doubt', label: 'in doubt', note: () => 'not sent again; see npx influencer-sync review' },
 ];
 
-/** What a backfill would do: where every order of the period stands, what is posted month by month, and how long that takes. */
+/**
+ * Renders what a backfill would do: the disposition of every order of the period, what is posted month by
+ * month, and how long that takes.
+ */
 export function renderPlan(
   backfill: Backfill,
   options: {
@@ -84,7 +87,7 @@ export function renderPlan(
   ].join('\n');
 }
 
-/** A line for each way in which the plan treats orders. */
+/** One line for each disposition of orders in the plan. */
 export function planLines(groups: readonly PlanGroup[]): readonly CountLine[] {
   return LINES.map(({ standing, label, note }): CountLine => {
     const some = groups.filter((group) => group.standing === standing);
@@ -131,7 +134,7 @@ export type PlanMonth = {
   readonly toPost: number;
   readonly known: number;
   readonly others: number;
-  /** Of those to post, an amount a currency. */
+  /** Revenue of the orders to post, one amount per currency. */
   readonly revenue: string;
 };
 
@@ -146,7 +149,7 @@ export function planMonths(groups: readonly PlanGroup[]): readonly PlanMonth[] {
   });
 }
 
-/** What differs from a plan, in parts of a sentence. */
+/** Describes the differences from a plan as parts of a sentence. */
 export function describeChanges({ more, fewer, other, files }: PlanChanges): readonly string[] {
   const named = (examples: readonly string[], orders: number): string =>
     `(${examples.join(', ')}${orders > examples.length ? ', …' : ''})`;
@@ -171,7 +174,7 @@ export function renderChanges(changes: PlanChanges, terminal: Terminal): string 
   return `${[terminal.style(['yellow', 'bold'], 'Changes since the previous plan:'), ...lines].join('\n')}\n`;
 }
 
-/** How it ended, and what to do next. */
+/** Renders how a backfill ended and what to do next. */
 export function renderBackfillEnd(
   input: {
     readonly backfill: Backfill;
@@ -212,7 +215,7 @@ export function backfillDid({ planned, entries }: BackfillRunCounts): string {
   ].join(', ');
 }
 
-/** Backfills as a table, and more about those that are not at their end. */
+/** Renders backfills as a table, with details about those that are running or paused. */
 export function renderBackfills(
   shown: readonly { readonly backfill: Backfill; readonly progress: BackfillProgress }[],
   terminal: Terminal,
@@ -234,7 +237,7 @@ export function renderBackfills(
     `${period.fromDay} – ${period.toDay}`,
     formatInstant(plannedAt).slice(0, 16),
     formatCount(progress.planned),
-    // What a plan names may have been posted by another.
+    // Another plan may have posted the same orders, so a plan that was not executed shows no count.
     state === 'planned' || state === 'replaced' ? '' : formatCount(progress.accepted),
   ]);
   const active = shown
@@ -243,7 +246,7 @@ export function renderBackfills(
   return `${[renderTable(columns, rows, { terminal }), ...(active.length === 0 ? [] : ['', ...active])].join('\n')}\n`;
 }
 
-/** Its state, or that it has no process where it should. */
+/** The state of a backfill, or `no process` if it should have a live process but has none. */
 export function stateOf(
   { state }: Pick<Backfill, 'state'>,
   { process }: Pick<BackfillProgress, 'process'>,
@@ -251,7 +254,7 @@ export function stateOf(
   return state === 'running' && process === null ? 'no process' : state;
 }
 
-/** `4.1 a second, 12 min left`; null while nothing moves. */
+/** For example `4.1 a second, 12 min left`. Null while nothing is being posted. */
 export function paceOf({ state }: Pick<Backfill, 'state'>, progress: BackfillProgress): string | null {
   const perSecond = progress.answersLastMinute / 60;
   if (state !== 'running' || progress.process === null || perSecond === 0) return null;
@@ -270,7 +273,7 @@ function aboutActive({ backfill, progress }: { backfill: Backfill; progress: Bac
   return `Backfill ${backfill.backfillId}: ${progressOf(progress)}${pace}${where}${why}`;
 }
 
-/** `12 orders = 10 posted (104.00 EUR) + 2 to be posted.` */
+/** For example `12 orders = 10 posted (104.00 EUR) + 2 to be posted.` */
 export function progressOf({
   planned,
   accepted,

@@ -3,25 +3,25 @@ import type { Database } from '../../../src/db/connect.ts';
 import type { BackfillRunReport } from '../../../src/model/backfill.ts';
 import type { RunAmount } from '../../../src/model/report.ts';
 
-/** What became of the orders of a plan. The parts add up to `planned`. */
+/** The current state of the orders of a plan. The parts add up to `planned`. */
 export type BackfillProgress = {
   readonly planned: number;
   readonly accepted: number;
-  /** Still to be posted by the backfill. */
+  /** Orders that the backfill still has to post. */
   readonly toPost: number;
   readonly rejected: number;
   readonly inDoubt: number;
-  /** Not posted: changed or credited elsewhere since the plan, cancelled, written off. */
+  /** Not posted: changed or credited elsewhere since the plan was made, cancelled, or written off. */
   readonly held: number;
-  /** Accepted, per currency. */
+  /** Accepted amounts per currency. */
   readonly amounts: readonly RunAmount[];
-  /** Answers of the last minute: how fast it goes. */
+  /** Attempts that the latest process claimed in the last minute. Shows how fast the backfill progresses. */
   readonly answersLastMinute: number;
-  /** The process that works on it; null when none gives a sign of life. */
+  /** The process that works on the backfill. Null if no process holds its lease. */
   readonly process: { readonly host: string; readonly pid: number } | null;
 };
 
-/** How far a backfill is, as the ledger says. */
+/** Reads the progress of a backfill from the ledger. */
 export async function readBackfillProgress(
   db: Database,
   { backfillId, job }: { readonly backfillId: string; readonly job: string },
@@ -62,12 +62,18 @@ export async function readBackfillProgress(
   };
 }
 
-/** Name under which runs of a job's backfills are recorded and hold their lease; no job can have it. */
+/**
+ * The name under which the runs of a job's backfills are recorded and hold their lease. No job can have this
+ * name.
+ */
 export function runNameOf(job: string): string {
   return `backfill:${job}`;
 }
 
-/** What a process that planned or executed a backfill did: to be called when it has settled what it claimed. */
+/**
+ * Reports what a process that planned or executed a backfill did. Call it once the process has settled all
+ * its claims.
+ */
 export async function reportBackfill(db: Database, runId: string): Promise<BackfillRunReport> {
   const { rows: files } = await sql<{ files: number; rows: number; rejected: number }>`
     select count(*)::float8 as files, coalesce(sum(rows_read), 0)::float8 as rows, coalesce(sum(rejected_rows), 0)::float8 as rejected

@@ -33,11 +33,12 @@ export type BackfillSurroundings = {
 };
 
 /**
- * The frame of a process that plans or executes backfills of a job: one at a time, beside the job's runs, with a record and a lease of its
- * own.
+ * Runs the work of a process that plans or executes backfills of a job. Only one such process per job runs at
+ * a time. It can run at the same time as the job's own runs, because it has its own run record and lease.
  *
  * @param work returns the exit code.
- * @throws KnownError `already_running` (exit 5), and what the work throws; the record says so too.
+ * @throws KnownError `already_running` (exit 5), and whatever `work` throws. The run record shows the failure
+ * too.
  */
 export function withBackfillRun(
   options: BackfillSurroundings,
@@ -68,7 +69,7 @@ async function runInPhase(
       client: activity.client,
       runId,
       owner: holder.owner,
-      // A source without files is no failure: the plan shows that it has none.
+      // A source without files is not a failure, because the plan shows that the source has none.
       options: { limit: null, file: null, allowEmpty: true },
       isLeaseHeld: heartbeat.isHeld,
       nouns: attributeOrders.nouns,
@@ -100,7 +101,7 @@ async function runInPhase(
   } finally {
     options.progress.end();
     heartbeat.stop();
-    // When the database is away, the leases end by themselves.
+    // If the database is unreachable, the leases expire by themselves.
     await releaseLeases(db, holder.owner).catch(() => {});
   }
 }
